@@ -1,0 +1,24 @@
+import type { Evidence, JsonObject } from "../artifacts.ts";
+
+/** What the provider is asked for: a path under the org, and the scope that the call needs (without its prefix). */
+export interface IdpRequest {
+  /** Path and query, `/api/v1/policies?type=PASSWORD`. */
+  readonly path: string;
+  /** `policies.read`: a scope that is known to be missing is not asked for at all. */
+  readonly scope: string;
+}
+
+/** The HTTP status and the provider's error code of a refusal, for collectors that branch on them (404 of a page). */
+export interface Refusal {
+  readonly httpStatus: number | null;
+  readonly errorCode: string | null;
+}
+
+export type Reading<Value> = Evidence<Value> & { readonly refusal?: Refusal };
+
+/** Reads from the provider: GET only. Never throws for what the provider does; rejects only when `signal` aborts. */
+export interface IdpClient {
+  getObject(request: IdpRequest): Promise<Reading<JsonObject>>;
+  /** Follows every page; on a failing page the ones before it are `partial`. */
+  getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>>;
+}

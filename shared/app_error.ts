@@ -1,0 +1,46 @@
+/** Every way in which the platform refuses or fails that a caller branches on. */
+export type ErrorCode =
+  | "not_authenticated"
+  | "permission_denied"
+  | "not_found"
+  | "conflict"
+  | "malformed"
+  | "invalid"
+  | "too_large"
+  | "too_many"
+  | "unavailable";
+
+export interface AppErrorOptions {
+  readonly cause?: unknown;
+  /** When it is worth trying again. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** An expected failure. The message is written for the public: it never holds a secret. */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | null;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "AppError";
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+  }
+}
+
+/** Thrown by `getChannels` when the resource does not exist or is not visible to the principal. */
+export class NotFound extends AppError {
+  constructor(message = "No such resource", options: AppErrorOptions = {}) {
+    super("not_found", message, options);
+    this.name = "NotFound";
+  }
+}
+
+/** Thrown by `getChannels` when the resource is visible but the principal may not follow it. */
+export class PermissionDenied extends AppError {
+  constructor(message = "Not permitted", options: AppErrorOptions = {}) {
+    super("permission_denied", message, options);
+    this.name = "PermissionDenied";
+  }
+}

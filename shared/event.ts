@@ -1,0 +1,119 @@
+import { isUuid } from "./channel_name.ts";
+import { isVerb, verbs, type Verb } from "./verbs.ts";
+
+/** `<resource>.<verb>`, lower case, dot-separated. */
+export type EventType<Resource extends string = string> = `${Resource}.${Verb}`;
+
+type Scalar = string | number | boolean | null;
+export type PayloadValue = Scalar | readonly Scalar[];
+
+/** A flat JSON object. */
+export type EventPayload = Readonly<Record<string, PayloadValue>>;
+
+/** What the payload of this event type must carry: a terminal event names its resource. */
+export type RequiredFields<Type extends string> = Type extends `${infer Resource}.end`
+  ? { readonly [Key in `${Resource}_id`]: string }
+  : unknown;
+
+/** An event as it travels: the payload is already one line of JSON. */
+export interface EncodedEvent {
+  readonly type: string;
+  /** One line of JSON, at most `maxPayloadBytes` in UTF-8. */
+  readonly data: string;
+}
+
+/** The bound on the UTF-8 length of an event's JSON payload, this number included. */
+export const maxPayloadBytes = 65_536;
+
+/** Why an event was refused. `too_large` is told apart because HTTP has a status of its own for it. */
+export class EventError extends TypeError {
+  readonly code: "invalid" | "too_large";
+
+  constructor(code: "invalid" | "too_large", message: string) {
+    super(message);
+    this.name = "EventError";
+    this.code = code;
+  }
+}
+
+const eventTypePattern = /^[a-z][a-z0-9_]*\.[a-z_]+$/;
+const encoder = new TextEncoder();
+
+/** True for a well-formed event type whose verb is in the vocabulary. */
+export function isEventType(value: unknown): value is EventType {
+  return typeof value === "string" && eventTypePattern.test(value) && isVerb(value.slice(value.indexOf(".") + 1));
+}
+
+/** True for `*.end`: the last event of its resource. */
+export function isTerminalEventType(type: string): boolean {
+  return type.endsWith(".end");
+}
+
+/** Checks an event and encodes its payload. Throws `EventError` (a `TypeError`) naming what is wrong. */
+export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
+  if (typeof type !== "string" || !eventTypePattern.test(type)) {
+    const shown = typeof type === "string" ? JSON.stringify(type.slice(0, 80)) : typeof type;
+    throw invalid(`event type ${shown} is not <resource>.<verb> in lower case`);
+  }
+  const resource = type.slice(0, type.indexOf("."));
+  if (!isEventType(type)) {
+    throw invalid(
+      `verb ${JSON.stringify(type.slice(resource.length + 1, resource.length + 41))} is not one of ${verbs.join(", ")}`,
+    );
+  }
+  requireFlat(payload);
+  if (isTerminalEventType(type) && !isUuid(payload[`${resource}_id`])) {
+    throw invalid(`a terminal event carries the UUID of its resource as ${JSON.stringify(`${resource}_id`)}`);
+  }
+  const data = JSON.stringify(payload);
+  // A UTF-16 unit is at most three bytes, so most payloads need no second encoding to be measured.
+  if (data.length * 3 > maxPayloadBytes && encoder.encode(data).byteLength > maxPayloadBytes) {
+    throw new EventError("too_large", `Cannot publish an event: the payload is larger than ${maxPayloadBytes} bytes`);
+  }
+  return { type, data };
+}
+
+/** The text that travels over a broker: one line, no newline. */
+export function toMessage(event: EncodedEvent): string {
+  return `{"type":"${event.type}","data":${event.data}}`;
+}
+
+/** Reads a broker's text back, checked as strictly as at publishing; `null` for anything that is not such an event. */
+export function parseMessage(text: string): EncodedEvent | null {
+  // The longest legal message: every byte of the payload, plus the type. Longer text is not worth parsing.
+  if (text.length > maxPayloadBytes * 6 + 1024) return null;
+  try {
+    const message: unknown = JSON.parse(text);
+    if (typeof message !== "object" || message === null || !("type" in message) || !("data" in message)) return null;
+    return encodeEvent(message.type, message.data);
+  } catch {
+    return null;
+  }
+}
+
+function requireFlat(payload: unknown): asserts payload is EventPayload {
+  if (typeof payload !== "object" || payload === null || !isPlainObject(payload)) {
+    throw invalid("the payload is not a flat JSON object");
+  }
+  for (const [key, value] of Object.entries(payload)) {
+    if (isScalar(value) || (Array.isArray(value) && value.every(isScalar))) continue;
+    throw invalid(
+      `payload field ${JSON.stringify(key.slice(0, 80))} is not flat: expected string, finite number, boolean, null, or an array of those`,
+    );
+  }
+}
+
+function isScalar(value: unknown): value is Scalar {
+  return value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value);
+}
+
+/** Class instances are refused: what they become in JSON is theirs to decide, not the sender's. */
+function isPlainObject(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return !("toJSON" in value && typeof value.toJSON === "function");
+}
+
+function invalid(what: string): EventError {
+  return new EventError("invalid", `Cannot publish an event: ${what}`);
+}

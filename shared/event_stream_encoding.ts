@@ -1,0 +1,16 @@
+import type { EncodedEvent } from "./event.ts";
+
+/** The server-sent-events wire (https://html.spec.whatwg.org/multipage/server-sent-events.html): text, to be sent as UTF-8. */
+export function encodeEventFrame(event: EncodedEvent): string {
+  return `event: ${event.type}\ndata: ${event.data}\n\n`;
+}
+
+/** A line that every client ignores: heartbeats, and the reason of a close. Line breaks in it would start a new field. */
+export function encodeComment(text: string): string {
+  return `: ${text.replace(/[\r\n\0]+/g, " ")}\n\n`;
+}
+
+/** How long a client waits before it reconnects, in whole milliseconds. */
+export function encodeRetry(retryMs: number): string {
+  return `retry: ${Math.round(retryMs)}\n`;
+}

@@ -1,0 +1,103 @@
+/**
+ * The report of one scan, schema `scanstream.report/1`: the value that every report format is written from.
+ * Field names are the wire's (snake_case); `report.schema.json` beside this file is the same as a JSON Schema.
+ */
+export type Status = "PASS" | "FAIL" | "MANUAL";
+export type Severity = "high" | "medium" | "low";
+export type Category = "I" | "II" | "III";
+export type Engine = "identity" | "classic" | "unknown";
+export type Role = "super_admin" | "read_only_admin" | "unknown";
+export type ScanStatus = "completed" | "cancelled" | "failed";
+export type FindingChange = "new" | "unchanged" | "resolved";
+
+/** Why a verdict could not be given; set with MANUAL and only then. */
+export type ManualReason =
+  | "missing_scope"
+  | "missing_role"
+  | "not_available"
+  | "provider_error"
+  | "unreadable"
+  | "not_applicable"
+  | "needs_review";
+
+export interface FindingResource {
+  /** What kind of thing was examined: `policy`, `app`, `api_token`, `org`, … */
+  readonly type: string;
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface Finding {
+  readonly status: Status;
+  readonly reason: ManualReason | null;
+  readonly resource: FindingResource;
+  readonly expected: string;
+  readonly actual: string;
+  /** One sentence that names the resource, what was expected and what was found. */
+  readonly detail: string;
+  /** Stable over runs: the same check, resource and org give the same value. */
+  readonly fingerprint: string;
+  readonly waived: boolean;
+  /** Against a baseline report; null without one. */
+  readonly change: FindingChange | null;
+}
+
+export interface CheckResult {
+  readonly check: string;
+  readonly vuln_id: string;
+  readonly stig_id: string;
+  readonly rule_id: string;
+  readonly severity: Severity;
+  readonly category: Category;
+  readonly title: string;
+  readonly status: Status;
+  readonly reason: ManualReason | null;
+  readonly detail: string;
+  readonly findings: readonly Finding[];
+}
+
+export interface ScanSummary {
+  readonly id: string;
+  readonly tenant_id: string | null;
+  readonly org_url: string;
+  readonly client_id: string;
+  readonly engine: Engine;
+  /** ISO 8601, UTC. */
+  readonly started_at: string;
+  readonly ended_at: string;
+  readonly status: ScanStatus;
+  readonly requested_scopes: readonly string[];
+  readonly granted_scopes: readonly string[];
+  readonly role: Role;
+  readonly requests: {
+    readonly total: number;
+    readonly retried: number;
+    /** Time spent waiting for the provider's rate limit, in milliseconds. */
+    readonly throttled_ms: number;
+  };
+}
+
+/** Counts of checks. */
+export interface StatusCounts {
+  readonly pass: number;
+  readonly fail: number;
+  readonly manual: number;
+}
+
+export interface Report {
+  readonly schema: "scanstream.report/1";
+  readonly scan: ScanSummary;
+  readonly summary: StatusCounts;
+  readonly checks: readonly CheckResult[];
+}
+
+/** FAIL if anything fails; else MANUAL if anything needs a person; else PASS. */
+export function worstStatus(statuses: readonly Status[]): Status {
+  if (statuses.includes("FAIL")) return "FAIL";
+  return statuses.includes("MANUAL") ? "MANUAL" : "PASS";
+}
+
+export function countStatuses(results: readonly { readonly status: Status }[]): StatusCounts {
+  const count = (status: Status) => results.filter((result) => result.status === status).length;
+  return { pass: count("PASS"), fail: count("FAIL"), manual: count("MANUAL") };
+}
