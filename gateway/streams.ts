@@ -1,0 +1,22 @@
+import type { Principal } from "./principal.ts";
+
+/** A stream that was authenticated and authorized, ready to be opened. */
+export interface StreamRequest {
+  readonly request: Request;
+  readonly principal: Principal;
+  /** Already passed `canReadChannel`. At least one. */
+  readonly channels: readonly string[];
+  /** The stream closes after a terminal event. */
+  readonly endsAfterTerminalEvent: boolean;
+}
+
+/**
+ * Where streams live: in this process's hub on Node and Deno, in a Durable Object on Workers.
+ *
+ * Resolves with the `200` only after the broker has confirmed every channel (S1). Rejects with `AppError` `too_many`
+ * (a tenant's bound), or `unavailable` (the process's bound, a broker that is away, draining), both with
+ * `retryAfterSeconds`.
+ */
+export interface Streams {
+  open(stream: StreamRequest): Promise<Response>;
+}
