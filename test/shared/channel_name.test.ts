@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  canReadChannel,
+  isChannelReliable,
+  makeChannelName,
+  parseChannelName,
+  tenantIdFromChannel,
+} from "../../shared/channel_name.ts";
+
+const tenant = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
+const other = "5f0e2c1b-93c7-4a51-9d58-6c6f0f1f7a22";
+
+describe("makeChannelName", () => {
+  test.each([
+    ["scan", "a1"],
+    ["model-tokens", "A.b_c~d-e"],
+    ["0", tenant],
+  ])("builds %s:tenant:%s and parse reads it back", (prefix, resourceId) => {
+    const name = makeChannelName(prefix, tenant, resourceId);
+    expect(name).toBe(`${prefix}:${tenant}:${resourceId}`);
+    expect(parseChannelName(name)).toEqual({ prefix, tenantId: tenant, resourceId });
+  });
+
+  test.each([
+    ["a colon in the prefix", "a:b", tenant, "1"],
+    ["an empty prefix", "", tenant, "1"],
+    ["a leading hyphen", "-a", tenant, "1"],
+    ["an upper-case prefix", "Scan", tenant, "1"],
+    ["an underscore in the prefix", "a_b", tenant, "1"],
+    ["an upper-case tenant id", "scan", tenant.toUpperCase(), "1"],
+    ["a tenant id that is no UUID", "scan", "tenant", "1"],
+    ["a braced tenant id", "scan", `{${tenant}}`, "1"],
+    ["an empty resource id", "scan", tenant, ""],
+    ["a colon in the resource id", "scan", tenant, "1:2"],
+    ["a newline in the resource id", "scan", tenant, "1\n"],
+    ["a slash in the resource id", "scan", tenant, "a/b"],
+    ["a space in the resource id", "scan", tenant, "a b"],
+  ])("refuses %s", (_, prefix, tenantId, resourceId) => {
+    expect(() => makeChannelName(prefix, tenantId, resourceId)).toThrow(TypeError);
+  });
+});
+
+describe("parseChannelName", () => {
+  test.each([
+    "",
+    "scan",
+    `scan:${tenant}`,
+    `scan:${tenant}:`,
+    `:${tenant}:1`,
+    `scan::1`,
+    `scan:${tenant}:1:2`,
+    `scan:${tenant}:1\n`,
+    `scan:${tenant}\n:1`,
+    `\nscan:${tenant}:1`,
+    `scan:${tenant.toUpperCase()}:1`,
+    `scan:${tenant}:é`,
+    null,
+    undefined,
+    42,
+    {},
+    [`scan:${tenant}:1`],
+  ])("gives null for %j", (name) => {
+    expect(parseChannelName(name)).toBeNull();
+    expect(tenantIdFromChannel(name)).toBeNull();
+    expect(canReadChannel({ tenantId: tenant }, name)).toBe(false);
+  });
+
+  test("never throws and only accepts what makeChannelName would build", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string(),
+          fc.string().map((text) => `scan:${tenant}:${text}`),
+        ),
+        (name) => {
+          const parts = parseChannelName(name);
+          if (parts !== null) expect(makeChannelName(parts.prefix, parts.tenantId, parts.resourceId)).toBe(name);
+        },
+      ),
+    );
+  });
+});
+
+describe("canReadChannel", () => {
+  test("opens a tenant's own channel only", () => {
+    expect(canReadChannel({ tenantId: tenant }, `scan:${tenant}:1`)).toBe(true);
+    expect(canReadChannel({ tenantId: other }, `scan:${tenant}:1`)).toBe(false);
+  });
+
+  test.each([null, undefined])("is closed to a principal that is %s", (principal) => {
+    expect(canReadChannel(principal, `scan:${tenant}:1`)).toBe(false);
+    expect(canReadChannel(principal, "garbage")).toBe(false);
+  });
+
+  test("a malformed name does not match a malformed tenant", () => {
+    expect(canReadChannel({ tenantId: "" }, "::")).toBe(false);
+  });
+});
+
+test("isChannelReliable is false: nothing is replayed", () => {
+  expect(isChannelReliable(`scan:${tenant}:1`)).toBe(false);
+});

@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import type { Publisher } from "../../shared/broker.ts";
+import { encodeEvent, EventError, isEventType, maxPayloadBytes, parseMessage, toMessage } from "../../shared/event.ts";
+import { encodeComment, encodeEventFrame } from "../../shared/event_stream_encoding.ts";
+import { sendEvent } from "../../shared/send_event.ts";
+import { verbs } from "../../shared/verbs.ts";
+
+const tenant = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
+const channel = `scan:${tenant}:1`;
+
+function recordingPublisher() {
+  const published: { channel: string; message: string }[] = [];
+  const publisher: Publisher = {
+    async publish(to, message) {
+      published.push({ channel: to, message });
+    },
+  };
+  return { publisher, published };
+}
+
+/** What a JavaScript caller, or JSON from outside, may hand over in spite of the types. */
+const untyped = sendEvent as unknown as (...args: unknown[]) => Promise<void>;
+
+describe("sendEvent", () => {
+  test("publishes one message that parses back to the same event", async () => {
+    const { publisher, published } = recordingPublisher();
+    await sendEvent(publisher, channel, "scan.progress", {
+      scan_id: tenant,
+      checks_done: 1,
+      tags: ["a", 1, true, null],
+    });
+    expect(published).toHaveLength(1);
+    expect(published[0]?.channel).toBe(channel);
+    expect(parseMessage(published[0]?.message ?? "")).toEqual({
+      type: "scan.progress",
+      data: JSON.stringify({ scan_id: tenant, checks_done: 1, tags: ["a", 1, true, null] }),
+    });
+  });
+
+  test.each(verbs)("knows the verb %s", (verb) => {
+    expect(isEventType(`scan.${verb}`)).toBe(true);
+  });
+
+  test.each([
+    "scan",
+    "scan.",
+    ".end",
+    "scan.finished",
+    "Scan.end",
+    "scan.END",
+    "scan.end.end",
+    "scan.end\n",
+    "scan\r.end",
+    "scan\0.end",
+    "1scan.end",
+    "scan-x.end",
+    "scan end",
+    "",
+    null,
+    7,
+    { toString: () => "scan.end" },
+  ])("refuses the event type %j", async (type) => {
+    const { publisher, published } = recordingPublisher();
+    await expect(untyped(publisher, channel, type, { scan_id: tenant })).rejects.toThrow(TypeError);
+    expect(published).toEqual([]);
+  });
+
+  test.each([
+    ["a nested object", { a: { b: 1 } }],
+    ["an array in an array", { a: [[1]] }],
+    ["an object in an array", { a: [{}] }],
+    ["NaN", { a: Number.NaN }],
+    ["infinity", { a: Number.POSITIVE_INFINITY }],
+    ["undefined", { a: undefined }],
+    ["a bigint", { a: 1n }],
+    ["a function", { a: () => 1 }],
+    ["a symbol", { a: Symbol("a") }],
+    ["a date", { a: new Date(0) }],
+    ["a hole in an array", { a: [undefined] }],
+    ["an array as payload", [1]],
+    ["a string as payload", "text"],
+    ["null as payload", null],
+    ["no payload", undefined],
+    ["a map", new Map([["a", 1]])],
+    ["an object that chooses its own JSON", { toJSON: () => "x" }],
+  ])("refuses %s", async (_, payload) => {
+    const { publisher, published } = recordingPublisher();
+    await expect(untyped(publisher, channel, "scan.progress", payload)).rejects.toThrow(TypeError);
+    expect(published).toEqual([]);
+  });
+
+  test.each([
+    ["missing", {}],
+    ["no UUID", { scan_id: "1" }],
+    ["upper case", { scan_id: tenant.toUpperCase() }],
+    ["of another resource", { job_id: tenant }],
+  ])("refuses a terminal event whose id is %s", async (_, payload) => {
+    await expect(untyped(recordingPublisher().publisher, channel, "scan.end", payload)).rejects.toThrow(/scan_id/);
+  });
+
+  test.each(["", "scan", `scan:${tenant.toUpperCase()}:1`, `scan:${tenant}:1\r\n`, null])(
+    "refuses the channel %j",
+    async (name) => {
+      await expect(untyped(recordingPublisher().publisher, name, "scan.progress", {})).rejects.toThrow(TypeError);
+    },
+  );
+
+  test("passes a broker's failure on", async () => {
+    const away: Publisher = { publish: () => Promise.reject(new Error("away")) };
+    await expect(sendEvent(away, channel, "scan.progress", {})).rejects.toThrow("away");
+  });
+});
+
+describe("the bound on a payload", () => {
+  const frame = JSON.stringify({ text: "" }).length;
+
+  test.each([
+    ["ASCII", "a", 1],
+    ["two-byte text", "é", 2],
+    ["three-byte text", "€", 3],
+    ["text outside the basic plane", "😀", 4],
+  ])("counts UTF-8 bytes of %s: the limit is included", (_, character, bytes) => {
+    const count = Math.floor((maxPayloadBytes - frame) / bytes);
+    const padding = "a".repeat(maxPayloadBytes - frame - count * bytes);
+    const text = character.repeat(count) + padding;
+    const atTheLimit = encodeEvent("scan.progress", { text });
+    expect(new TextEncoder().encode(atTheLimit.data).byteLength).toBe(maxPayloadBytes);
+    expect(parseMessage(toMessage(atTheLimit))).toEqual(atTheLimit);
+    const overTheLimit = () => encodeEvent("scan.progress", { text: `${text}a` });
+    expect(overTheLimit).toThrow(EventError);
+    expect(overTheLimit).toThrow(/larger than 65536 bytes/);
+  });
+});
+
+describe("parseMessage", () => {
+  test.each([
+    "",
+    "null",
+    "[]",
+    "{}",
+    "garbage",
+    `{"type":"scan.progress"}`,
+    `{"data":{}}`,
+    `{"type":"scan.progress","data":[]}`,
+    `{"type":"scan.progress","data":{"a":{"b":1}}}`,
+    `{"type":"scan.progress\\nid: 1","data":{}}`,
+    `{"type":"scan.unknown","data":{}}`,
+    `{"type":"scan.end","data":{}}`,
+    `{"type":"scan.progress","data":{}`,
+    `{"type":"scan.progress","data":{"text":"${"a".repeat(maxPayloadBytes)}"}}`,
+    "x".repeat(2_000_000),
+  ])("gives null for %.60j", (text) => {
+    expect(parseMessage(text)).toBeNull();
+  });
+});
+
+describe("the event-stream wire", () => {
+  test("a frame is one event line and one data line, whatever the payload holds", () => {
+    const frame = encodeEventFrame(encodeEvent("scan.progress", { text: "a\r\nid: 1\n\ndata: x\0\u2028" }));
+    expect(frame.split("\n")).toHaveLength(4);
+    expect(frame).not.toMatch(/\r|\0/);
+    expect(frame.startsWith("event: scan.progress\ndata: {")).toBe(true);
+    expect(frame.endsWith("}\n\n")).toBe(true);
+  });
+
+  test("a comment cannot break out of its line", () => {
+    expect(encodeComment("close\n\ndata: x")).toBe(": close data: x\n\n");
+  });
+});
