@@ -20,6 +20,21 @@ export type ManualReason =
   | "not_applicable"
   | "needs_review";
 
+/** Why a person accepted a finding for a time; it changes the exit code, never the status. */
+export interface Waiver {
+  readonly reason: string;
+  /** ISO 8601 date or time after which the waiver no longer holds; null: no end was set. */
+  readonly expires: string | null;
+}
+
+/** What a person vouches for where the API cannot tell, or tells only half. */
+export interface Attestation {
+  readonly status: "PASS" | "FAIL" | "NOT_APPLICABLE";
+  readonly reason: string;
+  readonly by: string;
+  readonly expires: string | null;
+}
+
 export interface FindingResource {
   /** What kind of thing was examined: `policy`, `app`, `api_token`, `org`, … */
   readonly type: string;
@@ -38,6 +53,8 @@ export interface Finding {
   /** Stable over runs: the same check, resource and org give the same value. */
   readonly fingerprint: string;
   readonly waived: boolean;
+  /** The waiver in force; null when `waived` is false. */
+  readonly waiver: Waiver | null;
   /** Against a baseline report; null without one. */
   readonly change: FindingChange | null;
 }
@@ -53,6 +70,9 @@ export interface CheckResult {
   readonly status: Status;
   readonly reason: ManualReason | null;
   readonly detail: string;
+  /** `partial`: the check sees only a part of what its rule asks, so its PASS alone closes nothing in a checklist. */
+  readonly coverage: "full" | "partial";
+  readonly attestation: Attestation | null;
   readonly findings: readonly Finding[];
 }
 
