@@ -1,0 +1,36 @@
+/** One SQL statement as Drizzle built it. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly unknown[];
+}
+
+/** What a statement returned: values are text, boolean, number (int2, int4) or null; Drizzle's columns decode the rest. */
+export interface Rows {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly unknown[])[];
+}
+
+/**
+ * The port to Postgres, one implementation per driver in `databases/`. Nothing but `with_tenant.ts` calls `transact`.
+ *
+ * Every failure is an `AppError("unavailable")` (the database is away, slow or full) or a `DatabaseError`.
+ */
+export interface Database {
+  /**
+   * Runs the statements in order as one transaction and returns the rows of the last one. When one fails, all are
+   * undone and none after it runs. Settings made with `set_config(…, true)` end with the transaction.
+   */
+  transact(statements: readonly Statement[]): Promise<Rows>;
+  /** Lets go of every connection. Calling it twice is fine. */
+  close(): Promise<void>;
+}
+
+/** What a driver needs beside its URL; every default suits a server that rather refuses than hangs. */
+export interface DatabaseOptions {
+  /** At most this many connections at a time. */
+  readonly maxConnections?: number;
+  /** How long to wait for a connection, from the pool or to the server. */
+  readonly connectTimeoutMs?: number;
+  /** How long one transaction may take once it was sent. */
+  readonly statementTimeoutMs?: number;
+}

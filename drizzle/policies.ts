@@ -1,0 +1,25 @@
+import { type SQL, sql } from "drizzle-orm";
+import { type AnyPgColumn, type PgPolicy, pgPolicy } from "drizzle-orm/pg-core";
+import { adminRole, appRole } from "./roles.ts";
+
+/**
+ * The tenant of the running transaction; null (which no row equals) when none is set. After a transaction that set it,
+ * the setting reads as '' and not as unset, hence `nullif`. The sub-select makes Postgres evaluate it once a statement.
+ */
+export const currentTenantId: SQL = sql`(select nullif(current_setting('app.tenant_id', true), '')::uuid)`;
+
+/** Rows of the transaction's own tenant, for reading and for writing. */
+export function tenantPolicies(table: string, tenantId: AnyPgColumn): PgPolicy[] {
+  return policies(table, sql`${tenantId} = ${currentTenantId}`);
+}
+
+/** As `tenantPolicies`, for a table whose rows belong to a tenant in some other way. */
+export function policies(table: string, isOwn: SQL): PgPolicy[] {
+  return [
+    pgPolicy(`${table}_of_tenant`, { as: "permissive", for: "all", to: appRole, using: isOwn, withCheck: isOwn }),
+    // A policy also counts for members of its role, which the owner is; only who took the role on passes.
+    pgPolicy(`${table}_of_admin`, { as: "permissive", for: "all", to: adminRole, using: isAdmin, withCheck: isAdmin }),
+  ];
+}
+
+const isAdmin = sql`current_user = 'scanstream_admin'`;
