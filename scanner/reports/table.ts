@@ -1,8 +1,7 @@
-import { stripVTControlCharacters, styleText } from "node:util";
-import type { CheckResult, Finding, Report, Status } from "../../shared/report.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { paintStatus, printable } from "../terminal.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
-const statusColors = { PASS: "green", FAIL: "red", MANUAL: "yellow" } as const;
 const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 const statusOrder = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
 const minWidth = 60;
@@ -32,13 +31,13 @@ function header(report: Report): readonly string[] {
   const { scan } = report;
   const roles = { super_admin: "Super Administrator", read_only_admin: "Read-Only Administrator", unknown: "unknown" };
   return [
-    `Scan ${scan.id} of ${plain(scan.org_url)} (${scan.engine} engine), ${scan.status}`,
+    `Scan ${scan.id} of ${printable(scan.org_url)} (${scan.engine} engine), ${scan.status}`,
     `Role: ${roles[scan.role]} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
   ];
 }
 
 function checkLines(check: CheckResult, options: RenderOptions): readonly string[] {
-  const label = `${colored(check.status.padEnd(6), check.status, options)} ${check.vuln_id}  CAT ${check.category.padEnd(3)} ${check.check}`;
+  const label = `${paintStatus(check.status.padEnd(6), check.status, options)} ${check.vuln_id}  CAT ${check.category.padEnd(3)} ${check.check}`;
   const attested =
     check.attestation === null
       ? []
@@ -63,14 +62,10 @@ function findingText(finding: Finding): string {
 function summary(report: Report, options: RenderOptions): string {
   const { pass, fail, manual } = report.summary;
   return [
-    colored(`${pass} passed`, "PASS", options),
-    colored(`${fail} failed`, "FAIL", options),
-    colored(`${manual} for a person`, "MANUAL", options),
+    paintStatus(`${pass} passed`, "PASS", options),
+    paintStatus(`${fail} failed`, "FAIL", options),
+    paintStatus(`${manual} for a person`, "MANUAL", options),
   ].join(", ");
-}
-
-function colored(text: string, status: Status, options: RenderOptions): string {
-  return options.color ? styleText(statusColors[status], text, { validateStream: false }) : text;
 }
 
 /** Wraps at word boundaries under the check's name. */
@@ -78,7 +73,7 @@ function indented(text: string, options: RenderOptions): string {
   const margin = " ".repeat(7);
   const lines: string[] = [];
   let line = "";
-  for (const word of plain(text).split(" ")) {
+  for (const word of printable(text).split(" ")) {
     if (line !== "" && line.length + 1 + word.length > options.width - margin.length) {
       lines.push(line);
       line = "";
@@ -86,9 +81,4 @@ function indented(text: string, options: RenderOptions): string {
     line = line === "" ? word : `${line} ${word}`;
   }
   return [...lines, line].map((wrapped) => margin + wrapped).join("\n");
-}
-
-/** Names come from the provider: control characters in them must not reach the terminal. */
-function plain(text: string): string {
-  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, " ");
 }
