@@ -43,7 +43,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   let hasWarned = false;
   let wake = Promise.withResolvers<void>();
 
-  const signOfLife = setInterval(() => changed(outbox.signOfLife), options.signOfLifeMs ?? 2000);
+  const signOfLife = setInterval(() => changed(() => outbox.signOfLife()), options.signOfLifeMs ?? 2000);
   signOfLife.unref();
   const delivered = deliver();
 
