@@ -1,0 +1,31 @@
+/**
+ * API keys: `scs_<8 hex>_<64 hex>`. The first part may be seen by anybody and tells keys apart; the second is 256 random
+ * bits. Only the SHA-256 of the whole key is stored, so a copy of the database opens nothing.
+ */
+export interface NewApiKey {
+  /** Shown once, to whoever created it. */
+  readonly apiKey: string;
+  readonly prefix: string;
+  readonly hash: string;
+}
+
+const pattern = /^scs_[0-9a-f]{8}_[0-9a-f]{64}$/;
+
+export async function createApiKey(): Promise<NewApiKey> {
+  const prefix = `scs_${toHex(crypto.getRandomValues(new Uint8Array(4)))}`;
+  const apiKey = `${prefix}_${toHex(crypto.getRandomValues(new Uint8Array(32)))}`;
+  return { apiKey, prefix, hash: await hashApiKey(apiKey) };
+}
+
+/** Anything else is refused before the database is asked. */
+export function isApiKey(text: string): boolean {
+  return pattern.test(text);
+}
+
+export async function hashApiKey(apiKey: string): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(apiKey))));
+}
+
+function toHex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,280 @@
+/**
+ * The gateway's environment, read once and checked whole: pure, so that Node, Deno and Workers share it. Every problem of
+ * every variable is reported in one message, and no message ever holds a value.
+ */
+export interface GatewayConfig {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** When set, `/metrics` is served there and nowhere else. */
+  readonly metricsPort: number | null;
+  /** Null: embedded PGlite. */
+  readonly databaseUrl: string | null;
+  readonly broker: BrokerConfig;
+  readonly auth: AuthConfig;
+  /** Null: generated and kept beside the embedded database. */
+  readonly streamTokenSecret: string | null;
+  /** Exact origins, as browsers send them. */
+  readonly corsOrigins: readonly string[];
+  readonly bounds: StreamBounds;
+}
+
+export type BrokerConfig =
+  | { readonly kind: "memory" }
+  | { readonly kind: "redis"; readonly url: string; readonly databaseNumber: number }
+  | { readonly kind: "upstash"; readonly url: string; readonly token: string; readonly databaseNumber: number };
+
+/** Whose JWTs are accepted. `local`: those of the development key of this folder. */
+export type AuthConfig = { readonly tenantClaim: string } & (
+  | { readonly kind: "local" }
+  | { readonly kind: "jwks_url"; readonly url: string; readonly issuer: string; readonly audience: string }
+  | { readonly kind: "jwks"; readonly jwks: Jwks; readonly issuer: string; readonly audience: string }
+);
+
+export interface Jwks {
+  readonly keys: readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface StreamBounds {
+  readonly heartbeatSeconds: number;
+  readonly recheckSeconds: number;
+  readonly maxBufferBytes: number;
+  readonly maxStreams: number;
+  readonly maxStreamsPerTenant: number;
+  readonly maxLifetimeSeconds: number;
+}
+
+/** What `process.env`, `Deno.env.toObject()` and a Worker's bindings have in common. */
+export type Environment = Readonly<Record<string, unknown>>;
+
+/** The environment is wrong. The message is for the operator, complete, and holds no values. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(
+      problems.length === 1
+        ? `Cannot start: ${problems[0] ?? ""}`
+        : `Cannot start: ${problems.length} settings are wrong\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+    );
+    this.name = "ConfigError";
+    this.problems = problems;
+  }
+}
+
+/** Reads and checks the whole environment. Throws `ConfigError` with every problem found; an empty value counts as unset. */
+export function parseConfig(environment: Environment): GatewayConfig {
+  const reader = createReader(environment);
+  const port = reader.integer("PORT", { fallback: 8787, min: 0, max: 65_535 });
+  const config: GatewayConfig = {
+    host: reader.pattern("HOST", /^[A-Za-z0-9._:%-]+$/, "a host name or IP address") ?? "127.0.0.1",
+    port,
+    metricsPort: parseMetricsPort(reader, port),
+    databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database"),
+    broker: parseBroker(reader),
+    auth: parseAuth(reader),
+    streamTokenSecret: parseStreamTokenSecret(reader),
+    corsOrigins: parseCorsOrigins(reader),
+    bounds: parseBounds(reader),
+  };
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return config;
+}
+
+/** Longer, and a timer of the runtime would overflow and fire at once. */
+const maxSeconds = 2_000_000;
+
+function parseBounds(reader: Reader): StreamBounds {
+  const count = (name: string, fallback: number) =>
+    reader.integer(name, { fallback, min: 1, max: Number.MAX_SAFE_INTEGER });
+  return {
+    heartbeatSeconds: reader.seconds("EVENTSTREAM_HEARTBEAT_SECONDS", 15),
+    recheckSeconds: reader.seconds("EVENTSTREAM_RECHECK_SECONDS", 30),
+    maxBufferBytes: count("EVENTSTREAM_MAX_BUFFER_BYTES", 1_048_576),
+    maxStreams: count("EVENTSTREAM_MAX_STREAMS", 50_000),
+    maxStreamsPerTenant: count("EVENTSTREAM_MAX_STREAMS_PER_TENANT", 1000),
+    maxLifetimeSeconds: reader.seconds("EVENTSTREAM_MAX_LIFETIME_SECONDS", 3600),
+  };
+}
+
+function parseMetricsPort(reader: Reader, port: number): number | null {
+  if (reader.text("METRICS_PORT") === null) return null;
+  const metricsPort = reader.integer("METRICS_PORT", { fallback: 0, min: 0, max: 65_535 });
+  if (metricsPort !== 0 && metricsPort === port) reader.report("METRICS_PORT: expected another port than PORT");
+  return metricsPort;
+}
+
+function parseBroker(reader: Reader): BrokerConfig {
+  const databaseNumber = reader.integer("EVENTSTREAM_CACHE_DB", { fallback: 2, min: 0, max: Number.MAX_SAFE_INTEGER });
+  const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
+  const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
+  const redisUrl = reader.url("REDIS_URL", ["redis:", "rediss:"], "redis://host:6379");
+  if (reader.text("UPSTASH_REDIS_REST_URL") !== null && reader.text("UPSTASH_REDIS_REST_TOKEN") === null) {
+    reader.report("UPSTASH_REDIS_REST_TOKEN: required with UPSTASH_REDIS_REST_URL: expected the database's REST token");
+  }
+  if (reader.text("UPSTASH_REDIS_REST_TOKEN") !== null && reader.text("UPSTASH_REDIS_REST_URL") === null) {
+    reader.report("UPSTASH_REDIS_REST_URL: required with UPSTASH_REDIS_REST_TOKEN: expected https://<name>.upstash.io");
+  }
+  // Both may be set where a platform injects several addresses of one server; REST works on every runtime.
+  if (restUrl !== null && token !== null) return { kind: "upstash", url: restUrl, token, databaseNumber };
+  if (redisUrl !== null) return { kind: "redis", url: redisUrl, databaseNumber };
+  return { kind: "memory" };
+}
+
+function parseAuth(reader: Reader): AuthConfig {
+  const tenantClaim = reader.text("AUTH_TENANT_CLAIM") ?? "tenant_id";
+  const hasUrl = reader.text("AUTH_JWKS_URL") !== null;
+  const hasInline = reader.text("AUTH_JWKS") !== null;
+  const issuer = reader.text("AUTH_ISSUER");
+  const audience = reader.text("AUTH_AUDIENCE");
+  const url = reader.url("AUTH_JWKS_URL", ["https:", "http:"], "https://<issuer>/.well-known/jwks.json");
+  const jwks = hasInline ? parseJwks(reader) : null;
+  if (hasUrl && hasInline) reader.report("AUTH_JWKS_URL, AUTH_JWKS: expected one of the two, not both");
+  if (!hasUrl && !hasInline) {
+    // Without keys of its own the gateway would quietly trust the development key instead of this issuer.
+    for (const [name, value] of [
+      ["AUTH_ISSUER", issuer],
+      ["AUTH_AUDIENCE", audience],
+    ] as const) {
+      if (value !== null) reader.report(`${name}: set without keys: expected AUTH_JWKS_URL or AUTH_JWKS beside it`);
+    }
+    return { kind: "local", tenantClaim };
+  }
+  const given = hasUrl ? "AUTH_JWKS_URL" : "AUTH_JWKS";
+  if (issuer === null)
+    reader.report(`AUTH_ISSUER: required with ${given}: expected the exact "iss" of accepted tokens`);
+  if (audience === null) {
+    reader.report(`AUTH_AUDIENCE: required with ${given}: expected the "aud" that names this gateway`);
+  }
+  const accepted = { tenantClaim, issuer: issuer ?? "", audience: audience ?? "" };
+  if (url !== null) return { kind: "jwks_url", url, ...accepted };
+  return { kind: "jwks", jwks: jwks ?? { keys: [] }, ...accepted };
+}
+
+function parseJwks(reader: Reader): Jwks | null {
+  const expected = `AUTH_JWKS: expected the JSON of a key set, {"keys":[…]}, with one public key (RSA, EC or OKP) or more`;
+  try {
+    const parsed: unknown = JSON.parse(reader.text("AUTH_JWKS") ?? "");
+    const keys = isRecord(parsed) ? parsed["keys"] : null;
+    if (!Array.isArray(keys) || !keys.every(isNoSecret) || !keys.some(isPublicKey)) {
+      reader.report(expected);
+      return null;
+    }
+    return { keys };
+  } catch {
+    reader.report(expected);
+    return null;
+  }
+}
+
+const publicMembers: Readonly<Record<string, readonly string[]>> = {
+  RSA: ["n", "e"],
+  EC: ["crv", "x", "y"],
+  OKP: ["crv", "x"],
+};
+
+/** A private or symmetric key here is a secret in the wrong place. */
+function isNoSecret(key: unknown): key is Readonly<Record<string, unknown>> {
+  return isRecord(key) && !("d" in key) && !("k" in key);
+}
+
+function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
+  const members = publicMembers[String(key["kty"])];
+  return members !== undefined && members.every((member) => typeof key[member] === "string");
+}
+
+function parseStreamTokenSecret(reader: Reader): string | null {
+  const secret = reader.text("STREAM_TOKEN_SECRET");
+  const expected = "expected 32 bytes or more that nobody can guess";
+  if (secret === null) {
+    if (reader.text("DATABASE_URL") !== null) {
+      reader.report(`STREAM_TOKEN_SECRET: required with DATABASE_URL: ${expected}`);
+    }
+    return null;
+  }
+  if (new TextEncoder().encode(secret).byteLength < 32) reader.report(`STREAM_TOKEN_SECRET: ${expected}`);
+  return secret;
+}
+
+function parseCorsOrigins(reader: Reader): readonly string[] {
+  const list = reader.text("CORS_ORIGINS");
+  if (list === null) return [];
+  const origins = list.split(",").map((entry) => toOrigin(entry.trim()));
+  if (origins.includes(null)) {
+    reader.report("CORS_ORIGINS: expected a comma list of origins like https://app.example.com, without any path");
+  }
+  return origins.filter((origin) => origin !== null);
+}
+
+/** The origin as a browser sends it, or null for anything that is more or less than an origin. */
+function toOrigin(entry: string): string | null {
+  if (!/^https?:\/\/[^/?#@\s]+$/i.test(entry) || !URL.canParse(entry)) return null;
+  return new URL(entry).origin;
+}
+
+interface Bounds {
+  readonly fallback: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+type Reader = ReturnType<typeof createReader>;
+
+function createReader(environment: Environment) {
+  const problems: string[] = [];
+
+  function report(problem: string): void {
+    problems.push(problem);
+  }
+
+  function text(name: string): string | null {
+    const value = environment[name];
+    if (typeof value !== "string") return null;
+    const trimmed = value.trim();
+    return trimmed === "" ? null : trimmed;
+  }
+
+  function integer(name: string, bounds: Bounds): number {
+    const value = text(name);
+    if (value === null) return bounds.fallback;
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= bounds.min && number <= bounds.max) return number;
+    const range =
+      bounds.max === Number.MAX_SAFE_INTEGER ? `of ${bounds.min} or more` : `from ${bounds.min} to ${bounds.max}`;
+    report(`${name}: expected an integer ${range}`);
+    return bounds.fallback;
+  }
+
+  function seconds(name: string, fallback: number): number {
+    const value = text(name);
+    if (value === null) return fallback;
+    const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+    if (number > 0 && number <= maxSeconds) return number;
+    report(`${name}: expected a number of seconds above 0 and at most ${maxSeconds}`);
+    return fallback;
+  }
+
+  function url(name: string, protocols: readonly string[], example: string): string | null {
+    const value = text(name);
+    if (value === null) return null;
+    const parsed = URL.canParse(value) ? new URL(value) : null;
+    // A Unix socket is named in the query: postgres:///database?host=/run/postgresql
+    const hasHost = parsed !== null && (parsed.hostname !== "" || parsed.searchParams.has("host"));
+    if (hasHost && protocols.includes(parsed.protocol)) return value;
+    report(`${name}: expected a URL like ${example}`);
+    return null;
+  }
+
+  function pattern(name: string, expression: RegExp, expected: string): string | null {
+    const value = text(name);
+    if (value === null || expression.test(value)) return value;
+    report(`${name}: expected ${expected}`);
+    return null;
+  }
+
+  return { problems: problems as readonly string[], report, text, integer, seconds, url, pattern };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
