@@ -44,6 +44,15 @@ export interface ScanEnd {
   readonly manual: number;
 }
 
+/** The event map of a scan's stream, for `subscribe<ScanEvents>`. */
+export interface ScanEvents {
+  readonly "scan.start": ScanStart;
+  readonly "scan.progress": ScanProgress;
+  readonly "finding.created": FindingCreated;
+  readonly "scan.error": ScanError;
+  readonly "scan.end": ScanEnd;
+}
+
 export const scanPrefix = "scan";
 
 /** The channel of one scan; `tenantId` is the scan's own tenant. */

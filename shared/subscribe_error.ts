@@ -1,0 +1,68 @@
+/**
+ * Why a subscription failed or is reconnecting.
+ *
+ * For good: `not_authenticated` (401, also with a fresh token), `permission_denied` (403), `not_found` (404), `refused`
+ * (another answer that trying again does not change), `not_a_stream` (a first 200 that is no event stream),
+ * `callback_failed` (a callback of the caller threw; it is the `cause`).
+ *
+ * Tried again: `unavailable` (429, 5xx), `unreachable` (no answer), `timeout` (no answer in time), `closed` (the server
+ * ended the stream), `cut` (the connection broke), `silent` (no heartbeat), `garbage` (bytes that are no event, or an
+ * event without end), `token_failed` and `refetch_failed` (the caller's own request rejected; it is the `cause`).
+ */
+export type SubscribeErrorCode =
+  | "not_authenticated"
+  | "permission_denied"
+  | "not_found"
+  | "refused"
+  | "not_a_stream"
+  | "callback_failed"
+  | "unavailable"
+  | "unreachable"
+  | "timeout"
+  | "closed"
+  | "cut"
+  | "silent"
+  | "garbage"
+  | "token_failed"
+  | "refetch_failed";
+
+export interface SubscribeErrorOptions {
+  readonly cause?: unknown;
+  /** The HTTP status of the answer. */
+  readonly status?: number;
+  /** The server's own words: the problem document's `detail`, or the reason of a `: close <reason>` comment. */
+  readonly detail?: string | null;
+  readonly retryAfterMs?: number | null;
+}
+
+/** The message never holds a credential, nor a query in which one could be. */
+export class SubscribeError extends Error {
+  readonly code: SubscribeErrorCode;
+  readonly status: number | null;
+  readonly detail: string | null;
+  /** When the server said it is worth trying again. */
+  readonly retryAfterMs: number | null;
+
+  constructor(code: SubscribeErrorCode, message: string, options: SubscribeErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "SubscribeError";
+    this.code = code;
+    this.status = options.status ?? null;
+    this.detail = options.detail ?? null;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+const finalCodes: ReadonlySet<string> = new Set<SubscribeErrorCode>([
+  "not_authenticated",
+  "permission_denied",
+  "not_found",
+  "refused",
+  "not_a_stream",
+  "callback_failed",
+]);
+
+/** True when trying again would get the same answer. */
+export function isFinal(error: SubscribeError): boolean {
+  return finalCodes.has(error.code);
+}
