@@ -104,11 +104,30 @@ export interface StatusCounts {
   readonly manual: number;
 }
 
+/** A finding that the baseline had and this scan, which evaluated the check, no longer has. */
+export interface ResolvedFinding {
+  readonly check: string;
+  readonly resource: FindingResource;
+  readonly fingerprint: string;
+}
+
+/** How the findings compare with an earlier report. */
+export interface Comparison {
+  readonly scan_id: string;
+  readonly new: number;
+  readonly unchanged: number;
+  readonly resolved: number;
+  /** The resolved ones whose resource is gone, so that no finding of this report can carry the mark. */
+  readonly gone: readonly ResolvedFinding[];
+}
+
 export interface Report {
   readonly schema: "scanstream.report/1";
   readonly scan: ScanSummary;
   readonly summary: StatusCounts;
   readonly checks: readonly CheckResult[];
+  /** Null without a baseline. */
+  readonly baseline: Comparison | null;
 }
 
 /** FAIL if anything fails; else MANUAL if anything needs a person; else PASS. */

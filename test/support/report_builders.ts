@@ -1,0 +1,66 @@
+import type { CheckResult, Finding, Report, Status } from "../../shared/report.ts";
+import { countStatuses, worstStatus } from "../../shared/report.ts";
+
+/** Builders with defaults, so that a test shows only what matters. */
+export function aFinding(changes: Partial<Finding> = {}): Finding {
+  const status = changes.status ?? "FAIL";
+  return {
+    status,
+    reason: status === "MANUAL" ? "needs_review" : null,
+    resource: { type: "policy", id: "00p1", name: "Default Policy" },
+    expected: "15 minutes",
+    actual: "120 minutes",
+    detail: 'Policy "Default Policy": expected 15 minutes, found 120 minutes',
+    fingerprint: `${changes.resource?.id ?? "00p1"}-fingerprint`,
+    waived: false,
+    waiver: null,
+    change: null,
+    ...changes,
+  };
+}
+
+export function aCheckResult(changes: Partial<CheckResult> = {}): CheckResult {
+  const findings = changes.findings ?? [aFinding()];
+  const status: Status = worstStatus(findings.map((finding) => finding.status));
+  return {
+    check: "signon_global_session_idle_timeout_15min",
+    vuln_id: "V-273186",
+    stig_id: "OKTA-APP-000020",
+    rule_id: "SV-273186r1098825_rule",
+    severity: "medium",
+    category: "II",
+    title: "Okta must log out a session after a 15-minute period of inactivity.",
+    status,
+    reason:
+      status === "MANUAL" ? (findings.find((finding) => finding.status === "MANUAL")?.reason ?? "needs_review") : null,
+    detail: findings[0]?.detail ?? "Nothing to examine",
+    coverage: "full",
+    attestation: null,
+    findings,
+    ...changes,
+  };
+}
+
+export function aReport(checks: readonly CheckResult[] = [aCheckResult()], changes: Partial<Report> = {}): Report {
+  return {
+    schema: "scanstream.report/1",
+    scan: {
+      id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11",
+      tenant_id: "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11",
+      org_url: "https://acme.okta.com",
+      client_id: "0oa1client",
+      engine: "identity",
+      started_at: "2026-11-01T10:00:00.000Z",
+      ended_at: "2026-11-01T10:00:42.000Z",
+      status: "completed",
+      requested_scopes: ["okta.policies.read", "okta.apps.read"],
+      granted_scopes: ["okta.policies.read"],
+      role: "read_only_admin",
+      requests: { total: 12, retried: 1, throttled_ms: 0 },
+    },
+    summary: countStatuses(checks),
+    checks,
+    baseline: null,
+    ...changes,
+  };
+}
