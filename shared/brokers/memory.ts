@@ -1,55 +1,50 @@
 import { AppError } from "../app_error.ts";
-import type { Broker, SubscriptionHandlers } from "../broker.ts";
+import type { Broker } from "../broker.ts";
+import { requireMessage } from "./message.ts";
+import { createSharedSubscriptions, type ChannelListener } from "./shared_subscriptions.ts";
 
 /** A broker inside one process: the embedded default, for one gateway and whatever publishes in the same process. */
 export function createMemoryBroker(): Broker {
-  const subscriptions = new Map<string, Set<SubscriptionHandlers>>();
+  const listeners = new Map<string, ChannelListener>();
+  const waiting: { readonly channel: string; readonly message: string }[] = [];
+  let isDelivering = false;
   let isClosed = false;
 
-  function requireOpen(): void {
-    if (isClosed) throw new AppError("unavailable", "The broker is closed");
-  }
+  const subscriptions = createSharedSubscriptions((channel, listener) => {
+    listeners.set(channel, listener);
+    return { confirmed: Promise.resolve(), close: () => listeners.delete(channel) };
+  });
 
   return {
     async publish(channel, message) {
-      requireOpen();
-      // A copy: a handler may leave while the message is being handed out.
-      for (const handlers of Array.from(subscriptions.get(channel) ?? [])) handlers.onMessage(channel, message);
+      requireMessage(message);
+      requireOpen("publish");
+      waiting.push({ channel, message });
+      deliver();
     },
-
     async subscribe(channels, handlers, signal) {
-      requireOpen();
-      signal.throwIfAborted();
-      // An own object for each subscription, so that the same handlers may subscribe twice.
-      const subscription: SubscriptionHandlers = {
-        onMessage: (channel, message) => handlers.onMessage(channel, message),
-        onLost: (reason) => handlers.onLost(reason),
-      };
-      for (const channel of channels) {
-        const joined = subscriptions.get(channel) ?? new Set();
-        subscriptions.set(channel, joined.add(subscription));
-      }
-      signal.addEventListener("abort", () => leave(channels, subscription), { once: true });
+      await subscriptions.subscribe(channels, handlers, signal);
     },
-
     async ping() {
-      requireOpen();
+      requireOpen("ping");
     },
-
     async close() {
-      if (isClosed) return;
       isClosed = true;
-      const lost = new Set([...subscriptions.values()].flatMap((joined) => [...joined]));
-      subscriptions.clear();
-      for (const handlers of lost) handlers.onLost("ended");
+      subscriptions.close();
     },
   };
 
-  function leave(channels: readonly string[], subscription: SubscriptionHandlers): void {
-    for (const channel of channels) {
-      const joined = subscriptions.get(channel);
-      joined?.delete(subscription);
-      if (joined?.size === 0) subscriptions.delete(channel);
+  /** Who publishes while a message is being handed out waits for its turn: else some would hear the second one first. */
+  function deliver(): void {
+    if (isDelivering) return;
+    isDelivering = true;
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      listeners.get(next.channel)?.onMessage(next.message);
     }
+    isDelivering = false;
+  }
+
+  function requireOpen(action: string): void {
+    if (isClosed) throw new AppError("unavailable", `Cannot ${action}: the broker is closed`);
   }
 }
