@@ -123,11 +123,8 @@ async function follow(settings: SubscribeSettings, follower: Follower): Promise<
   try {
     return await followOverReconnects(settings, follower);
   } catch (error) {
-    // Only `onStateChange` can throw here. It is not asked to hear about itself a second time.
-    return {
-      state: "failed",
-      error: new SubscribeError("callback_failed", "onStateChange failed", { cause: error }),
-    };
+    // Only `onStateChange` can throw here, and it is not told about itself a second time.
+    return { state: "failed", error: toCallbackError(error) };
   }
 }
 
@@ -139,7 +136,12 @@ async function followOverReconnects(settings: SubscribeSettings, follower: Follo
   let serverRetryMs = 0;
   let earlierRefetch: Promise<void> = Promise.resolve();
   const tell = (state: SubscriptionState, error: SubscribeError | null = null, retryInMs = 0) => {
-    if (!follower.signal.aborted) follower.setState(state, { error, retryInMs, openCount });
+    if (follower.signal.aborted) return;
+    try {
+      follower.setState(state, { error, retryInMs, openCount });
+    } catch (cause) {
+      throw toCallbackError(cause);
+    }
   };
 
   tell("connecting");
@@ -186,6 +188,11 @@ async function followOverReconnects(settings: SubscribeSettings, follower: Follo
     tell("reconnecting", error);
   }
   return { state: "closed" };
+}
+
+function toCallbackError(error: unknown): SubscribeError {
+  if (error instanceof SubscribeError && error.code === "callback_failed") return error;
+  return new SubscribeError("callback_failed", "onStateChange failed", { cause: error });
 }
 
 /** What the server asked for, and on top a random part that doubles with each failure (full jitter). */

@@ -111,6 +111,7 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
     let waitingChars = 0;
     let isEndSeen = false;
     let isSynced = false;
+    let isLive = false;
     const synced = open().then(() => {
       isSynced = true;
     });
@@ -118,6 +119,8 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
     let read = reader.read();
     for (;;) {
       if (isSynced) {
+        if (!isLive) context.onLive();
+        isLive = true;
         for (const event of waiting) {
           await deliver(event);
           if (isEndSeen && event === waiting.at(-1)) return event;
@@ -132,10 +135,7 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
         continue;
       }
       const result = await abortable(isSynced ? read : Promise.race([read, synced]), own.signal);
-      if (result === undefined) {
-        context.onLive();
-        continue;
-      }
+      if (result === undefined) continue;
       if (result.done) throw new SubscribeError("closed", closedMessage(), { detail: closeReason });
       expectBytes();
       for (const message of events.feed(result.value)) {
@@ -242,7 +242,8 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
 }
 
 function explainCallback(code: SubscribeErrorCode, name: string, error: unknown): SubscribeError {
-  if (error instanceof SubscribeError) return error;
+  // A token or a refetch that fails for good says so by its own code; an event that cannot be handled is a bug.
+  if (error instanceof SubscribeError && code !== "callback_failed") return error;
   const text = error instanceof Error ? error.message : String(error);
   return new SubscribeError(code, `${name} failed: ${text}`, { cause: error });
 }

@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Answers one request; an open stream's answer returns while the response stays open. */
+export type Answer = (response: ServerResponse, request: IncomingMessage) => void | Promise<void>;
+
+export interface ScriptedServer {
+  readonly url: string;
+  readonly requests: readonly IncomingMessage[];
+  /** Resolves when the nth request's connection or answer is over. */
+  closed(index: number): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A real HTTP server that gives one answer after the other; the last one is given again and again. */
+export async function startScriptedServer(...answers: readonly [Answer, ...Answer[]]): Promise<ScriptedServer> {
+  const requests: IncomingMessage[] = [];
+  const closings: PromiseWithResolvers<void>[] = [];
+  const closing = (index: number) => (closings[index] ??= Promise.withResolvers<void>());
+  const server = createServer((request, response) => {
+    const index = requests.push(request) - 1;
+    response.on("close", () => closing(index).resolve());
+    const answer = answers[Math.min(index, answers.length - 1)] ?? answers[0];
+    void answer(response, request);
+  });
+  server.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/api/v1/scans/1/event-stream`,
+    requests,
+    closed: (index) => closing(index).promise,
+    async [Symbol.asyncDispose]() {
+      const isClosed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await isClosed;
+    },
+  };
+}
+
+/** 200 and these chunks; the stream stays open. */
+export function stream(...chunks: readonly (string | Uint8Array)[]): Answer {
+  return async (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    response.flushHeaders();
+    for (const chunk of chunks) await write(response, chunk);
+  };
+}
+
+/** The same, ended politely. */
+export function endedStream(...chunks: readonly (string | Uint8Array)[]): Answer {
+  return async (response, request) => {
+    await stream(...chunks)(response, request);
+    response.end();
+  };
+}
+
+/** The same, then the connection breaks. */
+export function cutStream(...chunks: readonly (string | Uint8Array)[]): Answer {
+  return async (response, request) => {
+    await stream(...chunks)(response, request);
+    response.destroy();
+  };
+}
+
+export function status(code: number, headers: Readonly<Record<string, string>> = {}, body = ""): Answer {
+  return (response) => {
+    response.writeHead(code, headers);
+    response.end(body);
+  };
+}
+
+export function problem(code: number, detail: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  const body = { type: "about:blank", title: "Refused", status: code, detail, code: "refused" };
+  return status(code, { "content-type": "application/problem+json", ...headers }, JSON.stringify(body));
+}
+
+export function frame(type: string, data: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** Resolves when the chunk has left this process, so that the next one is a chunk of its own. */
+function write(response: ServerResponse, chunk: string | Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    response.write(chunk, () => setImmediate(resolve));
+  });
+}
