@@ -61,11 +61,12 @@ export interface Artifacts {
 export type ArtifactName = keyof Artifacts;
 
 /** What has been collected so far, or what a saved file holds. */
-export type CollectedArtifacts = Partial<Artifacts>;
+export type CollectedArtifacts = { readonly [Name in ArtifactName]?: Artifacts[Name] | undefined };
 
 export interface PolicyWithRules {
   readonly policy: JsonObject;
-  readonly rules: Evidence<JsonList>;
+  /** Null: not asked, because the policy is not active. */
+  readonly rules: Evidence<JsonList> | null;
 }
 
 export type RulesById = Readonly<Record<string, Evidence<JsonList>>>;

@@ -47,10 +47,10 @@ export type FindingDraft = {
 export interface CheckDefinition<Needed extends ArtifactName, Further extends ArtifactName> {
   readonly name: string;
   readonly artifacts: readonly Needed[];
-  readonly further?: (artifacts: Pick<Artifacts, Needed> & Partial<Pick<Artifacts, Further>>) => readonly Further[];
+  readonly further?: (artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Further>) => readonly Further[];
   readonly explanation: Explanation;
   readonly evaluate: (
-    artifacts: Pick<Artifacts, Needed> & Partial<Pick<Artifacts, Further>>,
+    artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Further>,
     context: CheckContext,
   ) => readonly FindingDraft[];
 }

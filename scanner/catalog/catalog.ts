@@ -1,0 +1,57 @@
+import type { Check } from "../check.ts";
+import { allChecks } from "../checks/all_checks.ts";
+import type { Category, Severity } from "../../shared/report.ts";
+import stig from "./okta_idaas_stig_v1r2.json" with { type: "json" };
+
+/** One rule of DISA's STIG, in DISA's words, with what the check of it needs. */
+export interface StigRule {
+  readonly check: string;
+  /** `V-273186`. */
+  readonly vuln_id: string;
+  /** `SV-273186r1098825_rule`. */
+  readonly rule_id: string;
+  /** `OKTA-APP-000020`. */
+  readonly stig_id: string;
+  readonly severity: Severity;
+  readonly category: Category;
+  readonly title: string;
+  readonly group_title: string;
+  readonly satisfies: readonly string[];
+  readonly ccis: readonly string[];
+  readonly nist_800_53_r5: readonly string[];
+  /** Without their prefix: `policies.read`. */
+  readonly scopes: readonly string[];
+  /** The least role that gives a verdict. */
+  readonly role: "read_only_admin" | "super_admin";
+  /** `partial`: the check sees a part of what the rule asks; a person answers for the rest. */
+  readonly coverage: "full" | "partial";
+  readonly discussion: string;
+  readonly check_text: string;
+  readonly fix_text: string;
+}
+
+/** DISA's benchmark without its rules. */
+export interface Benchmark {
+  readonly benchmark_id: string;
+  readonly title: string;
+  readonly version: string;
+  readonly release_info: string;
+  readonly target_key: string;
+}
+
+export interface CatalogCheck extends Check {
+  readonly rule: StigRule;
+}
+
+const { rules: stigRules, ...stigBenchmark } = stig;
+
+export const benchmark: Benchmark = stigBenchmark;
+
+/** Every check, in the order of the STIG. */
+export const catalog: readonly CatalogCheck[] = stigRules.map((rule) => withRule(rule as StigRule));
+
+function withRule(rule: StigRule): CatalogCheck {
+  const check = allChecks.find((candidate) => candidate.name === rule.check);
+  if (check === undefined) throw new Error(`No check is named "${rule.check}", as ${rule.vuln_id} of the catalog says`);
+  return { ...check, rule };
+}

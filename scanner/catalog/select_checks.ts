@@ -1,0 +1,57 @@
+import { AppError } from "../../shared/app_error.ts";
+import type { Severity } from "../../shared/report.ts";
+import { catalog, type CatalogCheck } from "./catalog.ts";
+import { nearestName } from "./nearest_name.ts";
+
+export interface CheckSelection {
+  /** Names, V-ids or STIG ids; empty or absent: all. */
+  readonly check?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly severity?: readonly string[];
+}
+
+const severities: readonly Severity[] = ["high", "medium", "low"];
+
+/** The check of a name, V-id, rule id or STIG id, in any case; throws `AppError` ("not_found") naming the nearest. */
+export function findCheck(name: string): CatalogCheck {
+  const wanted = name.trim().toLowerCase();
+  const found = catalog.find((check) => namesOf(check).includes(wanted));
+  if (found !== undefined) return found;
+  const nearest = nearestName(wanted, catalog.flatMap(namesOf));
+  const advice = nearest === null ? "list them with the command checks" : `did you mean "${nearest}"?`;
+  throw new AppError("not_found", `No check is named "${name}": ${advice}`);
+}
+
+/** In the order of the catalog; throws `AppError` for a name that is none, and for a selection that leaves nothing. */
+export function selectChecks(selection: CheckSelection = {}): readonly CatalogCheck[] {
+  const { check = [], exclude = [], severity = [] } = selection;
+  const included = new Set(check.map(findCheck));
+  const excluded = new Set(exclude.map(findCheck));
+  const wanted = new Set(severity.map(parseSeverity));
+  const selected = catalog.filter(
+    (candidate) =>
+      (included.size === 0 || included.has(candidate)) &&
+      !excluded.has(candidate) &&
+      (wanted.size === 0 || wanted.has(candidate.rule.severity)),
+  );
+  if (selected.length > 0) return selected;
+  throw new AppError("invalid", `The selection leaves no check: ${describe({ check, exclude, severity })}`);
+}
+
+function namesOf(check: CatalogCheck): readonly string[] {
+  const { vuln_id, rule_id, stig_id } = check.rule;
+  return [check.name, vuln_id.toLowerCase(), stig_id.toLowerCase(), rule_id.toLowerCase()];
+}
+
+function parseSeverity(text: string): Severity {
+  const severity = severities.find((candidate) => candidate === text.trim().toLowerCase());
+  if (severity !== undefined) return severity;
+  throw new AppError("invalid", `No severity is named "${text}": it should be one of ${severities.join(", ")}`);
+}
+
+function describe(selection: Required<CheckSelection>): string {
+  return Object.entries(selection)
+    .filter(([, names]) => names.length > 0)
+    .map(([option, names]) => `--${option} ${names.join(",")}`)
+    .join(" with ");
+}

@@ -1,0 +1,68 @@
+import {
+  missing,
+  type ApiTokenOwner,
+  type ApiTokenOwners,
+  type Evidence,
+  type JsonList,
+  type JsonObject,
+  type OwnerGroup,
+} from "../artifacts.ts";
+import { isSuperAdminRole } from "../checks/reading/super_admin_role.ts";
+import type { IdpClient } from "../idp/idp_client.ts";
+import { mapEvidence, pathSegment, type Collector } from "./collector.ts";
+import { evidenceOf } from "./evidence_of.ts";
+
+export const collectApiTokenOwners: Collector<"api_token_owners"> = async ({ client, obtain }) => {
+  const tokens = await obtain("api_tokens");
+  const groupRoles = createGroupRoles(client);
+  return mapEvidence(tokens, async (found): Promise<ApiTokenOwners> => {
+    const userIds = new Set(found.map((token) => token["userId"]).filter((id) => typeof id === "string" && id !== ""));
+    const owners = [...userIds].map(async (id) => [String(id), await owner(client, String(id), groupRoles)] as const);
+    return Object.fromEntries(await Promise.all(owners));
+  });
+};
+
+type GroupRoles = (groupId: string) => Promise<Evidence<JsonList>>;
+
+/** Where a role of the user's own already decides, the groups are not asked for. */
+async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles): Promise<ApiTokenOwner> {
+  const path = `/api/v1/users/${encodeURIComponent(userId)}`;
+  const roles = evidenceOf(await client.getList({ path: `${path}/roles`, scope: "roles.read" }));
+  const known = roles.state === "obtained" ? roles.value : (roles.partial ?? []);
+  if (known.some((role) => isSuperAdminRole(role) === true)) return { roles, groups: null };
+  const groups = await client.getList({ path: `${path}/groups`, scope: "groups.read" });
+  return {
+    roles,
+    groups: await mapEvidence(evidenceOf(groups), (found) =>
+      Promise.all(found.map((group) => ownerGroup(group, groupRoles))),
+    ),
+  };
+}
+
+async function ownerGroup(group: JsonObject, groupRoles: GroupRoles): Promise<OwnerGroup> {
+  const { id, profile } = group;
+  const name = typeof profile === "object" && profile !== null && "name" in profile ? profile.name : null;
+  if (pathSegment(id) === null) {
+    return {
+      id: "",
+      name: "",
+      roles: missing("unreadable", "A group has no id, so its roles could not be asked for."),
+    };
+  }
+  return { id: String(id), name: typeof name === "string" ? name : String(id), roles: await groupRoles(String(id)) };
+}
+
+/** A group's roles, asked for once however many owners are in it. */
+function createGroupRoles(client: IdpClient): GroupRoles {
+  const asked = new Map<string, Promise<Evidence<JsonList>>>();
+  return (groupId) => {
+    const running = asked.get(groupId) ?? fetchRoles(client, groupId);
+    asked.set(groupId, running);
+    return running;
+  };
+}
+
+async function fetchRoles(client: IdpClient, groupId: string): Promise<Evidence<JsonList>> {
+  const path = `/api/v1/groups/${encodeURIComponent(groupId)}/roles`;
+  return evidenceOf(await client.getList({ path, scope: "roles.read" }));
+}

@@ -1,0 +1,33 @@
+import type { ArtifactName } from "../artifacts.ts";
+import { collectApiTokenOwners } from "./api_token_owners.ts";
+import {
+  collectAdminConsoleApp,
+  collectAdminConsoleSettings,
+  collectAppPolicyRules,
+  collectApps,
+  collectDashboardApp,
+} from "./apps.ts";
+import { collectBrandSignInPages } from "./brands.ts";
+import type { Collector } from "./collector.ts";
+import { collectApiTokens, collectAuthenticators, collectLogStreams, collectNetworkZones } from "./lists.ts";
+import { collectGlobalSessionPolicies, collectPasswordPolicies, collectUserLifecyclePolicies } from "./policies.ts";
+import { collectSmartCardIdps } from "./smart_card_idps.ts";
+
+/** Who fetches what. */
+export const collectors: { readonly [Name in ArtifactName]: Collector<Name> } = {
+  global_session_policies: collectGlobalSessionPolicies,
+  password_policies: collectPasswordPolicies,
+  user_lifecycle_policies: collectUserLifecyclePolicies,
+  apps: collectApps,
+  app_policy_rules: collectAppPolicyRules,
+  admin_console_app: collectAdminConsoleApp,
+  dashboard_app: collectDashboardApp,
+  admin_console_settings: collectAdminConsoleSettings,
+  authenticators: collectAuthenticators,
+  brand_sign_in_pages: collectBrandSignInPages,
+  network_zones: collectNetworkZones,
+  api_tokens: collectApiTokens,
+  api_token_owners: collectApiTokenOwners,
+  log_streams: collectLogStreams,
+  smart_card_idps: collectSmartCardIdps,
+};

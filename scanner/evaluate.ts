@@ -1,0 +1,172 @@
+import type { CollectedArtifacts } from "./artifacts.ts";
+import type { CatalogCheck } from "./catalog/catalog.ts";
+import type { CheckContext, FindingDraft } from "./check.ts";
+import {
+  worstStatus,
+  type CheckResult,
+  type Finding,
+  type FindingResource,
+  type ManualReason,
+} from "../shared/report.ts";
+
+export interface EvaluationContext extends CheckContext {
+  readonly orgUrl: string;
+}
+
+/**
+ * Judges one check. Whatever happens gives exactly one result: an artifact that is not there and a check that throws
+ * are MANUAL with the reason, and never cost another check its result. The same artifacts give the same result, with
+ * the same fingerprints, at any time and place.
+ */
+export async function evaluateCheck(
+  check: CatalogCheck,
+  artifacts: CollectedArtifacts,
+  context: EvaluationContext,
+): Promise<CheckResult> {
+  return toResult(check, draftFindings(check, artifacts, context), context);
+}
+
+/** The result of a check that could not be evaluated at all, as in a scan that was interrupted. */
+export async function unevaluatedResult(
+  check: CatalogCheck,
+  problem: { readonly reason: ManualReason; readonly detail: string },
+  context: EvaluationContext,
+): Promise<CheckResult> {
+  return toResult(check, [couldNotEvaluate(problem.reason, problem.detail)], context);
+}
+
+function draftFindings(
+  check: CatalogCheck,
+  artifacts: CollectedArtifacts,
+  context: EvaluationContext,
+): readonly FindingDraft[] {
+  const absent = check.artifacts.find((name) => artifacts[name] === undefined);
+  if (absent !== undefined) {
+    return [couldNotEvaluate("provider_error", `What the check needs was not collected (${absent})`)];
+  }
+  try {
+    const drafts = check.evaluate(artifacts, context);
+    return drafts.length > 0 ? drafts : [couldNotEvaluate("unreadable", "The check found nothing to say")];
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return [couldNotEvaluate("unreadable", `The check failed on an answer that it does not understand (${problem})`)];
+  }
+}
+
+function couldNotEvaluate(reason: ManualReason, detail: string): FindingDraft {
+  return { status: "MANUAL", reason, resource: null, expected: "evidence to judge", actual: "not known", note: detail };
+}
+
+async function toResult(
+  check: CatalogCheck,
+  drafts: readonly FindingDraft[],
+  context: EvaluationContext,
+): Promise<CheckResult> {
+  const findings = await Promise.all(drafts.map((draft) => toFinding(check.name, draft, context)));
+  const sorted = onePerResource(findings).sort(byResource);
+  const status = worstStatus(sorted.map((finding) => finding.status));
+  const { rule } = check;
+  return {
+    check: check.name,
+    vuln_id: rule.vuln_id,
+    stig_id: rule.stig_id,
+    rule_id: rule.rule_id,
+    severity: rule.severity,
+    category: rule.category,
+    title: rule.title,
+    status,
+    reason: status === "MANUAL" ? firstReason(sorted) : null,
+    detail: summarize(sorted, status),
+    coverage: rule.coverage,
+    attestation: null,
+    findings: sorted,
+  };
+}
+
+async function toFinding(checkName: string, draft: FindingDraft, context: EvaluationContext): Promise<Finding> {
+  const resource = draft.resource ?? orgResource(context.orgUrl);
+  return {
+    status: draft.status,
+    reason: draft.status === "MANUAL" ? draft.reason : null,
+    resource,
+    expected: draft.expected,
+    actual: draft.actual,
+    detail: sentence(resource, draft),
+    fingerprint: await fingerprint([checkName, originOf(context.orgUrl), resource.type, resource.id]),
+    waived: false,
+    waiver: null,
+    change: null,
+  };
+}
+
+/** Over what a finding is about, never over what it says: wording, order and time leave it as it is. */
+async function fingerprint(parts: readonly string[]): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(parts));
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function orgResource(orgUrl: string): FindingResource {
+  const origin = originOf(orgUrl);
+  return { type: "org", id: origin, name: origin.replace(/^https?:\/\//, "") };
+}
+
+function originOf(orgUrl: string): string {
+  return URL.canParse(orgUrl) ? new URL(orgUrl).origin : orgUrl;
+}
+
+const typeNames: Readonly<Record<string, string>> = { org: "Organization", api_token: "API token" };
+
+function sentence(resource: FindingResource, draft: FindingDraft): string {
+  const type =
+    typeNames[resource.type] ?? resource.type.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
+  const note = draft.note === undefined ? "" : `: ${draft.note}`;
+  const text = `${type} "${resource.name}": expected ${draft.expected}, found ${draft.actual}${note}`;
+  return `${text.replaceAll(/[\p{Cc}\s]+/gu, " ").replace(/[.\s]+$/, "")}.`;
+}
+
+/** A list that names the same thing twice gives one finding, the worse one. */
+function onePerResource(findings: readonly Finding[]): Finding[] {
+  const kept = new Map<string, Finding>();
+  for (const finding of findings) {
+    const other = kept.get(finding.fingerprint);
+    if (other === undefined || worstStatus([finding.status, other.status]) !== other.status) {
+      kept.set(finding.fingerprint, finding);
+    }
+  }
+  return [...kept.values()];
+}
+
+/** By code points: the order is the same whatever the provider's, and in every locale. */
+function byResource(one: Finding, other: Finding): number {
+  const keys = [one, other].map(({ resource }) => [resource.type, resource.name, resource.id]);
+  const [a = [], b = []] = keys;
+  for (const [index, key] of a.entries()) {
+    const against = b[index] ?? "";
+    if (key !== against) return key < against ? -1 : 1;
+  }
+  return 0;
+}
+
+// What a person can mend comes first; not_applicable only where nothing else is left to look at.
+const reasonOrder: readonly ManualReason[] = [
+  "missing_scope",
+  "missing_role",
+  "not_available",
+  "provider_error",
+  "unreadable",
+  "needs_review",
+  "not_applicable",
+];
+
+function firstReason(findings: readonly Finding[]): ManualReason | null {
+  return reasonOrder.find((reason) => findings.some((finding) => finding.reason === reason)) ?? null;
+}
+
+function summarize(findings: readonly Finding[], status: Finding["status"]): string {
+  const decisive = findings.filter((finding) => finding.status === status);
+  const first = decisive[0]?.detail ?? "";
+  if (findings.length === 1) return first;
+  const verbs = { PASS: "pass", FAIL: "fail", MANUAL: "need a person" };
+  return `${decisive.length} of ${findings.length} ${verbs[status]}; the first: ${first}`;
+}
