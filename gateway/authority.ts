@@ -70,9 +70,9 @@ function guarded(database: Database, principal: Principal): Database {
           params: [principal.tenantId, principal.id],
         };
   return {
+    ...database,
     // After the role and the tenant were taken on, and before the statement itself.
     transact: (statements) => database.transact([...statements.slice(0, -1), guard, ...statements.slice(-1)]),
-    close: () => database.close(),
   };
 }
 

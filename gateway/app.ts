@@ -1,0 +1,64 @@
+import { Hono } from "hono";
+import { AppError } from "../shared/app_error.ts";
+import { cors } from "./cors.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { scanRoutes } from "./features/scans/routes.ts";
+import { HttpRefusal, problemResponse } from "./problem.ts";
+import { publishRoute } from "./publish_route.ts";
+import { requestLog, routeOf, traceFields, type RequestVariables } from "./request_log.ts";
+import { statusRoutes } from "./status_routes.ts";
+import { webRoutes } from "./web_routes.ts";
+
+type App = Hono<{ Variables: RequestVariables }>;
+
+/** The whole gateway as one web-standard `fetch`, for every runtime. */
+export function createApp(dependencies: Dependencies): App {
+  const app: App = new Hono();
+  app.onError((error, c) => {
+    if (isOurFault(error)) {
+      const fields = { request_id: c.get("requestId"), ...traceFields(c), route: routeOf(c), error };
+      dependencies.log.error(fields, "a request failed");
+    }
+    return problemResponse(error);
+  });
+  app.notFound(() => problemResponse(new AppError("not_found", "No such path")));
+
+  app.use(requestLog(dependencies));
+  app.use(cors(dependencies.corsOrigins));
+  app.use(async (c, next) => {
+    await next();
+    c.header("x-content-type-options", "nosniff");
+    // A stream's URL may hold a token.
+    c.header("referrer-policy", "no-referrer");
+    if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
+  });
+
+  app.route("/", statusRoutes(dependencies));
+  app.route("/", webRoutes(dependencies));
+  app.route("/api/v1/channels", publishRoute(dependencies));
+  app.route("/api/v1", scanRoutes(dependencies));
+  refuseOtherMethods(app);
+  return app;
+}
+
+/** A known path with another method is 405 and says what would be right, not 404. */
+function refuseOtherMethods(app: App): void {
+  const methods = new Map<string, Set<string>>();
+  for (const { method, path } of app.routes) {
+    if (method === "ALL") continue;
+    methods.set(path, (methods.get(path) ?? new Set()).add(method));
+  }
+  for (const [path, allowed] of methods) {
+    const allow = [...allowed].join(", ");
+    app.all(path, (c) => {
+      throw new HttpRefusal("method_not_allowed", `${c.req.method} is not a method of this path: use ${allow}`, {
+        allow,
+      });
+    });
+  }
+}
+
+/** What nobody foresaw; the rest is an answer, and the request's own line says enough. */
+function isOurFault(error: Error): boolean {
+  return !(error instanceof AppError || error instanceof HttpRefusal || error.name === "EventError");
+}

@@ -1,0 +1,47 @@
+import type { Database } from "../drizzle/database.ts";
+import type { Publisher } from "../shared/broker.ts";
+import type { Authenticator } from "./authenticate.ts";
+import type { Log } from "./log.ts";
+import type { Metrics, MetricsText } from "./metrics.ts";
+import type { Streams } from "./streams.ts";
+import type { StreamTokens } from "./stream_tokens.ts";
+
+/** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
+export interface Dependencies {
+  readonly database: Database;
+  readonly publisher: Publisher;
+  readonly streams: Streams;
+  readonly authenticator: Authenticator;
+  readonly streamTokens: StreamTokens;
+  readonly readiness: Readiness;
+  readonly webAssets: WebAssets;
+  readonly corsOrigins: readonly string[];
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Null: `/metrics` is not served here, because it has a port of its own or the runtime has none. */
+  readonly metricsText: MetricsText | null;
+  /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
+  readonly peerAddress: (env: unknown) => string | null;
+  readonly nowMs: () => number;
+}
+
+/** Whether new work should be sent here. Never rejects. */
+export interface Readiness {
+  check(): Promise<ReadinessReport>;
+}
+
+export interface ReadinessReport {
+  readonly database: boolean;
+  readonly broker: boolean;
+  readonly isDraining: boolean;
+}
+
+/** The live page's files, by path without leading slash. Null: no such file. */
+export interface WebAssets {
+  read(path: string): Promise<WebAsset | null>;
+}
+
+export interface WebAsset {
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+}

@@ -1,0 +1,116 @@
+import { Hono, type Context } from "hono";
+import { NotFound } from "../../../shared/app_error.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
+import { scanChannel } from "../../../shared/scan_events.ts";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { withPrincipal } from "../../authority.ts";
+import { parseBody, readJson } from "../../body.ts";
+import type { Dependencies } from "../../dependencies.ts";
+import { parsePageRequest, toPage, type List } from "../../paging.ts";
+import type { Principal } from "../../principal.ts";
+import { requireApiKey } from "../../require_api_key.ts";
+import { streamTokenSeconds } from "../../stream_tokens.ts";
+import { selectFindings, storeFindings } from "./finding_store.ts";
+import { toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
+import { insertScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
+import { newFindingsSchema, newScanSchema, scanUpdateSchema, streamTokenRequestSchema } from "./schemas.ts";
+
+const maxBodyBytes = 65_536;
+/** A thousand findings, each with a few kilobytes of text. */
+const maxFindingsBytes = 8 * 1024 * 1024;
+
+const scanList: List<ScanRow, unknown> = {
+  name: "scans",
+  isKey: isUuid,
+  position: (row) => ({ createdAt: row.createdAt, key: row.id }),
+  item: toScan,
+};
+
+const findingList: List<FindingRow, unknown> = {
+  name: "findings",
+  isKey: (key) => key.length <= 200 && !key.includes("\0"),
+  position: (row) => ({ createdAt: row.createdAt, key: row.fingerprint }),
+  item: toFinding,
+};
+
+/** The REST resources of scans; who asks is known before anything of the request's body is read. */
+export function scanRoutes({ authenticator, database, streamTokens }: Dependencies): Hono {
+  const routes = new Hono();
+
+  routes.post("/scans", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
+    const row = await query(principal, (tx) => insertScan(tx, principal, scan));
+    return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
+  });
+
+  routes.get("/scans", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const page = parsePageRequest(c.req.url, scanList);
+    const rows = await query(principal, (tx) => selectScans(tx, page));
+    return c.json(toPage(rows, page.limit, scanList));
+  });
+
+  routes.get("/scans/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const scanId = scanIdOf(c);
+    return c.json(toScan(await query(principal, (tx) => selectScan(tx, scanId))));
+  });
+
+  routes.patch("/scans/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const scanId = scanIdOf(c);
+    const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    return c.json(toScan(await query(principal, (tx) => updateScan(tx, scanId, update))));
+  });
+
+  routes.post("/scans/:id/cancel", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const scanId = scanIdOf(c);
+    return c.json(toScan(await query(principal, (tx) => requestCancel(tx, scanId))), 202);
+  });
+
+  routes.get("/scans/:id/findings", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const scanId = scanIdOf(c);
+    const page = parsePageRequest(c.req.url, findingList);
+    const rows = await query(principal, async (tx) => {
+      const found = await selectFindings(tx, scanId, page);
+      // No finding is an answer only when there is such a scan.
+      if (found.length === 0) await selectScan(tx, scanId);
+      return found;
+    });
+    return c.json(toPage(rows, page.limit, findingList));
+  });
+
+  routes.post("/scans/:id/findings", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const scanId = scanIdOf(c);
+    const { findings } = parseBody(newFindingsSchema, await readJson(c.req.raw, { maxBytes: maxFindingsBytes }));
+    const counts = await query(principal, (tx) => storeFindings(tx, scanId, findings));
+    return c.json({ received: findings.length, ...counts });
+  });
+
+  routes.post("/stream-tokens", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const body = parseBody(streamTokenRequestSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    const scan = await query(principal, (tx) => selectScan(tx, body.scan_id));
+    const accessToken = await streamTokens.issue(principal, scanChannel(scan.tenantId, scan.id));
+    return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
+  });
+
+  return routes;
+
+  function query<Result>(principal: Principal, work: (tx: TenantTransaction) => Promise<Result>): Promise<Result> {
+    return withPrincipal(database, principal, work);
+  }
+}
+
+/** An id that is no UUID names no scan. */
+function scanIdOf(c: Context): string {
+  const scanId = c.req.param("id");
+  if (!isUuid(scanId)) throw new NotFound("No such scan");
+  return scanId;
+}

@@ -1,0 +1,30 @@
+import { Hono } from "hono";
+import { NotFound } from "../shared/app_error.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+/** Everything comes from here, nothing runs inline, and no page may frame this one: a token is typed into it. */
+export const pageHeaders = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+  "x-frame-options": "DENY",
+} as const;
+
+/** The live page and its files. */
+export function webRoutes({ webAssets }: Pick<Dependencies, "webAssets">): Hono {
+  const routes = new Hono();
+  routes.get("/", () => assetResponse("index.html"));
+  routes.get("/assets/:file", (c) => assetResponse(`assets/${c.req.param("file")}`));
+  return routes;
+
+  async function assetResponse(path: string): Promise<Response> {
+    const asset = await webAssets.read(path);
+    if (asset === null) throw new NotFound("No such file");
+    return new Response(asset.body, {
+      headers: { ...pageHeaders, "content-type": asset.contentType, "cache-control": "no-cache" },
+    });
+  }
+}
