@@ -16,6 +16,8 @@ export interface Rows {
  * Every failure is an `AppError("unavailable")` (the database is away, slow or full) or a `DatabaseError`.
  */
 export interface Database {
+  /** What the server is told to allow one transaction; the client gives up shortly after. */
+  readonly statementTimeoutMs: number;
   /**
    * Runs the statements in order as one transaction and returns the rows of the last one. When one fails, all are
    * undone and none after it runs. Settings made with `set_config(…, true)` end with the transaction.
@@ -34,3 +36,9 @@ export interface DatabaseOptions {
   /** How long one transaction may take once it was sent. */
   readonly statementTimeoutMs?: number;
 }
+
+export const defaultConnectTimeoutMs = 3_000;
+export const defaultStatementTimeoutMs = 4_000;
+
+/** A server that is alive answers a cancelled statement within this; after it the connection counts as dead. */
+export const answerGraceMs = 500;

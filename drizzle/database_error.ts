@@ -1,3 +1,5 @@
+import { AppError } from "../shared/app_error.ts";
+
 export type ConstraintKind = "unique" | "foreign_key" | "check" | "not_null";
 
 export interface ConstraintViolation {
@@ -22,8 +24,71 @@ export class DatabaseError extends Error {
 
 /** The constraint that an error reports as violated, also when Drizzle wrapped the error; null for any other error. */
 export function constraintViolation(error: unknown): ConstraintViolation | null {
+  const known = unwrapDatabaseError(error);
+  return known instanceof DatabaseError ? known.violation : null;
+}
+
+/**
+ * The `AppError` or `DatabaseError` inside whatever a failed query threw; the error itself when there is none. Drizzle
+ * wraps every failure in an error whose message holds all parameters, which must reach no log.
+ */
+export function unwrapDatabaseError(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if (cause instanceof DatabaseError) return cause.violation;
+    if (cause instanceof DatabaseError || cause instanceof AppError) return cause;
   }
-  return null;
+  return error;
+}
+
+/** What every driver does with a failure: a refused statement becomes a `DatabaseError`, anything else means "away". */
+export function toDatabaseError(error: unknown): DatabaseError | AppError {
+  if (error instanceof DatabaseError || error instanceof AppError) return error;
+  const answer = parseAnswer(error);
+  if (answer === null || isAway(answer.sqlState)) return databaseAway(error);
+  const { sqlState } = answer;
+  // Messages of class 22 (a value that does not fit its type) quote the value.
+  const said = sqlState.startsWith("22") ? "a value does not fit its type" : answer.message;
+  return new DatabaseError(`Cannot run a statement: ${said} (SQLSTATE ${sqlState})`, sqlState, toViolation(answer));
+}
+
+/** The one refusal for a database that is away, slow or full. */
+export function databaseAway(cause: unknown): AppError {
+  return new AppError("unavailable", "The database cannot be reached, or is too slow to answer", {
+    cause,
+    retryAfterSeconds: 2,
+  });
+}
+
+interface Answer {
+  readonly sqlState: string;
+  readonly message: string;
+  readonly constraint: string | null;
+}
+
+/** Drivers put what the server said into an error's `code`, where Node puts ECONNREFUSED: only the form tells them apart. */
+function parseAnswer(error: unknown): Answer | null {
+  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
+  if (!/^[0-9A-Z]{5}$/.test(error.code) || !("severity" in error)) return null;
+  const constraint = "constraint" in error && typeof error.constraint === "string" ? error.constraint : null;
+  return { sqlState: error.code, message: error.message, constraint };
+}
+
+/**
+ * The server answered, but not about the statement: connection lost (08), who we are or which database is not known (28,
+ * 3D), deadlock or snapshot conflict (40), no connections, memory or disk left (53), shut down, starting or cancelled for
+ * time (57), files unreadable (58), a lock not had in time (55P03), a standby that only reads (25006).
+ */
+function isAway(sqlState: string): boolean {
+  return /^(08|28|3D|40|53|57|58)/.test(sqlState) || sqlState === "55P03" || sqlState === "25006";
+}
+
+const kinds: Readonly<Record<string, ConstraintKind>> = {
+  "23502": "not_null",
+  "23503": "foreign_key",
+  "23505": "unique",
+  "23514": "check",
+};
+
+function toViolation(answer: Answer): ConstraintViolation | null {
+  const kind = kinds[answer.sqlState];
+  return kind === undefined ? null : { kind, constraint: answer.constraint };
 }

@@ -1,2 +1,55 @@
-/** Applies the migrations to the database that `url` names. Safe to repeat, and safe when several processes do it at once. */
-export declare function migrate(url: string): Promise<void>;
+import { drizzle } from "drizzle-orm/node-postgres";
+import { migrate as applyMigrations } from "drizzle-orm/node-postgres/migrator";
+import { Client } from "pg";
+import { defaultConnectTimeoutMs } from "./database.ts";
+import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
+import { withExplicitTlsMode } from "./databases/pg.ts";
+import { migrationConfig } from "./migrations_folder.ts";
+
+/** "scanstream" in ASCII, cut to the 63 bits of a lock's key. */
+const migrationLock = "8319104478127354989";
+
+/**
+ * Applies the migrations to the database that `url` names, as its owner (who needs no superuser, but CREATE on the database, and
+ * CREATEROLE unless the two roles exist). Safe to repeat, and when several processes do it at once: the second waits.
+ * Rejects with `AppError("unavailable")` or `DatabaseError`; a failed migration leaves nothing behind.
+ */
+export async function migrate(url: string): Promise<void> {
+  await withClient(url, async (guard) => {
+    // The lock lives in a transaction of its own connection: a session lock would get lost behind a transaction pooler,
+    // and the migrator begins and commits its transactions itself.
+    await guard.query("begin");
+    await guard.query("select pg_advisory_xact_lock($1)", [migrationLock]);
+    await withClient(url, async (client) => {
+      // Drizzle writes tables without a schema's name, and a role's own search path could lead elsewhere.
+      await client.query("set search_path to public");
+      await applyMigrations(drizzle(client), migrationConfig);
+    });
+    await guard.query("commit");
+  });
+}
+
+async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
+  const client = new Client({
+    connectionString: withExplicitTlsMode(url),
+    application_name: "scanstream migrate",
+    connectionTimeoutMillis: defaultConnectTimeoutMs,
+    keepAlive: true,
+  });
+  // A connection that breaks also fails the query that waits on it.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await work(client);
+  } catch (error) {
+    throw toDatabaseError(causeOf(error));
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/** Drizzle wraps what the driver threw; its message holds the whole statement. */
+function causeOf(error: unknown): unknown {
+  const known = unwrapDatabaseError(error);
+  return known === error && error instanceof Error && error.cause instanceof Error ? error.cause : known;
+}

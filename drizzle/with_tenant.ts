@@ -1,13 +1,41 @@
-import type { PgRemoteDatabase } from "drizzle-orm/pg-proxy";
-import type { Database } from "./database.ts";
-import type * as schema from "./schema.ts";
+import { sql } from "drizzle-orm";
+import { drizzle, type PgRemoteDatabase } from "drizzle-orm/pg-proxy";
+import { isUuid } from "../shared/channel_name.ts";
+import type { Database, Statement } from "./database.ts";
+import { DatabaseError, unwrapDatabaseError } from "./database_error.ts";
+import journal from "./migrations/meta/_journal.json" with { type: "json" };
+import { adminRole, appRole } from "./roles.ts";
 
 /**
  * Drizzle, bound to one tenant. Each awaited statement is a transaction of its own that begins by taking on the
- * application role and the tenant, sent in one round trip on every driver. So a write that must not happen by halves
+ * application role and the tenant, all sent in one round trip on every driver. So a write that must not happen by halves
  * is one statement (a CTE where it touches two tables), and a statement reads what the one before it committed.
  */
-export type TenantTransaction = Omit<PgRemoteDatabase<typeof schema>, "transaction" | "refreshMaterializedView">;
+export type TenantTransaction = Omit<PgRemoteDatabase, "transaction" | "query" | "refreshMaterializedView">;
+
+/**
+ * Runs `work` with row-level security narrowed to one tenant. Throws `TypeError` for a tenant id that is no canonical
+ * lower-case UUID; rejects with `AppError("unavailable")` or `DatabaseError`, and with whatever `work` throws.
+ */
+export async function withTenant<Result>(
+  database: Database,
+  tenantId: string,
+  work: (tx: TenantTransaction) => Promise<Result>,
+): Promise<Result> {
+  if (!isUuid(tenantId)) throw new TypeError("Cannot query: the tenant id is not a canonical lower-case UUID");
+  return await run(database, { role: appRole.name, tenantId }, work);
+}
+
+/**
+ * As `withTenant`, over all tenants, for the admin commands. Rejects with `DatabaseError` (SQLSTATE 42501) when the role
+ * of `DATABASE_URL` may not take on the admin role.
+ */
+export async function asOwner<Result>(
+  database: Database,
+  work: (tx: TenantTransaction) => Promise<Result>,
+): Promise<Result> {
+  return await run(database, { role: adminRole.name, tenantId: "" }, work);
+}
 
 export interface FoundApiKey {
   readonly id: string;
@@ -15,38 +43,110 @@ export interface FoundApiKey {
   readonly name: string;
 }
 
+/** The key with exactly this SHA-256 (lower-case hex) unless it was revoked; null otherwise. One round trip. */
+export async function findApiKey(database: Database, hash: string): Promise<FoundApiKey | null> {
+  const rows = await run(database, noTenant, (tx) =>
+    tx.execute<{ id: string; tenant_id: string; name: string }>(
+      sql`select id, tenant_id, name from scanstream.find_api_key(${hash})`,
+    ),
+  );
+  const [row] = rows;
+  return row === undefined ? null : { id: row.id, tenantId: row.tenant_id, name: row.name };
+}
+
 export interface ExpiredScan {
   readonly id: string;
   readonly tenantId: string;
+  /** Counts of checks up to then. */
   readonly pass: number;
   readonly fail: number;
   readonly manual: number;
 }
 
 /**
- * Runs `work` with row-level security narrowed to one tenant. Throws `TypeError` for a tenant id that is no canonical
- * lower-case UUID; rejects with `AppError("unavailable")` or `DatabaseError`, and with whatever `work` throws.
+ * Ends every scan that gave no sign of life for that long (at least a minute), over all tenants. Each is returned to
+ * one caller only, at most 1,000 at a time; call again until none is left.
  */
-export declare function withTenant<Result>(
-  database: Database,
-  tenantId: string,
-  work: (tx: TenantTransaction) => Promise<Result>,
-): Promise<Result>;
+export async function expireStaleScans(database: Database, olderThanMinutes: number): Promise<readonly ExpiredScan[]> {
+  if (!(olderThanMinutes >= 1 && olderThanMinutes <= 1_000_000)) {
+    throw new RangeError(`Cannot expire scans older than ${olderThanMinutes} minutes: expected 1 to 1,000,000`);
+  }
+  const rows = await run(database, noTenant, (tx) =>
+    tx.execute<{ id: string; tenant_id: string; pass: number; fail: number; manual: number }>(
+      sql`select id, tenant_id, pass, fail, manual from scanstream.expire_stale_scans(${olderThanMinutes})`,
+    ),
+  );
+  return rows.map(({ tenant_id: tenantId, ...scan }) => ({ ...scan, tenantId }));
+}
 
-/** As `withTenant`, over all tenants, for the admin commands. Rejects with `AppError("permission_denied")` when `DATABASE_URL` may not. */
-export declare function asOwner<Result>(
-  database: Database,
-  work: (tx: TenantTransaction) => Promise<Result>,
-): Promise<Result>;
-
-/** The key with exactly this SHA-256 (lower-case hex) unless it was revoked; null otherwise. */
-export declare function findApiKey(database: Database, hash: string): Promise<FoundApiKey | null>;
-
-/** Ends every scan that gave no sign of life for that long, over all tenants; each is returned to one caller only. */
-export declare function expireStaleScans(database: Database, olderThanMinutes: number): Promise<readonly ExpiredScan[]>;
+/**
+ * True when every migration of this version was applied. Rejects with `DatabaseError` (SQLSTATE 42501) when the tables
+ * are there, but the role of `DATABASE_URL` may not take on the application role.
+ */
+export async function isMigrated(database: Database): Promise<boolean> {
+  const newest = Math.max(...journal.entries.map((entry) => entry.when));
+  try {
+    const rows = await run(database, noTenant, (tx) =>
+      tx.execute(sql`select 1 from scanstream.migrations where created_at >= ${newest} limit 1`),
+    );
+    return rows.length > 0;
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    if (error.sqlState === roleDenied && (await hasTables(database))) throw error;
+    if (notThere.has(error.sqlState)) return false;
+    throw error;
+  }
+}
 
 /** Resolves when the database answers now; rejects with `AppError("unavailable")`. */
-export declare function ping(database: Database): Promise<void>;
+export async function ping(database: Database): Promise<void> {
+  await database.transact([{ sql: "select 1", params: [] }]);
+}
 
-/** True when every migration was applied and the application role can be taken on. */
-export declare function isMigrated(database: Database): Promise<boolean>;
+const roleDenied = "42501";
+/** No such role (22023), table (42P01) or schema (3F000), or a role that only another database's migration granted. */
+const notThere: ReadonlySet<string> = new Set(["22023", "42P01", "3F000", roleDenied]);
+
+async function hasTables(database: Database): Promise<boolean> {
+  const { rows } = await database.transact([{ sql: "select to_regclass('scanstream.migrations')", params: [] }]);
+  return typeof rows[0]?.[0] === "string";
+}
+
+interface Scope {
+  readonly role: string;
+  /** Empty: none. */
+  readonly tenantId: string;
+}
+
+/** Sees no row of any table; may call the functions that look across tenants. */
+const noTenant: Scope = { role: appRole.name, tenantId: "" };
+
+async function run<Result>(
+  database: Database,
+  scope: Scope,
+  work: (tx: TenantTransaction) => Promise<Result>,
+): Promise<Result> {
+  const begin = beginAs(scope, database.statementTimeoutMs);
+  const tx = drizzle(async (text, params, method) => {
+    const { columns, rows } = await database.transact([begin, { sql: text, params }]);
+    if (method === "all") return { rows: [...rows] };
+    return { rows: rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))) };
+  });
+  try {
+    return await work(tx);
+  } catch (error) {
+    throw unwrapDatabaseError(error);
+  }
+}
+
+/**
+ * What every transaction starts with; `set_config('role', …, true)` is SET LOCAL ROLE with a parameter. The search path is
+ * set so that no role's own setting can put another table in the place of ours.
+ */
+function beginAs(scope: Scope, statementTimeoutMs: number): Statement {
+  return {
+    sql: `select set_config('role', $1, true), set_config('app.tenant_id', $2, true),
+      set_config('statement_timeout', $3, true), set_config('search_path', 'public, pg_temp', true)`,
+    params: [scope.role, scope.tenantId, String(statementTimeoutMs)],
+  };
+}

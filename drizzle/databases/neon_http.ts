@@ -1,4 +1,39 @@
-import type { Database, DatabaseOptions } from "../database.ts";
+import { type CustomTypesConfig, neon } from "@neondatabase/serverless";
+import {
+  answerGraceMs,
+  type Database,
+  type DatabaseOptions,
+  defaultConnectTimeoutMs,
+  defaultStatementTimeoutMs,
+} from "../database.ts";
+import { toDatabaseError } from "../database_error.ts";
+import { requirePostgresUrl } from "./postgres_url.ts";
+import { decodeValue, encodeParameter } from "./wire_values.ts";
 
-/** Neon over HTTP: one request per transaction and no connection to keep, for Workers. */
-export declare function createNeonHttpDatabase(url: string, options?: DatabaseOptions): Database;
+/** Neon over HTTP: one request a statement and no connection to keep, for Workers. Connects when first used. */
+export function createNeonHttpDatabase(url: string, options: DatabaseOptions = {}): Database {
+  requirePostgresUrl(url);
+  const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
+  const deadlineMs = (options.connectTimeoutMs ?? defaultConnectTimeoutMs) + statementTimeoutMs + answerGraceMs;
+  const http = neon<true, true>(url, { arrayMode: true, fullResults: true });
+
+  return {
+    statementTimeoutMs,
+    async transact(statements) {
+      const queries = statements.map(({ sql, params }) => http.query(sql, params.map(encodeParameter), { types }));
+      // A batch is one transaction: https://neon.com/docs/serverless/serverless-driver
+      const results = await http
+        .transaction(queries, { fetchOptions: { signal: AbortSignal.timeout(deadlineMs) } })
+        .catch((error: unknown) => {
+          throw toDatabaseError(error);
+        });
+      const last = results.at(-1);
+      return { columns: last?.fields.map((field) => field.name) ?? [], rows: last?.rows ?? [] };
+    },
+    async close() {},
+  };
+}
+
+const types: CustomTypesConfig = {
+  getTypeParser: (typeOid: number) => (text: string) => decodeValue(typeOid, text),
+};

@@ -1,0 +1,93 @@
+import type { Rows, Statement } from "../database.ts";
+import { decodeValue, encodeParameter } from "./wire_values.ts";
+
+/** The part of a node-postgres connection that writes the extended query protocol. */
+interface WireConnection {
+  readonly stream: { cork?: () => void; uncork?: () => void };
+  parse(statement: { readonly name: string; readonly text: string; readonly types: readonly number[] }): void;
+  bind(portal: { readonly values: readonly (string | null)[] }): void;
+  describe(what: { readonly type: "P"; readonly name: string }): void;
+  execute(portal: { readonly portal: string; readonly rows: number }): void;
+  sync(): void;
+  sendCopyFail(reason: string): void;
+}
+
+interface RowDescription {
+  readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
+}
+
+/**
+ * Several statements as one query of a node-postgres client: all are written at once and end with a single Sync. What
+ * stands before a Sync is one transaction to Postgres (it commits there, or at the first error skips to it and undoes
+ * everything), so a tenant's statement costs one round trip and needs no BEGIN and COMMIT.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
+ */
+export class BatchQuery {
+  /** The rows of the last statement; rejects with whatever the client reports. */
+  readonly result: Promise<Rows>;
+  readonly #statements: readonly { readonly text: string; readonly values: readonly (string | null)[] }[];
+  readonly #resolve: (rows: Rows) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #rows: (readonly unknown[])[] = [];
+  #fields: RowDescription["fields"] = [];
+  #completed = 0;
+
+  /** Throws `TypeError` for a parameter that cannot be sent. */
+  constructor(statements: readonly Statement[]) {
+    this.#statements = statements.map(({ sql, params }) => ({ text: sql, values: params.map(encodeParameter) }));
+    const { promise, resolve, reject } = Promise.withResolvers<Rows>();
+    this.result = promise;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  submit(connection: WireConnection): void {
+    // One TCP segment where the stream can; PGlite's stand-in has no cork.
+    connection.stream.cork?.();
+    try {
+      for (const [index, { text, values }] of this.#statements.entries()) {
+        connection.parse({ name: "", text, types: [] });
+        connection.bind({ values });
+        if (index === this.#statements.length - 1) connection.describe({ type: "P", name: "" });
+        connection.execute({ portal: "", rows: 0 });
+      }
+      connection.sync();
+    } finally {
+      connection.stream.uncork?.();
+    }
+  }
+
+  handleRowDescription(message: RowDescription): void {
+    this.#fields = message.fields;
+  }
+
+  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void {
+    if (this.#completed < this.#statements.length - 1) return;
+    this.#rows.push(message.fields.map((text, column) => decodeValue(this.#fields[column]?.dataTypeID ?? 0, text)));
+  }
+
+  handleCommandComplete(): void {
+    this.#completed++;
+  }
+
+  handleEmptyQuery(): void {
+    this.#completed++;
+  }
+
+  handleReadyForQuery(): void {
+    this.#resolve({ columns: this.#fields.map((field) => field.name), rows: this.#rows });
+  }
+
+  handleError(error: unknown): void {
+    this.#reject(error);
+  }
+
+  /** Never with `rows: 0`; the client insists on the method. */
+  handlePortalSuspended(): void {}
+
+  handleCopyInResponse(connection: WireConnection): void {
+    connection.sendCopyFail("COPY is not supported");
+  }
+
+  handleCopyData(): void {}
+}

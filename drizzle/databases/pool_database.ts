@@ -1,0 +1,74 @@
+import { AppError } from "../../shared/app_error.ts";
+import { answerGraceMs, type Database, defaultStatementTimeoutMs, type Rows } from "../database.ts";
+import { databaseAway, toDatabaseError } from "../database_error.ts";
+import { BatchQuery } from "./batch_query.ts";
+
+/** A pool of node-postgres clients: `pg`'s, Neon's over WebSocket, or one client on PGlite. */
+export interface ClientPool {
+  readonly waitingCount: number;
+  connect(): Promise<PooledClient>;
+  end(): Promise<void>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+}
+
+export interface PooledClient {
+  query(query: BatchQuery): unknown;
+  /** With `true` the connection is closed and not used again. */
+  release(destroy?: boolean): void;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  off(event: "error", listener: (error: Error) => void): unknown;
+}
+
+export interface PoolDatabaseOptions {
+  readonly statementTimeoutMs?: number | undefined;
+  /** Runs after the pool has ended. */
+  readonly onClosed?: () => Promise<void>;
+}
+
+/** Who waits longer than the queue is long would only wait to be refused: a bound turns a flood into 503s at once. */
+const maxWaiting = 2_000;
+
+export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOptions = {}): Database {
+  const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
+  let closed: Promise<void> | null = null;
+  // An idle connection that breaks is dropped by the pool; without a listener the event would end the process.
+  pool.on("error", ignore);
+
+  return {
+    statementTimeoutMs,
+    async transact(statements) {
+      const batch = new BatchQuery(statements);
+      if (pool.waitingCount >= maxWaiting) throw databaseAway(new Error("Too many statements wait for a connection"));
+      const client = await pool.connect().catch((error: unknown) => {
+        throw toDatabaseError(error);
+      });
+      return await runBatch(client, batch, statementTimeoutMs + answerGraceMs);
+    },
+    close() {
+      closed ??= pool.end().then(options.onClosed);
+      return closed;
+    },
+  };
+}
+
+/** Runs on one client and gives it back; a client that failed to answer is given up. */
+async function runBatch(client: PooledClient, batch: BatchQuery, deadlineMs: number): Promise<Rows> {
+  let isBroken = false;
+  const deadline = setTimeout(() => batch.handleError(new Error(`No answer within ${deadlineMs} ms`)), deadlineMs);
+  // A broken connection fails the batch too; the event itself would end the process if nobody listened.
+  client.on("error", ignore);
+  try {
+    client.query(batch);
+    return await batch.result;
+  } catch (error) {
+    const failure = toDatabaseError(error);
+    isBroken = failure instanceof AppError;
+    throw failure;
+  } finally {
+    clearTimeout(deadline);
+    client.off("error", ignore);
+    client.release(isBroken);
+  }
+}
+
+function ignore(): void {}
