@@ -1,0 +1,16 @@
+import type { Environment } from "./config.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What a command may touch beside its arguments. */
+export interface CommandIo {
+  readonly env: Environment;
+  /** The report, and nothing else. */
+  readonly stdout: (text: string) => void;
+  readonly colorStdout: boolean;
+  /** Messages and progress. */
+  readonly terminal: Terminal;
+  /** Aborts when the person interrupts (Ctrl-C, SIGTERM). */
+  readonly interrupted: AbortSignal;
+  readonly toolVersion: string;
+  readonly now: () => Date;
+}

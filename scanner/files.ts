@@ -1,0 +1,40 @@
+import { access, constants, mkdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { UsageError } from "./usage_error.ts";
+
+/** Checks before a scan that its results can be written after it. Throws `UsageError` naming every place that cannot. */
+export async function requireWritable(targets: {
+  readonly directory?: string | null;
+  readonly file?: string | null;
+}): Promise<void> {
+  const problems: string[] = [];
+  if (targets.directory != null) {
+    const problem = await problemOf(async (path) => {
+      await mkdir(path, { recursive: true });
+      await access(path, constants.W_OK);
+    }, targets.directory);
+    if (problem !== null) problems.push(`--output ${JSON.stringify(targets.directory)}: ${problem}`);
+  }
+  if (targets.file != null) {
+    const problem = await problemOf(async (path) => {
+      await access(dirname(path), constants.W_OK);
+      const isDirectory = await stat(path).then(
+        (entry) => entry.isDirectory(),
+        () => false,
+      );
+      if (isDirectory) throw Object.assign(new Error("is a directory"), { code: "EISDIR" });
+    }, targets.file);
+    if (problem !== null) problems.push(`--save-artifacts ${JSON.stringify(targets.file)}: ${problem}`);
+  }
+  if (problems.length > 0) throw new UsageError(problems);
+}
+
+async function problemOf(attempt: (path: string) => Promise<void>, path: string): Promise<string | null> {
+  try {
+    await attempt(path);
+    return null;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+    return `cannot be written (${code})`;
+  }
+}

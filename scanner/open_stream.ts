@@ -1,0 +1,44 @@
+import type { Publisher } from "../shared/broker.ts";
+import { createGatewayClient, type NewScan } from "./gateway_client.ts";
+import type { Progress } from "./progress.ts";
+import { createScanPublisher, type ScanPublisher } from "./publish.ts";
+import type { BrokerConfig, StreamConfig } from "./stream_config.ts";
+import { createGatewayBroker } from "../shared/brokers/gateway.ts";
+
+/** For one call: a gateway that takes longer is treated as away, and asked again. */
+const callTimeoutMs = 5000;
+
+/** Registers the scan in the background and publishes it from then on; the scan itself never waits for it. */
+export function openStream(config: StreamConfig, scan: NewScan, progress: Progress): ScanPublisher {
+  const { gatewayUrl, apiKey, broker } = config;
+  return createScanPublisher({
+    destinations: {
+      gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
+      publisher: broker === null ? createGatewayBroker({ url: gatewayUrl, apiKey }) : lazyPublisher(broker),
+    },
+    scan,
+    warn: (message) => progress.message(message),
+    onRegistered: ({ id }) =>
+      progress.message(`Streaming as scan ${id} at ${new URL(gatewayUrl).origin}/#/scans/${id}`),
+  });
+}
+
+/** Only a run that publishes straight to a broker loads that broker's client. */
+function lazyPublisher(config: BrokerConfig): Publisher {
+  let opened: Promise<Publisher> | null = null;
+  return {
+    async publish(channel, message) {
+      opened ??= open(config);
+      await (await opened).publish(channel, message);
+    },
+  };
+}
+
+async function open(config: BrokerConfig): Promise<Publisher> {
+  if (config.kind === "redis") {
+    const { createRedisBroker } = await import("../shared/brokers/redis.ts");
+    return createRedisBroker({ url: config.url, database: config.database });
+  }
+  const { createUpstashBroker } = await import("../shared/brokers/upstash.ts");
+  return createUpstashBroker({ url: config.url, token: config.token, database: config.database });
+}

@@ -1,0 +1,96 @@
+import { countStatuses, type CheckResult, type ScanStatus } from "../shared/report.ts";
+import { artifactsDocument, type ArtifactsDocument } from "./artifacts_document.ts";
+import type { CatalogCheck } from "./catalog/catalog.ts";
+import { createCollection } from "./collect.ts";
+import { evaluateCheck, unevaluatedResult } from "./evaluate.ts";
+import type { Connection, ConnectOptions } from "./idp/connection.ts";
+import type { ScanCounts } from "./outbox.ts";
+
+/** What a scan needs from outside; everything that waits or speaks to somebody is passed in. */
+export interface ScanParts {
+  /** Logs in and probes. Rejects with `IdpError` when the credentials cannot read: then nothing is evaluated (V3). */
+  readonly connect: (options: ConnectOptions) => Promise<Connection>;
+  /** Called for each check as soon as it is evaluated. */
+  readonly onResult: (result: CheckResult, counts: ScanCounts) => void;
+  readonly now: () => Date;
+}
+
+export interface ScanPlan {
+  readonly orgUrl: string;
+  readonly clientId: string;
+  readonly checks: readonly CatalogCheck[];
+  /** Requests under way at one time. */
+  readonly concurrency: number;
+  /** Interrupts the scan: what was evaluated by then stands. */
+  readonly signal: AbortSignal;
+}
+
+export interface FinishedScan {
+  readonly status: ScanStatus;
+  /** One for each check of the plan, in its order, whatever happened (V2). */
+  readonly results: readonly CheckResult[];
+  readonly document: ArtifactsDocument;
+}
+
+const interrupted = {
+  reason: "provider_error",
+  detail: "The scan was interrupted before this check was evaluated",
+} as const;
+
+/** One scan: connect and probe, collect artifacts, evaluate each check as soon as its own artifacts are there. */
+export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<FinishedScan> {
+  const { checks, concurrency, signal } = plan;
+  const startedAt = parts.now().toISOString();
+  const connection = await unlessAborted(parts.connect({ signal }), signal);
+  const engine = connection?.org.engine ?? "unknown";
+  const context = { engine, evaluatedAt: startedAt, orgUrl: plan.orgUrl };
+  const collection = connection === null ? null : createCollection(connection.client, { concurrency, signal });
+  const evaluated = new Map<CatalogCheck, CheckResult>();
+
+  await Promise.all(
+    checks.map(async (check) => {
+      const artifacts = collection === null ? null : await unlessAborted(collection.obtainFor(check), signal);
+      if (artifacts === null) return;
+      const result = await evaluateCheck(check, artifacts, context);
+      evaluated.set(check, result);
+      parts.onResult(result, toCounts([...evaluated.values()], checks.length));
+    }),
+  ).finally(() => connection?.close());
+
+  return {
+    status: evaluated.size < checks.length ? "cancelled" : "completed",
+    results: await Promise.all(
+      checks.map((check) => evaluated.get(check) ?? unevaluatedResult(check, interrupted, context)),
+    ),
+    document: artifactsDocument({
+      scan: {
+        org_url: plan.orgUrl,
+        client_id: plan.clientId,
+        engine,
+        started_at: startedAt,
+        ended_at: parts.now().toISOString(),
+        requested_scopes: connection?.scopes.requested ?? [],
+        granted_scopes: connection?.scopes.granted ?? [],
+        role: connection?.role() ?? "unknown",
+        requests: connection?.counters() ?? { total: 0, retried: 0, throttled_ms: 0 },
+      },
+      evaluatedAt: startedAt,
+      checks: checks.map((check) => check.name),
+      artifacts: collection?.artifacts() ?? {},
+    }),
+  };
+}
+
+/** Null when the scan was interrupted; every other failure is thrown. */
+async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (signal.aborted) return null;
+    throw error;
+  }
+}
+
+function toCounts(results: readonly CheckResult[], total: number): ScanCounts {
+  return { checks_done: results.length, checks_total: total, ...countStatuses(results) };
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { countStatuses, type Report } from "../shared/report.ts";
+import { parseArtifacts } from "./artifacts_document.ts";
+import { catalog } from "./catalog/catalog.ts";
+import { selectChecks } from "./catalog/select_checks.ts";
+import type { CommandIo } from "./command_io.ts";
+import { readScannerConfig, type ScannerFlags } from "./config.ts";
+import { applyDecisions, readDecisions, type Decisions } from "./decisions.ts";
+import { evaluateCheck } from "./evaluate.ts";
+import { exitCodeOf, exitCodes } from "./exit_code.ts";
+import { requireWritable } from "./files.ts";
+import { connect } from "./idp/connect.ts";
+import { IdpError, toErrorReport } from "./idp/idp_error.ts";
+import type { RegisteredScan } from "./gateway_client.ts";
+import { openStream } from "./open_stream.ts";
+import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
+import type { ScanPublisher } from "./publish.ts";
+import { runScan, type FinishedScan } from "./run_scan.ts";
+import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
+import { readStreamConfig } from "./stream_config.ts";
+import { UsageError } from "./usage_error.ts";
+import { writeReports } from "./write_reports.ts";
+
+export interface SelectionFlags {
+  readonly check?: string;
+  readonly exclude?: string;
+  readonly severity?: string;
+}
+
+export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
+  readonly saveArtifacts?: string;
+  readonly quiet?: boolean;
+  readonly stream?: boolean;
+}
+
+/** `scan`: everything that can be refused is refused before the first request. Resolves with the exit code. */
+export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<number> {
+  const options = parseReportOptions(flags);
+  const checks = selectChecks(toSelection(flags));
+  const config = readScannerConfig(flags, io.env);
+  const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
+  const decisions = await readDecisions(options, checkNames);
+  await requireWritable({ directory: options.outputDir, file: flags.saveArtifacts ?? null });
+
+  const progress = newProgress(flags, io);
+  const { orgUrl, clientId, concurrency } = config;
+  const stream =
+    streamConfig === null
+      ? null
+      : openStream(streamConfig, { org_url: orgUrl, client_id: clientId, checks_total: checks.length }, progress);
+  const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
+  progress.started(checks.map((check) => check.name));
+
+  let scan: FinishedScan;
+  try {
+    scan = await runScan(
+      { orgUrl, clientId, checks, concurrency, signal },
+      {
+        connect: (connectOptions) => connect(config, connectOptions),
+        onResult(result, counts) {
+          progress.checkEvaluated(result, counts);
+          stream?.checkEvaluated(result, counts);
+        },
+        now: io.now,
+      },
+    );
+  } catch (error) {
+    progress.ended();
+    await endFailed(stream, error);
+    if (error instanceof IdpError) return reportIdpError(error, options, io);
+    throw error;
+  }
+  progress.ended();
+  // The evidence is worth more than the live view: it is on disk before anybody is waited for.
+  if (flags.saveArtifacts !== undefined) await writeFile(flags.saveArtifacts, JSON.stringify(scan.document));
+  await stream?.end(scan.status, countStatuses(scan.results));
+  const code = await finish(scan, { decisions, options, registered: stream?.registered() ?? null }, io);
+  return scan.status === "cancelled" ? exitCodes.interrupted : code;
+}
+
+export interface CollectFlags extends ScannerFlags, SelectionFlags {
+  readonly saveArtifacts?: string;
+  readonly quiet?: boolean;
+}
+
+/** `collect`: the evidence alone, judged later by `evaluate`. */
+export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
+  const file = flags.saveArtifacts;
+  if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
+  const checks = selectChecks(toSelection(flags));
+  const config = readScannerConfig(flags, io.env);
+  await requireWritable({ file });
+  const progress = newProgress(flags, io);
+  try {
+    const { orgUrl, clientId, concurrency } = config;
+    const scan = await runScan(
+      { orgUrl, clientId, checks, concurrency, signal: io.interrupted },
+      { connect: (connectOptions) => connect(config, connectOptions), onResult: () => {}, now: io.now },
+    );
+    await writeFile(file, JSON.stringify(scan.document));
+    progress.message(`Artifacts of ${checks.length} checks are in ${file}`);
+    return scan.status === "cancelled" ? exitCodes.interrupted : exitCodes.ok;
+  } catch (error) {
+    if (!(error instanceof IdpError)) throw error;
+    progress.message(`${error.message}\n${error.remedy}`);
+    return exitCodes.notAuthenticated;
+  }
+}
+
+export interface EvaluateFlags extends SelectionFlags, ReportFlags {
+  readonly fromArtifacts?: string;
+}
+
+/** `evaluate`: verdicts from saved artifacts, without a network. */
+export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Promise<number> {
+  const file = flags.fromArtifacts;
+  if (file === undefined)
+    throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
+  const options = parseReportOptions(flags);
+  const selected = selectChecks(toSelection(flags));
+  const decisions = await readDecisions(options, checkNames);
+  await requireWritable({ directory: options.outputDir });
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${codeOf(error)}`]);
+  });
+  const document = parseArtifacts(text);
+  // What was not collected is judged only when somebody asks for it by name (and is MANUAL then).
+  const checks =
+    flags.check === undefined ? selected.filter((check) => document.checks.includes(check.name)) : selected;
+  const context = { engine: document.scan.engine, evaluatedAt: document.evaluated_at, orgUrl: document.scan.org_url };
+  const results = await Promise.all(checks.map((check) => evaluateCheck(check, document.artifacts, context)));
+  return finish({ status: "completed", results, document }, { decisions, options, registered: null }, io);
+}
+
+const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));
+
+function toSelection(flags: SelectionFlags) {
+  const { check = "", exclude = "", severity = "" } = flags;
+  return { check: splitList(check), exclude: splitList(exclude), severity: splitList(severity) };
+}
+
+function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
+  return flags.quiet === true
+    ? createQuietProgress(io.terminal)
+    : createProgress(io.terminal, { now: () => performance.now() });
+}
+
+interface Ending {
+  readonly decisions: Decisions;
+  readonly options: ReportOptions;
+  readonly registered: RegisteredScan | null;
+}
+
+/** Decides, writes the reports and gives the exit code. */
+async function finish(scan: FinishedScan, ending: Ending, io: CommandIo): Promise<number> {
+  const { decisions, options, registered } = ending;
+  const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
+  for (const warning of warnings) io.terminal.write(`${warning}\n`);
+  const report: Report = {
+    schema: "scanstream.report/1",
+    scan: {
+      id: registered?.id ?? randomUUID(),
+      tenant_id: registered?.tenant_id ?? null,
+      ...scan.document.scan,
+      status: scan.status,
+    },
+    summary: countStatuses(results),
+    checks: results,
+    baseline: comparison,
+  };
+  const { formats, outputDir } = options;
+  const files = await writeReports(
+    report,
+    { formats, outputDir, stdout: io.stdout },
+    { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
+  );
+  for (const file of files) io.terminal.write(`Wrote ${file}\n`);
+  return exitCodeOf(report, options);
+}
+
+/** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
+async function reportIdpError(error: IdpError, options: ReportOptions, io: CommandIo): Promise<number> {
+  io.terminal.write(`${error.message}\n${error.remedy}\n`);
+  const json = options.formats.find((format) => format.name === "json");
+  if (json !== undefined) {
+    const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
+    // Also where a report of an earlier run may still lie: nobody must take that one for this run's.
+    if (options.outputDir === null) io.stdout(text);
+    else await writeFile(join(options.outputDir, `scan.${json.extension}`), text);
+  }
+  return exitCodes.notAuthenticated;
+}
+
+async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<void> {
+  if (stream === null) return;
+  if (error instanceof IdpError) stream.error(error.code, error.message);
+  else stream.error("internal_error", "The scanner failed");
+  await stream.end("failed", { pass: 0, fail: 0, manual: 0 });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
+}
