@@ -1,0 +1,84 @@
+import { compactVerify, decodeJwt, decodeProtectedHeader } from "jose";
+import { signatureAlgorithms } from "./dpop_proof.ts";
+import type { JWK, JWTPayload } from "jose";
+import type { ReplayGuard } from "./replay_guard.ts";
+
+const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+const maxLifetimeSeconds = 3600;
+
+export interface RegisteredClient {
+  readonly clientId: string;
+  /** Public keys, each with its `kid`. */
+  readonly keys: readonly JWK[];
+}
+
+export interface AssertionContext {
+  /** The full URL of the token endpoint: nothing else is accepted as audience. */
+  readonly audience: string;
+  readonly nowSeconds: number;
+  readonly replays: ReplayGuard;
+}
+
+/** Private-key client authentication (RFC 7523). Null when the client is who it says, else the provider's words. */
+export async function refuseClient(
+  form: URLSearchParams,
+  client: RegisteredClient,
+  context: AssertionContext,
+): Promise<string | null> {
+  const assertion = form.get("client_assertion");
+  if (assertion === null || form.get("client_assertion_type") !== assertionType) {
+    return "Client authentication failed. Either the client or the client credentials are invalid.";
+  }
+  let claims: JWTPayload;
+  let kid: string | undefined;
+  try {
+    claims = decodeJwt(assertion);
+    kid = decodeProtectedHeader(assertion).kid;
+  } catch {
+    return "The client_assertion is not a valid JWT.";
+  }
+  return (
+    refuseClaims(claims, client, context) ??
+    (await refuseSignature(assertion, kid, client.keys)) ??
+    refuseReplay(claims, context)
+  );
+}
+
+function refuseClaims(claims: JWTPayload, client: RegisteredClient, context: AssertionContext): string | null {
+  if (claims.iss !== claims.sub) return "The issuer and subject of the client_assertion must both be the client_id.";
+  if (claims.iss !== client.clientId) return "Invalid value for 'client_id' parameter.";
+  if (claims.aud !== context.audience) {
+    return "The audience claim for client_assertion must be the endpoint invoked for the request.";
+  }
+  if (typeof claims.exp !== "number") return "The client_assertion token must have an expiration.";
+  if (claims.exp <= context.nowSeconds) return "The client_assertion token is expired.";
+  if (claims.exp > context.nowSeconds + maxLifetimeSeconds) {
+    return "The client_assertion token has an expiration too far into the future.";
+  }
+  // The provider's words, although it means "in the future".
+  if (claims.iat !== undefined && claims.iat > context.nowSeconds) {
+    return "The client_assertion token was issued before the current time.";
+  }
+  return null;
+}
+
+async function refuseSignature(
+  assertion: string,
+  kid: string | undefined,
+  keys: readonly JWK[],
+): Promise<string | null> {
+  const key = kid === undefined && keys.length === 1 ? keys[0] : keys.find((candidate) => candidate.kid === kid);
+  if (key === undefined) return "The client_assertion JWT kid is invalid.";
+  try {
+    await compactVerify(assertion, key, { algorithms: [...signatureAlgorithms] });
+    return null;
+  } catch {
+    return "The client_assertion signature is invalid.";
+  }
+}
+
+/** `jti` is optional. Whoever sends one says that the assertion is for one use. */
+function refuseReplay(claims: JWTPayload, context: AssertionContext): string | null {
+  if (claims.jti === undefined || context.replays.admit(claims.jti, context.nowSeconds)) return null;
+  return "The client_assertion token has already been used.";
+}

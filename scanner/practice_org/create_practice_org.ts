@@ -1,0 +1,281 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import { createAccessTokens } from "./access_tokens.ts";
+import { answer } from "./answer.ts";
+import { serviceApp } from "./app_objects.ts";
+import { createNonces } from "./dpop_proof.ts";
+import { createFaults } from "./fault.ts";
+import { createKeyPair } from "./key_pair.ts";
+import { oktaId } from "./okta_id.ts";
+import { profileContents } from "./profile.ts";
+import { createRateLimits } from "./rate_limits.ts";
+import { createReplayGuard } from "./replay_guard.ts";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { JWK } from "jose";
+import type { Org, Outcome } from "./answer.ts";
+import type { Fault } from "./fault.ts";
+import type { PracticeKeyPair } from "./key_pair.ts";
+import type { OrgContents, Site } from "./org_contents.ts";
+import type { Profile } from "./profile.ts";
+import type { RateLimit } from "./rate_limits.ts";
+import type { Role } from "./routes.ts";
+import type { PracticeRequest, PracticeResponse } from "./wire.ts";
+
+export interface PracticeOrgOptions {
+  /** A function makes an org of one's own, for tests. */
+  readonly profile: Profile | ((site: Site) => OrgContents);
+  readonly role: Role;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+  readonly faults?: readonly Fault[];
+  /** Added to every answer. */
+  readonly latencyMs?: number;
+  readonly rateLimit?: Partial<RateLimit>;
+  /** Milliseconds since the epoch; the org's `date`, its tokens and its rate limits go by it. */
+  readonly clock?: () => number;
+  /** Default: a new RSA key. */
+  readonly keyPair?: PracticeKeyPair;
+  /** Further public keys of the service application, each with its `kid`. */
+  readonly publicKeys?: readonly JWK[];
+  /** Without prefix. Default: the ten of the scanner, and `users.read`. */
+  readonly grantedScopes?: readonly string[];
+  readonly onUngrantedScope?: "refuse" | "drop";
+  readonly dpop?: "required" | "off";
+  readonly scopePrefix?: "okta" | "idp";
+  readonly tokenLifetimeSeconds?: number;
+}
+
+export interface LoggedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Null while there is no answer, and for ever where a fault swallows it. */
+  readonly status: number | null;
+}
+
+export interface PracticeOrg {
+  readonly url: string;
+  readonly clientId: string;
+  readonly privateKeyPem: string;
+  readonly privateKeyJwk: JWK;
+  /** In the order of arrival: the newest 20,000. */
+  readonly requests: readonly LoggedRequest[];
+  setFaults(faults: readonly Fault[]): void;
+  /** Breaks what is open. */
+  stop(): Promise<void>;
+}
+
+export const defaultGrantedScopes = [
+  "policies.read",
+  "brands.read",
+  "apps.read",
+  "authenticators.read",
+  "networkZones.read",
+  "apiTokens.read",
+  "roles.read",
+  "groups.read",
+  "logStreams.read",
+  "idps.read",
+  "users.read",
+] as const;
+
+const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets: { token: 150 } };
+
+/** Starts a local identity provider on loopback. */
+export async function createPracticeOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
+  const clock = options.clock ?? Date.now;
+  const keys = options.keyPair ?? (await createKeyPair());
+  const faults = createFaults(options.faults ?? []);
+  const log = createLog();
+  const server = createServer();
+  const url = await listen(server, options.port ?? 0);
+  const org = await buildOrg(options, { url, clock, keys, faults });
+  const latencyMs = options.latencyMs ?? 0;
+  // Delayed answers, so that stop() does not wait for them.
+  const timers = new Set<NodeJS.Timeout>();
+  server.on("request", (incoming, outgoing) => {
+    const setStatus = log.begin(incoming);
+    void serve(org, incoming, outgoing, { latencyMs, timers, setStatus });
+  });
+  return {
+    url,
+    clientId: org.tokenEndpoint.client.clientId,
+    privateKeyPem: keys.privateKeyPem,
+    privateKeyJwk: keys.privateKeyJwk,
+    requests: log.requests,
+    setFaults: (next) => faults.set(next),
+    stop() {
+      for (const timer of timers) clearTimeout(timer);
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+interface Parts {
+  readonly url: string;
+  readonly clock: () => number;
+  readonly keys: PracticeKeyPair;
+  readonly faults: Org["faults"];
+}
+
+async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults }: Parts): Promise<Org> {
+  const site: Site = { url, nowMs: clock() };
+  const contents =
+    typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
+  const clientId = oktaId("0oa", "Compliance scanner");
+  const scopePrefix = options.scopePrefix ?? "okta";
+  const dpop = options.dpop ?? "required";
+  const secret = randomBytes(32);
+  const tokens = await createAccessTokens(url);
+  const proofReplays = createReplayGuard(600);
+  const granted = (options.grantedScopes ?? defaultGrantedScopes).map((scope) => `${scopePrefix}.${scope}`);
+  return {
+    url,
+    contents,
+    role: options.role,
+    serviceApp: serviceApp(site, {
+      clientId,
+      orgId: contents.id,
+      policyId: contents.serviceAppPolicyId,
+      requiresDpop: dpop === "required",
+    }),
+    scopePrefix,
+    tokenEndpoint: {
+      url,
+      client: { clientId, keys: [keys.publicKeyJwk, ...(options.publicKeys ?? [])] },
+      grantedScopes: new Set(granted),
+      onUngrantedScope: options.onUngrantedScope ?? "refuse",
+      dpop,
+      tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 3600,
+      tokens,
+      nonces: createNonces(secret),
+      assertionReplays: createReplayGuard(3600),
+      proofReplays,
+    },
+    resourceServer: { url, tokens, proofReplays },
+    rateLimits: createRateLimits({ ...defaultRateLimit, ...options.rateLimit }),
+    faults,
+    cursorSecret: secret,
+    clock,
+  };
+}
+
+function listen(server: Server, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const reason =
+        cause.code === "EADDRINUSE"
+          ? "another program uses it; choose another port, or 0 for any free one"
+          : cause.message;
+      reject(new Error(`Cannot listen on 127.0.0.1:${port}: ${reason}`, { cause }));
+    });
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      if (address === null || typeof address === "string")
+        throw new TypeError("Cannot read the address of the practice org");
+      resolve(`http://127.0.0.1:${address.port}`);
+    });
+  });
+}
+
+interface Shell {
+  readonly latencyMs: number;
+  readonly timers: Set<NodeJS.Timeout>;
+  readonly setStatus: (status: number) => void;
+}
+
+async function serve(org: Org, incoming: IncomingMessage, outgoing: ServerResponse, shell: Shell): Promise<void> {
+  try {
+    const request = await readRequest(incoming);
+    const outcome = await answer(org, request);
+    const delayMs = shell.latencyMs + (outcome.kind === "answer" ? outcome.delayMs : 0);
+    if (delayMs === 0) {
+      finish(outcome, incoming, outgoing, shell.setStatus);
+      return;
+    }
+    const timer = setTimeout(() => {
+      shell.timers.delete(timer);
+      finish(outcome, incoming, outgoing, shell.setStatus);
+    }, delayMs);
+    shell.timers.add(timer);
+  } catch {
+    // The client went away while it sent, or sent more than any request of this API is long.
+    incoming.socket.destroy();
+  }
+}
+
+function finish(
+  outcome: Outcome,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  setStatus: (status: number) => void,
+): void {
+  switch (outcome.kind) {
+    case "answer":
+      setStatus(outcome.response.status);
+      writeHead(outgoing, outcome.response);
+      outgoing.end(outcome.response.body);
+      return;
+    case "cut":
+      setStatus(outcome.response.status);
+      writeHead(outgoing, outcome.response);
+      outgoing.write(outcome.response.body.slice(0, outcome.response.body.length / 2), () => incoming.socket.destroy());
+      return;
+    case "reset":
+      incoming.socket.resetAndDestroy();
+      return;
+    case "silence":
+      return;
+  }
+}
+
+/** Several values of one name become header lines of their own, as the provider sends `link`. */
+function writeHead(outgoing: ServerResponse, response: PracticeResponse): void {
+  outgoing.statusCode = response.status;
+  for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  outgoing.setHeader("content-length", Buffer.byteLength(response.body));
+}
+
+const maxBodyBytes = 65_536;
+
+async function readRequest(incoming: IncomingMessage): Promise<PracticeRequest> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxBodyBytes) throw new RangeError(`Cannot read a request body of more than ${maxBodyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  const [path = "/", query = ""] = (incoming.url ?? "/").split(/\?(.*)/s);
+  const headers = new Map<string, string>();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+  }
+  return {
+    method: incoming.method ?? "GET",
+    path,
+    query: new URLSearchParams(query),
+    headers,
+    body: Buffer.concat(chunks).toString("utf8"),
+  };
+}
+
+const maxLogged = 20_000;
+
+function createLog() {
+  const requests: { method: string; path: string; status: number | null }[] = [];
+  return {
+    requests,
+    begin(incoming: IncomingMessage): (status: number) => void {
+      const entry = { method: incoming.method ?? "GET", path: incoming.url ?? "/", status: null as number | null };
+      requests.push(entry);
+      if (requests.length > maxLogged) requests.shift();
+      return (status) => {
+        entry.status = status;
+      };
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { createHash, createHmac } from "node:crypto";
+import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from "jose";
+import type { JWK } from "jose";
+import type { ReplayGuard } from "./replay_guard.ts";
+
+export const signatureAlgorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512"] as const;
+
+const maxAgeSeconds = 300;
+
+export type ProofVerdict =
+  | { readonly isValid: true; readonly thumbprint: string; readonly nonce: string | null }
+  | { readonly isValid: false; readonly description: string };
+
+export interface ProofContext {
+  readonly method: string;
+  /** Absolute, without query and fragment. */
+  readonly url: string;
+  readonly nowSeconds: number;
+  readonly replays: ReplayGuard;
+  /** On resource calls the proof is bound to the token by its hash. */
+  readonly accessToken?: string;
+}
+
+/** RFC 9449, section 4.3, with the provider's words for what is wrong. */
+export async function verifyProof(proof: string | undefined, context: ProofContext): Promise<ProofVerdict> {
+  if (proof === undefined || proof === "") return refuse("The DPoP proof JWT header is missing.");
+  let payload: Record<string, unknown>;
+  let jwk: JWK | undefined;
+  try {
+    // Times are compared below: the provider's tolerance is not jose's.
+    const verified = await jwtVerify(proof, EmbeddedJWK, {
+      algorithms: [...signatureAlgorithms],
+      typ: "dpop+jwt",
+      currentDate: new Date(0),
+    });
+    payload = verified.payload;
+    jwk = verified.protectedHeader.jwk;
+  } catch {
+    return refuse("The DPoP proof JWT is invalid.");
+  }
+  if (jwk === undefined) return refuse("The DPoP proof JWT is invalid.");
+  if (payload["htm"] !== context.method) return refuse("'htm' claim in the DPoP proof JWT is invalid.");
+  if (payload["htu"] !== context.url) return refuse("'htu' claim in the DPoP proof JWT is invalid.");
+  const issuedAt = payload["iat"];
+  if (typeof issuedAt !== "number") return refuse("'iat' claim in the DPoP proof JWT is invalid.");
+  if (issuedAt < context.nowSeconds - maxAgeSeconds) return refuse("The DPoP proof JWT is expired.");
+  if (issuedAt > context.nowSeconds + maxAgeSeconds) return refuse("The DPoP proof JWT is issued in the future.");
+  if (context.accessToken !== undefined && payload["ath"] !== hashOf(context.accessToken)) {
+    return refuse("'ath' claim in the DPoP proof JWT is invalid.");
+  }
+  const id = payload["jti"];
+  if (typeof id !== "string" || id === "") return refuse("'jti' claim in the DPoP proof JWT is missing.");
+  if (!context.replays.admit(id, context.nowSeconds)) return refuse("The DPoP proof JWT has already been used.");
+  const nonce = payload["nonce"];
+  return {
+    isValid: true,
+    thumbprint: await calculateJwkThumbprint(jwk),
+    nonce: typeof nonce === "string" ? nonce : null,
+  };
+}
+
+const nonceDaySeconds = 86_400;
+const nonceDaysValid = 3;
+
+export interface Nonces {
+  current(nowSeconds: number): string;
+  isValid(nonce: string, nowSeconds: number): boolean;
+}
+
+/** A nonce a day, each good for three days more. Nothing is stored: a nonce is a keyed hash of its day. */
+export function createNonces(secret: Uint8Array): Nonces {
+  const ofDay = (day: number) => createHmac("sha256", secret).update(`nonce ${day}`).digest("base64url").slice(0, 32);
+  const dayOf = (nowSeconds: number) => Math.floor(nowSeconds / nonceDaySeconds);
+  return {
+    current: (nowSeconds) => ofDay(dayOf(nowSeconds)),
+    isValid(nonce, nowSeconds) {
+      const today = dayOf(nowSeconds);
+      return Array.from({ length: nonceDaysValid + 1 }, (_, back) => ofDay(today - back)).includes(nonce);
+    },
+  };
+}
+
+function hashOf(accessToken: string): string {
+  return createHash("sha256").update(accessToken).digest("base64url");
+}
+
+function refuse(description: string): ProofVerdict {
+  return { isValid: false, description };
+}

@@ -1,0 +1,101 @@
+/** What can be made to go wrong, with one line on each: what the client then sees. */
+export const faultNames = {
+  forbidden: "403 E0000006: the admin role is missing",
+  "insufficient-scope": "403 with an empty body: the token lacks the scope",
+  "invalid-token": "401 E0000011: the token is no longer accepted",
+  "not-available": "401 E0000015: the feature is not enabled in this org",
+  "not-found": "404 E0000007",
+  "not-found-empty": "404 with an empty body",
+  "server-error": "500 E0000009",
+  unavailable: "503 E0000010: read-only mode",
+  "rate-limit": "429 E0000047, however long one waits",
+  html: "200 with a web page instead of JSON, as a proxy answers",
+  "truncated-json": "200 with JSON that stops in the middle",
+  "wrong-shape": "200 with JSON of a shape that nobody knows",
+  "cut-connection": "the connection breaks in the middle of the answer",
+  timeout: "no answer at all",
+  reset: "the connection is reset",
+  slow: "the answer takes two seconds longer",
+  "second-page-fails": "500 on every page but the first",
+  "next-link-elsewhere": "the link to the next page leads to another host",
+  "repeated-cursor": "the link to the next page leads to the same page again",
+} as const;
+
+export type FaultName = keyof typeof faultNames;
+
+export interface Fault {
+  readonly name: FaultName;
+  /**
+   * Which requests: a path such as `/api/v1/zones` and all that is below it; `*` stands for any one segment, a closing `$`
+   * leaves out what is below, `?type=PASSWORD` asks for that parameter. Default: all of `/api/v1`.
+   */
+  readonly path?: string;
+  /** How many requests it hits before it is over. Default: all. */
+  readonly times?: number;
+  /** Origin that `next-link-elsewhere` leads to. */
+  readonly target?: string;
+}
+
+const form = /^([a-z-]+)(?:\*([0-9]+))?(?::(.*))?$/;
+
+/** `NAME`, `NAME:PATH` or `NAME*TIMES:PATH`, such as `forbidden:/api/v1/zones`. Throws a `RangeError` that says what is right. */
+export function parseFault(text: string): Fault {
+  const [, name = "", times, path] = form.exec(text) ?? [];
+  if (!isFaultName(name)) {
+    throw new RangeError(
+      `Cannot use fault "${text}": expected NAME or NAME:PATH, NAME one of ${Object.keys(faultNames).join(", ")}`,
+    );
+  }
+  if (path !== undefined && !/^\/[^\s]*$/.test(path)) {
+    throw new RangeError(
+      `Cannot use fault "${text}": expected a path that begins with /, such as ${name}:/api/v1/zones`,
+    );
+  }
+  if (times !== undefined && !(Number(times) >= 1 && Number(times) <= 1_000_000)) {
+    throw new RangeError(`Cannot use fault "${text}": expected a number of times from 1 to 1000000`);
+  }
+  return {
+    name,
+    ...(path === undefined ? {} : { path }),
+    ...(times === undefined ? {} : { times: Number(times) }),
+  };
+}
+
+function isFaultName(text: string): text is FaultName {
+  return Object.hasOwn(faultNames, text);
+}
+
+export interface Faults {
+  /** Replaces all that are set. Counts of `times` begin anew. */
+  set(faults: readonly Fault[]): void;
+  /** The faults that hit this request; each counts as used. */
+  take(path: string, query: URLSearchParams): readonly Fault[];
+}
+
+export function createFaults(initial: readonly Fault[]): Faults {
+  let current: { readonly fault: Fault; left: number }[] = [];
+  const set = (faults: readonly Fault[]) => {
+    current = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }));
+  };
+  set(initial);
+  return {
+    set,
+    take(path, query) {
+      const hit = current.filter(({ fault, left }) => left > 0 && isHit(fault, path, query));
+      for (const entry of hit) entry.left -= 1;
+      return hit.map(({ fault }) => fault);
+    },
+  };
+}
+
+function isHit(fault: Fault, path: string, query: URLSearchParams): boolean {
+  const [pattern = "", wantedQuery = ""] = (fault.path ?? "/api/v1").split("?");
+  for (const [name, value] of new URLSearchParams(wantedQuery)) {
+    if (query.get(name) !== value) return false;
+  }
+  const isExact = pattern.endsWith("$");
+  const wanted = pattern.replace(/\/?\$?$/, "").split("/");
+  const asked = path.split("/");
+  if (isExact ? asked.length !== wanted.length : asked.length < wanted.length) return false;
+  return wanted.every((segment, index) => segment === "*" || segment === asked[index]);
+}

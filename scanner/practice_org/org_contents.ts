@@ -1,0 +1,92 @@
+/** What a practice org holds: rendered objects of the provider, without any of its behaviour. */
+
+export interface JsonObject {
+  readonly [field: string]: unknown;
+}
+
+export interface Resource extends JsonObject {
+  readonly id: string;
+}
+
+/** A sequence whose items may be made only when they are asked for: an org of a million apps is never held whole. */
+export interface Listing<Item> {
+  readonly length: number;
+  /** `index` is within 0 … length − 1. */
+  get(index: number): Item;
+}
+
+export interface App extends Resource {
+  readonly name: string;
+  readonly label: string;
+  readonly status: string;
+}
+
+export interface Policy extends Resource {
+  readonly type: string;
+  readonly name: string;
+  readonly status: string;
+}
+
+export interface PolicyWithRules {
+  readonly policy: Policy;
+  readonly rules: readonly Resource[];
+}
+
+export interface BrandWithPages {
+  readonly brand: Resource;
+  /** Null: the brand has never been customized, and the provider answers 404. */
+  readonly customizedPage: JsonObject | null;
+  readonly defaultPage: JsonObject;
+}
+
+export interface User {
+  readonly user: Resource;
+  readonly roles: readonly Resource[];
+  readonly groupIds: readonly string[];
+}
+
+export interface Group {
+  readonly group: Resource;
+  readonly roles: readonly Resource[];
+}
+
+export interface OrgContents {
+  readonly id: string;
+  readonly name: string;
+  /** `idx` is the Identity Engine, `v1` the Classic Engine. */
+  readonly pipeline: "idx" | "v1";
+  readonly adminConsoleSettings: JsonObject;
+  /** Every app but the service application of the scan, which the org adds itself. */
+  readonly apps: Listing<App>;
+  /** The policy that the service application is bound to. */
+  readonly serviceAppPolicyId: string;
+  readonly policies: readonly PolicyWithRules[];
+  readonly brands: readonly BrandWithPages[];
+  readonly authenticators: readonly Resource[];
+  readonly zones: readonly Resource[];
+  readonly apiTokens: readonly Resource[];
+  readonly logStreams: readonly Resource[];
+  readonly identityProviders: readonly Resource[];
+  readonly identityProviderKeys: readonly (JsonObject & { readonly kid: string })[];
+  readonly users: readonly User[];
+  readonly groups: readonly Group[];
+  readonly customRoles: readonly Resource[];
+}
+
+/** Where the org stands: its address is part of every link, its clock of every expiry. */
+export interface Site {
+  /** `http://127.0.0.1:41234`, without a trailing slash. */
+  readonly url: string;
+  readonly nowMs: number;
+}
+
+export function listingOf<Item>(items: readonly Item[]): Listing<Item> {
+  return {
+    length: items.length,
+    get(index) {
+      const item = items[index];
+      if (item === undefined) throw new RangeError(`Cannot read item ${index}: the listing has ${items.length}`);
+      return item;
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { policyWithRules } from "./policy_objects.ts";
+import type { RuleSpec } from "./policy_objects.ts";
+import type { PolicyWithRules, Site } from "./org_contents.ts";
+
+export interface PasswordPolicySpec {
+  readonly name: string;
+  readonly description?: string;
+  readonly priority: number;
+  readonly status?: string;
+  readonly system?: boolean;
+  readonly provider?: "OKTA" | "ACTIVE_DIRECTORY" | "LDAP";
+  readonly groupIds: readonly string[];
+  readonly settings?: Partial<PasswordSettings>;
+}
+
+/** Zero means "no limit" for ages, history and attempts. */
+export interface PasswordSettings {
+  readonly minLength: number;
+  readonly minLowerCase: number;
+  readonly minUpperCase: number;
+  readonly minNumber: number;
+  readonly minSymbol: number;
+  readonly commonPasswordsExcluded: boolean;
+  readonly maxAgeDays: number;
+  readonly minAgeMinutes: number;
+  readonly historyCount: number;
+  readonly maxAttempts: number;
+}
+
+/** What every org is born with. */
+const bornWith: PasswordSettings = {
+  minLength: 8,
+  minLowerCase: 1,
+  minUpperCase: 1,
+  minNumber: 1,
+  minSymbol: 0,
+  commonPasswordsExcluded: false,
+  maxAgeDays: 0,
+  minAgeMinutes: 0,
+  historyCount: 4,
+  maxAttempts: 10,
+};
+
+export function passwordPolicy(site: Site, spec: PasswordPolicySpec): PolicyWithRules {
+  const set = { ...bornWith, ...spec.settings };
+  return policyWithRules(site, {
+    type: "PASSWORD",
+    name: spec.name,
+    ...(spec.description === undefined ? {} : { description: spec.description }),
+    priority: spec.priority,
+    ...(spec.status === undefined ? {} : { status: spec.status }),
+    ...(spec.system === undefined ? {} : { system: spec.system }),
+    conditions: {
+      people: { groups: { include: spec.groupIds } },
+      authProvider: { provider: spec.provider ?? "OKTA" },
+    },
+    fields: {
+      settings: {
+        password: {
+          complexity: {
+            minLength: set.minLength,
+            minLowerCase: set.minLowerCase,
+            minUpperCase: set.minUpperCase,
+            minNumber: set.minNumber,
+            minSymbol: set.minSymbol,
+            excludeUsername: true,
+            dictionary: { common: { exclude: set.commonPasswordsExcluded } },
+            excludeAttributes: [],
+          },
+          age: {
+            maxAgeDays: set.maxAgeDays,
+            expireWarnDays: 0,
+            minAgeMinutes: set.minAgeMinutes,
+            historyCount: set.historyCount,
+          },
+          lockout: {
+            maxAttempts: set.maxAttempts,
+            autoUnlockMinutes: 0,
+            userLockoutNotificationChannels: [],
+            showLockoutFailures: false,
+          },
+          breachedProtection: { expireAfterDays: null, logoutEnabled: false, delegatedWorkflowId: null },
+        },
+        recovery: {
+          factors: {
+            recovery_question: { status: "ACTIVE", properties: { complexity: { minLength: 4 } } },
+            okta_email: { status: "ACTIVE", properties: { recoveryToken: { tokenLifetimeMinutes: 60 } } },
+            okta_sms: { status: "INACTIVE" },
+            okta_call: { status: "INACTIVE" },
+          },
+        },
+        delegation: { options: { skipUnlock: false } },
+      },
+    },
+    rules: [defaultPasswordRule],
+  });
+}
+
+const defaultPasswordRule: RuleSpec = {
+  name: "Default Rule",
+  priority: 1,
+  system: true,
+  conditions: { people: { users: { exclude: [] } }, network: { connection: "ANYWHERE" } },
+  actions: {
+    passwordChange: { access: "ALLOW" },
+    selfServicePasswordReset: {
+      access: "ALLOW",
+      requirement: { primary: { methods: ["email"] }, stepUp: { required: false } },
+    },
+    selfServiceUnlock: { access: "DENY" },
+  },
+};

@@ -1,0 +1,150 @@
+import { link } from "./links.ts";
+import { oktaId } from "./okta_id.ts";
+import type { Group, JsonObject, Resource, Site, User } from "./org_contents.ts";
+
+const created = "2025-06-26T15:51:38.000Z";
+const lastUpdated = "2026-02-13T09:10:39.000Z";
+
+const roleLabels = {
+  SUPER_ADMIN: "Super Administrator",
+  ORG_ADMIN: "Organization Administrator",
+  APP_ADMIN: "Application Administrator",
+  USER_ADMIN: "Group Administrator",
+  HELP_DESK_ADMIN: "Help Desk Administrator",
+  READ_ONLY_ADMIN: "Read-only Administrator",
+} as const;
+
+export type StandardRole = keyof typeof roleLabels;
+
+export function groupId(name: string): string {
+  return oktaId("00g", name);
+}
+
+export function userId(login: string): string {
+  return oktaId("00u", login);
+}
+
+export function group(site: Site, name: string, roles: readonly StandardRole[] = []): Group {
+  const id = groupId(name);
+  const href = `${site.url}/api/v1/groups/${id}`;
+  return {
+    group: {
+      id,
+      created,
+      lastUpdated,
+      lastMembershipUpdated: lastUpdated,
+      objectClass: ["okta:user_group"],
+      type: name === "Everyone" ? "BUILT_IN" : "OKTA_GROUP",
+      profile: { name, description: name === "Everyone" ? "All users in your organization" : null },
+      _links: {
+        logo: [
+          { name: "medium", href: `${site.url}/assets/img/logos/groups/okta-medium.png`, type: "image/png" },
+          { name: "large", href: `${site.url}/assets/img/logos/groups/okta-large.png`, type: "image/png" },
+        ],
+        users: link(`${href}/users`),
+        apps: link(`${href}/apps`),
+      },
+    },
+    roles: roles.map((role) => roleAssignment(role, "GROUP", id, href)),
+  };
+}
+
+export interface UserSpec {
+  readonly login: string;
+  readonly firstName: string;
+  readonly lastName: string;
+  readonly roles?: readonly StandardRole[];
+  /** Names of groups; everybody is in Everyone as well. */
+  readonly groups?: readonly string[];
+}
+
+export function user(site: Site, spec: UserSpec): User {
+  const id = userId(spec.login);
+  const href = `${site.url}/api/v1/users/${id}`;
+  return {
+    user: {
+      id,
+      status: "ACTIVE",
+      created,
+      activated: created,
+      statusChanged: created,
+      lastLogin: null,
+      lastUpdated,
+      passwordChanged: null,
+      type: { id: oktaId("oty", "user") },
+      profile: {
+        firstName: spec.firstName,
+        lastName: spec.lastName,
+        mobilePhone: null,
+        secondEmail: null,
+        login: spec.login,
+        email: spec.login,
+      },
+      credentials: { provider: { type: "OKTA", name: "OKTA" } },
+      _links: { self: link(href) },
+    },
+    roles: (spec.roles ?? []).map((role) => roleAssignment(role, "USER", id, href)),
+    groupIds: ["Everyone", ...(spec.groups ?? [])].map(groupId),
+  };
+}
+
+/** An assignment of a standard role. Users and groups carry it directly; a client has `assignmentType` CLIENT. */
+export function roleAssignment(
+  role: StandardRole,
+  assignmentType: "USER" | "GROUP" | "CLIENT",
+  assigneeId: string,
+  assigneeHref: string,
+): Resource {
+  return {
+    id: oktaId("ra1", `${role} ${assigneeId}`),
+    label: roleLabels[role],
+    type: role,
+    status: "ACTIVE",
+    created,
+    lastUpdated,
+    assignmentType,
+    _links: { assignee: link(assigneeHref) },
+  };
+}
+
+export function customRole(site: Site, label: string, description: string): Resource {
+  const id = oktaId("cr0", label);
+  const href = `${site.url}/api/v1/iam/roles/${id}`;
+  return {
+    id,
+    label,
+    description,
+    created,
+    lastUpdated,
+    _links: { permissions: link(`${href}/permissions`), self: link(href) },
+  };
+}
+
+export interface ApiTokenSpec {
+  readonly name: string;
+  readonly ownerLogin: string;
+  readonly network: JsonObject;
+}
+
+const tokenWindowMs = 30 * 24 * 3_600_000;
+
+export function apiToken(site: Site, spec: ApiTokenSpec): Resource {
+  const id = oktaId("00T", spec.name);
+  const owner = userId(spec.ownerLogin);
+  return {
+    id,
+    name: spec.name,
+    userId: owner,
+    clientName: "Okta API",
+    tokenWindow: null,
+    network: spec.network,
+    // A token lives for thirty days after its last use.
+    expiresAt: new Date(site.nowMs + tokenWindowMs).toISOString(),
+    created,
+    lastUpdated,
+    _links: {
+      self: link(`${site.url}/api/v1/api-tokens/${id}`, "GET", "DELETE"),
+      user: link(`${site.url}/api/v1/users/${owner}`, "GET"),
+    },
+  };
+}

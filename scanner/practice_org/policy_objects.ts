@@ -1,0 +1,88 @@
+import { lifecycleLink, link } from "./links.ts";
+import { oktaId } from "./okta_id.ts";
+import type { JsonObject, Policy, PolicyWithRules, Resource, Site } from "./org_contents.ts";
+
+const created = "2025-06-26T15:51:39.000Z";
+const lastUpdated = "2026-03-22T09:16:18.000Z";
+
+export interface PolicySpec {
+  readonly type: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly priority: number;
+  readonly status?: string;
+  readonly system?: boolean;
+  readonly conditions: JsonObject | null;
+  /** Fields of this type of policy only, such as `settings`. */
+  readonly fields?: JsonObject;
+  readonly rules: readonly RuleSpec[];
+}
+
+export interface RuleSpec {
+  readonly name: string;
+  readonly priority: number;
+  readonly status?: string;
+  readonly system?: boolean;
+  readonly conditions: JsonObject | null;
+  readonly actions: JsonObject;
+}
+
+const idPrefixes: Readonly<Record<string, string>> = { ACCESS_POLICY: "rst", USER_LIFECYCLE: "rst" };
+const ruleIdPrefixes: Readonly<Record<string, string>> = { ACCESS_POLICY: "rul", USER_LIFECYCLE: "rul" };
+
+export function policyId(type: string, name: string): string {
+  return oktaId(idPrefixes[type] ?? "00p", `${type} ${name}`);
+}
+
+/** Field order and links as recorded: a system policy has no mappings, and can be neither deleted nor deactivated. */
+export function policyWithRules(site: Site, spec: PolicySpec): PolicyWithRules {
+  const id = policyId(spec.type, spec.name);
+  const href = `${site.url}/api/v1/policies/${id}`;
+  const status = spec.status ?? "ACTIVE";
+  const system = spec.system ?? false;
+  const policy: Policy = {
+    id,
+    status,
+    name: spec.name,
+    ...(spec.description === undefined ? {} : { description: spec.description }),
+    priority: spec.priority,
+    system,
+    conditions: spec.conditions,
+    created,
+    lastUpdated,
+    ...spec.fields,
+    _links: {
+      ...(system ? {} : { mappings: link(`${href}/mappings`, "GET", "POST") }),
+      self: system ? link(href, "GET", "PUT") : link(href, "GET", "PUT", "DELETE"),
+      rules: link(`${href}/rules`, "GET", "POST"),
+      ...(system ? {} : lifecycleLink(href, status)),
+    },
+    ...(spec.type === "ACCESS_POLICY" ? { _embedded: { resourceType: "APP" } } : {}),
+    type: spec.type,
+  };
+  return { policy, rules: spec.rules.map((rule) => ruleObject(href, spec, rule)) };
+}
+
+function ruleObject(policyHref: string, policy: PolicySpec, rule: RuleSpec): Resource {
+  const id = oktaId(ruleIdPrefixes[policy.type] ?? "0pr", `${policy.type} ${policy.name} ${rule.name}`);
+  const href = `${policyHref}/rules/${id}`;
+  const status = rule.status ?? "ACTIVE";
+  const system = rule.system ?? false;
+  return {
+    id,
+    status,
+    name: rule.name,
+    priority: rule.priority,
+    created,
+    lastUpdated,
+    system,
+    conditions: rule.conditions,
+    actions: rule.actions,
+    _links: {
+      self: system ? link(href, "GET", "PUT") : link(href, "GET", "PUT", "DELETE"),
+      ...(system ? {} : lifecycleLink(href, status)),
+    },
+    // The rules of sign-on policies carry a type of their own.
+    type: policy.type === "OKTA_SIGN_ON" ? "SIGN_ON" : policy.type,
+  };
+}

@@ -1,0 +1,86 @@
+import { policyWithRules } from "./policy_objects.ts";
+import type { RuleSpec } from "./policy_objects.ts";
+import type { JsonObject, PolicyWithRules, Site } from "./org_contents.ts";
+
+export interface SessionRule {
+  readonly name: string;
+  readonly priority: number;
+  readonly status?: string;
+  readonly idleMinutes: number;
+  readonly lifetimeMinutes: number;
+  readonly persistentCookie: boolean;
+  readonly network: JsonObject;
+}
+
+export interface SignOnPolicySpec {
+  readonly name: string;
+  readonly description?: string;
+  readonly priority: number;
+  readonly status?: string;
+  readonly system?: boolean;
+  readonly groupIds: readonly string[];
+  readonly rules: readonly RuleSpec[];
+}
+
+export const anywhere: JsonObject = { connection: "ANYWHERE" };
+
+/** Traffic from these zones only. */
+export function fromZones(...zoneIds: readonly string[]): JsonObject {
+  return { connection: "ZONE", include: zoneIds };
+}
+
+export function signOnPolicy(site: Site, spec: SignOnPolicySpec): PolicyWithRules {
+  return policyWithRules(site, {
+    ...spec,
+    type: "OKTA_SIGN_ON",
+    conditions: { people: { groups: { include: spec.groupIds } } },
+  });
+}
+
+export function sessionRule(rule: SessionRule): RuleSpec {
+  return {
+    name: rule.name,
+    priority: rule.priority,
+    ...(rule.status === undefined ? {} : { status: rule.status }),
+    conditions: ruleConditions(rule.network),
+    actions: signOnActions(rule.idleMinutes, rule.lifetimeMinutes, rule.persistentCookie),
+  };
+}
+
+/** What every org is born with: two hours idle, no limit on the lifetime, from anywhere. */
+export function defaultSessionRule(priority: number): RuleSpec {
+  return {
+    name: "Default Rule",
+    priority,
+    system: true,
+    conditions: ruleConditions(anywhere),
+    actions: signOnActions(120, 0, false),
+  };
+}
+
+function ruleConditions(network: JsonObject): JsonObject {
+  return {
+    people: { users: { exclude: [] } },
+    network,
+    authContext: { authType: "ANY" },
+    risk: { behaviors: [] },
+    riskScore: { level: "ANY" },
+    identityProvider: { provider: "ANY" },
+  };
+}
+
+function signOnActions(idleMinutes: number, lifetimeMinutes: number, persistentCookie: boolean): JsonObject {
+  return {
+    signon: {
+      access: "ALLOW",
+      requireFactor: false,
+      primaryFactor: "PASSWORD_IDP_ANY_FACTOR",
+      rememberDeviceByDefault: false,
+      session: {
+        usePersistentCookie: persistentCookie,
+        maxSessionIdleMinutes: idleMinutes,
+        maxSessionLifetimeMinutes: lifetimeMinutes,
+      },
+    },
+  };
+}
