@@ -1,0 +1,145 @@
+import { IdpError } from "./idp_error.ts";
+
+/** Why a request got no usable HTTP answer at all. */
+export type NoAnswerKind =
+  | "dns"
+  | "refused"
+  | "network"
+  | "reset"
+  | "timeout"
+  | "proxy"
+  | "not_http"
+  | "too_large"
+  | "tls_untrusted"
+  | "tls_expired"
+  | "tls_name"
+  | "tls_failed";
+
+/** A request without an HTTP answer. The message says what happened, without address details or secrets. */
+export class NoAnswer extends Error {
+  readonly kind: NoAnswerKind;
+
+  constructor(kind: NoAnswerKind, message: string) {
+    super(message);
+    this.name = "NoAnswer";
+    this.kind = kind;
+  }
+
+  /** True where the next attempt may well succeed. */
+  get isTransient(): boolean {
+    return ["refused", "network", "reset", "timeout"].includes(this.kind);
+  }
+}
+
+const kinds: Readonly<Record<string, readonly [NoAnswerKind, string]>> = {
+  ENOTFOUND: ["dns", "its name does not resolve"],
+  EAI_AGAIN: ["network", "its name cannot be resolved at the moment"],
+  ECONNREFUSED: ["refused", "the connection was refused"],
+  EHOSTUNREACH: ["network", "there is no route to it"],
+  ENETUNREACH: ["network", "the network is unreachable"],
+  EADDRNOTAVAIL: ["network", "the network is unreachable"],
+  ETIMEDOUT: ["timeout", "the connection timed out"],
+  UND_ERR_CONNECT_TIMEOUT: ["timeout", "the connection timed out"],
+  UND_ERR_HEADERS_TIMEOUT: ["timeout", "no answer came in time"],
+  UND_ERR_BODY_TIMEOUT: ["timeout", "the answer did not end in time"],
+  ECONNRESET: ["reset", "the connection was reset"],
+  EPIPE: ["reset", "the connection was reset"],
+  UND_ERR_SOCKET: ["reset", "the connection was closed in the middle"],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ["reset", "the answer was cut off"],
+  UND_ERR_ABORTED: ["proxy", "the proxy refused the connection"],
+  UND_ERR_PRX_TLS: ["proxy", "the TLS connection to the proxy failed"],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ["tls_untrusted", "its certificate is self-signed"],
+  SELF_SIGNED_CERT_IN_CHAIN: ["tls_untrusted", "its certificate chain ends in an unknown authority"],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ["tls_untrusted", "its certificate's authority is unknown"],
+  UNABLE_TO_GET_ISSUER_CERT: ["tls_untrusted", "its certificate's authority is unknown"],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ["tls_untrusted", "its certificate's authority is unknown"],
+  CERT_UNTRUSTED: ["tls_untrusted", "its certificate's authority is not trusted"],
+  CERT_HAS_EXPIRED: ["tls_expired", "its certificate has expired"],
+  CERT_NOT_YET_VALID: ["tls_expired", "its certificate is not valid yet"],
+  ERR_TLS_CERT_ALTNAME_INVALID: ["tls_name", "its certificate is for another name"],
+};
+
+/** Tells a failed fetch by its innermost code. */
+export function toNoAnswer(error: unknown): NoAnswer {
+  if (error instanceof NoAnswer) return error;
+  for (const { code, message } of causes(error)) {
+    const known = kinds[code];
+    if (known !== undefined) return new NoAnswer(...known);
+    if (code === "UND_ERR_INVALID_ARG" || /proxy response/i.test(message)) return new NoAnswer(...proxyRefusal);
+    if (code.startsWith("HPE_")) return new NoAnswer("not_http", "what answered does not speak HTTP");
+    if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|HOSTNAME_)/.test(code) || /\btls\b|ssl routines/i.test(message)) {
+      return new NoAnswer("tls_failed", `the TLS connection failed (${code === "" ? "handshake" : code})`);
+    }
+  }
+  return new NoAnswer("network", "the connection failed");
+}
+
+const proxyRefusal = ["proxy", "the proxy refused the connection"] as const;
+
+/** What a login that never reached the organization means for the person who started it. */
+export function noAnswerError(failure: NoAnswer, orgUrl: string): IdpError {
+  const message = `Cannot reach ${orgUrl}: ${failure.message}`;
+  if (failure.kind === "tls_untrusted") {
+    return new IdpError(
+      "tls_failed",
+      message,
+      "Put the certificate of your private authority (PEM) in a file and name it in NODE_EXTRA_CA_CERTS; a proxy that inspects TLS needs its own authority there",
+    );
+  }
+  if (failure.kind === "tls_expired") {
+    return new IdpError(
+      "tls_failed",
+      message,
+      "Check this machine's date; if it is right, the organization's certificate must be renewed",
+    );
+  }
+  if (failure.kind === "tls_name") {
+    return new IdpError(
+      "tls_failed",
+      message,
+      "Check IDP_ORG_URL: the host name must be one that the organization's certificate names",
+    );
+  }
+  if (failure.kind === "tls_failed" || failure.kind === "not_http") {
+    return new IdpError(
+      "tls_failed",
+      message,
+      "Check the scheme and port of IDP_ORG_URL, and whether a proxy or firewall answers in the organization's place",
+    );
+  }
+  if (failure.kind === "proxy") {
+    return new IdpError(
+      "unreachable",
+      message,
+      "Check HTTPS_PROXY (address, user and password) and whether the proxy allows the organization's host; NO_PROXY lists hosts that need none",
+    );
+  }
+  if (failure.kind === "dns") {
+    return new IdpError(
+      "unreachable",
+      message,
+      "Check the spelling of IDP_ORG_URL, and this machine's DNS; behind a proxy set HTTPS_PROXY",
+    );
+  }
+  if (failure.kind === "too_large") {
+    return new IdpError("provider_error", message, "Check IDP_ORG_URL: an identity provider does not answer like this");
+  }
+  return new IdpError(
+    "unreachable",
+    message,
+    "Check IDP_ORG_URL, the network and firewalls; behind a proxy set HTTPS_PROXY; --timeout allows more time",
+  );
+}
+
+interface Cause {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The chain of causes, innermost first, and each attempt of a host with several addresses. */
+function causes(error: unknown, depth = 0): readonly Cause[] {
+  if (!(error instanceof Error) || depth > 5) return [];
+  const inner = error instanceof AggregateError ? error.errors.flatMap((each) => causes(each, depth + 1)) : [];
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return [...causes(error.cause, depth + 1), ...inner, { code, message: error.message }];
+}

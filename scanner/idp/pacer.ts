@@ -1,0 +1,282 @@
+import type { Clock } from "./clock.ts";
+import { endpointOf, type RateFacts } from "./rate_limit.ts";
+
+export interface PacerOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** How many requests may be under way at once. */
+  readonly concurrency: number;
+}
+
+/** The right to send one request now. */
+export interface Permit {
+  /** Gives it back, with what the answer said about the rate limit: null for nothing, undefined when none came. */
+  leave(facts: RateFacts | null | undefined): void;
+}
+
+/** What `enter` rejects with when its endpoint was given up while it waited. */
+export class TurnedAway extends Error {
+  constructor() {
+    super("The endpoint refuses every request for its rate limit");
+    this.name = "TurnedAway";
+  }
+}
+
+/**
+ * Lets requests go as fast as the provider's rate limits allow and no faster, so that none is refused.
+ *
+ * Which endpoints share a limit is not told, so it is inferred: answers that name the same limit and the same end of
+ * the window are taken to count together, until one of them shows more left than an earlier answer of the other did.
+ * Counted together wrongly costs a little time; counted apart wrongly costs a 429, on an org that others work with.
+ * The first request of an endpoint, and of each new window, goes alone: its answer says how many may follow.
+ */
+export class Pacer {
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #windows = new Map<string, RateWindow>();
+  /** Families known to count apart from the others. */
+  readonly #apart = new Set<string>();
+  #concurrency: number;
+  #active = 0;
+  /** Requests under way about whose window nothing is known: they may count in any. */
+  #unknown = 0;
+  #sequence = 0;
+  #alarm: { readonly atMs: number; readonly stop: AbortController } | null = null;
+  #throttledSinceMs: number | null = null;
+  #throttledMs = 0;
+
+  constructor(options: PacerOptions) {
+    this.#clock = options.clock;
+    this.#signal = options.signal;
+    this.#concurrency = options.concurrency;
+    options.signal.addEventListener("abort", () => this.#abort(), { once: true });
+  }
+
+  /** Resolves when the request may be sent; rejects with `TurnedAway` or the signal's reason. In order per endpoint. */
+  enter(path: string): Promise<Permit> {
+    this.#signal.throwIfAborted();
+    const lane = this.#laneOf(path);
+    return new Promise((resolve, reject) => {
+      lane.waiting.push({ resolve, reject });
+      this.#drain();
+    });
+  }
+
+  /** Holds an endpoint back, after a 429 that did not say how long. */
+  holdBack(path: string, ms: number): void {
+    const lane = this.#laneOf(path);
+    lane.heldUntilMs = Math.max(lane.heldUntilMs, this.#clock.nowMs() + ms);
+  }
+
+  /** Ends the waiting of every request for an endpoint that refuses them without end. */
+  turnAway(path: string): void {
+    for (const waiter of this.#laneOf(path).waiting.splice(0)) waiter.reject(new TurnedAway());
+    this.#drain();
+  }
+
+  /** After a refusal because too many requests were under way at once. */
+  halveConcurrency(): void {
+    this.#concurrency = Math.max(1, Math.floor(this.#concurrency / 2));
+  }
+
+  /** Time in which at least one request waited for a rate limit. */
+  throttledMs(): number {
+    const running = this.#throttledSinceMs === null ? 0 : this.#clock.nowMs() - this.#throttledSinceMs;
+    return this.#throttledMs + running;
+  }
+
+  #drain(): void {
+    const nowMs = this.#clock.nowMs();
+    let wakeAtMs = Number.POSITIVE_INFINITY;
+    let isThrottled = false;
+    let isMoving = true;
+    // One request of each lane a round, so that a long list of one kind does not hold up the others.
+    while (isMoving) {
+      isMoving = false;
+      isThrottled = false;
+      wakeAtMs = Number.POSITIVE_INFINITY;
+      for (const lane of this.#lanes.values()) {
+        const verdict = lane.waiting.length === 0 ? idle : this.#judge(lane, nowMs);
+        isThrottled ||= verdict.isThrottled;
+        wakeAtMs = Math.min(wakeAtMs, verdict.wakeAtMs);
+        if (!verdict.isOpen || this.#active >= this.#concurrency) continue;
+        this.#start(lane, nowMs);
+        isMoving = true;
+      }
+    }
+    this.#meter(isThrottled, nowMs);
+    this.#setAlarm(wakeAtMs, nowMs);
+  }
+
+  #judge(lane: Lane, nowMs: number): Verdict {
+    if (lane.heldUntilMs > nowMs) return throttledUntil(lane.heldUntilMs);
+    const window = liveWindow(lane, nowMs);
+    if (window !== null) {
+      const free = window.remaining - window.active - this.#unknown;
+      if (free > 0) return open;
+      // The answers under way may say that more is left; if not, the next window opens the lane.
+      return window.remaining > 0 && window.active + this.#unknown > 0 ? idle : throttledUntil(window.resetAtMs);
+    }
+    return lane.isUnlimited || lane.active === 0 ? open : idle;
+  }
+
+  #start(lane: Lane, nowMs: number): void {
+    const waiter = lane.waiting.shift();
+    if (waiter === undefined) return;
+    const window = liveWindow(lane, nowMs);
+    const isUnknown = window === null && !lane.isUnlimited;
+    const startedAt = ++this.#sequence;
+    this.#active++;
+    lane.active++;
+    if (window !== null) window.active++;
+    if (isUnknown) this.#unknown++;
+    let isOver = false;
+    const leave = (facts: RateFacts | null | undefined) => {
+      if (isOver) return;
+      isOver = true;
+      this.#active--;
+      lane.active--;
+      if (window !== null) window.active--;
+      if (isUnknown) this.#unknown--;
+      if (facts !== undefined) this.#learn(lane, facts, startedAt);
+      this.#drain();
+    };
+    waiter.resolve({ leave });
+  }
+
+  #learn(lane: Lane, facts: RateFacts | null, startedAt: number): void {
+    const nowMs = this.#clock.nowMs();
+    const known = liveWindow(lane, nowMs);
+    lane.isUnlimited = facts === null;
+    // An answer that was overtaken by one of the next window says nothing any more.
+    if (facts === null || (known !== null && known.resetSeconds > facts.resetSeconds)) return;
+    const shared = this.#windows.get(signatureOf(facts, null));
+    if (shared !== undefined && contradicts(shared, { lane, facts, startedAt })) this.#apart.add(lane.family);
+    const signature = signatureOf(facts, this.#apart.has(lane.family) ? lane.family : null);
+    const seen = { remaining: facts.remaining, seenAt: ++this.#sequence, seenBy: lane.family };
+    const window = this.#windows.get(signature);
+    if (window === undefined) {
+      this.#forgetOldWindows(nowMs);
+      const resetAtMs = facts.resetAtMs + this.#resetMarginMs();
+      lane.window = { ...seen, active: 0, resetAtMs, resetSeconds: facts.resetSeconds };
+      this.#windows.set(signature, lane.window);
+      return;
+    }
+    lane.window = window;
+    // Each answer's estimate is late rather than early, so the earliest is the best.
+    window.resetAtMs = Math.min(window.resetAtMs, facts.resetAtMs + this.#resetMarginMs());
+    if (facts.remaining < window.remaining) Object.assign(window, seen);
+  }
+
+  #laneOf(path: string): Lane {
+    const { endpoint, family } = endpointOf(path);
+    const known = this.#lanes.get(endpoint);
+    if (known !== undefined) return known;
+    const lane: Lane = { family, waiting: [], active: 0, window: null, isUnlimited: false, heldUntilMs: 0 };
+    this.#lanes.set(endpoint, lane);
+    return lane;
+  }
+
+  /** Scanners that start together do not come back together. */
+  #resetMarginMs(): number {
+    return 50 + Math.round(this.#clock.random() * 150);
+  }
+
+  #forgetOldWindows(nowMs: number): void {
+    for (const [signature, window] of this.#windows) {
+      if (window.resetAtMs <= nowMs && window.active === 0) this.#windows.delete(signature);
+    }
+  }
+
+  #meter(isThrottled: boolean, nowMs: number): void {
+    if (isThrottled) this.#throttledSinceMs ??= nowMs;
+    if (isThrottled || this.#throttledSinceMs === null) return;
+    this.#throttledMs += nowMs - this.#throttledSinceMs;
+    this.#throttledSinceMs = null;
+  }
+
+  #setAlarm(atMs: number, nowMs: number): void {
+    if (this.#alarm?.atMs === atMs) return;
+    this.#alarm?.stop.abort();
+    this.#alarm = null;
+    if (!Number.isFinite(atMs) || this.#signal.aborted) return;
+    const alarm = { atMs, stop: new AbortController() };
+    this.#alarm = alarm;
+    const ring = () => {
+      if (this.#alarm !== alarm) return;
+      this.#alarm = null;
+      this.#drain();
+    };
+    // A replaced alarm rejects; there is nothing to do then.
+    void this.#clock.sleep(Math.max(0, atMs - nowMs), alarm.stop.signal).then(ring, () => undefined);
+  }
+
+  #abort(): void {
+    this.#alarm?.stop.abort();
+    this.#alarm = null;
+    for (const lane of this.#lanes.values()) {
+      for (const waiter of lane.waiting.splice(0)) waiter.reject(this.#signal.reason);
+    }
+  }
+}
+
+/** The requests of one endpoint. */
+interface Lane {
+  readonly family: string;
+  readonly waiting: Waiter[];
+  active: number;
+  window: RateWindow | null;
+  /** The last answer named no window. */
+  isUnlimited: boolean;
+  heldUntilMs: number;
+}
+
+interface Waiter {
+  resolve(permit: Permit): void;
+  reject(reason: unknown): void;
+}
+
+interface RateWindow {
+  /** The least that any answer has shown to be left. */
+  remaining: number;
+  /** When, and by which family, that was seen. */
+  seenAt: number;
+  seenBy: string;
+  /** Requests under way that will count in it. */
+  active: number;
+  resetAtMs: number;
+  readonly resetSeconds: number;
+}
+
+interface Verdict {
+  readonly isOpen: boolean;
+  readonly isThrottled: boolean;
+  readonly wakeAtMs: number;
+}
+
+const open: Verdict = { isOpen: true, isThrottled: false, wakeAtMs: Number.POSITIVE_INFINITY };
+const idle: Verdict = { isOpen: false, isThrottled: false, wakeAtMs: Number.POSITIVE_INFINITY };
+
+function throttledUntil(wakeAtMs: number): Verdict {
+  return { isOpen: false, isThrottled: true, wakeAtMs };
+}
+
+function liveWindow(lane: Lane, nowMs: number): RateWindow | null {
+  return lane.window !== null && lane.window.resetAtMs > nowMs ? lane.window : null;
+}
+
+interface Sighting {
+  readonly lane: Lane;
+  readonly facts: RateFacts;
+  readonly startedAt: number;
+}
+
+/** A shared window only ever empties: more left than another family saw before this request began means two windows. */
+function contradicts(window: RateWindow, { lane, facts, startedAt }: Sighting): boolean {
+  return window.seenBy !== lane.family && window.seenAt < startedAt && facts.remaining >= window.remaining;
+}
+
+function signatureOf(facts: RateFacts, family: string | null): string {
+  return `${facts.limit}/${facts.resetSeconds}/${family ?? ""}`;
+}

@@ -1,0 +1,112 @@
+import type { HttpIdpClient } from "./http_idp_client.ts";
+import type { IdpRequest } from "./idp_client.ts";
+import { IdpError } from "./idp_error.ts";
+import type { Missing } from "./refusals.ts";
+import { toShownPath } from "./safe_text.ts";
+import { grantScopes } from "./token_errors.ts";
+
+export interface ProbeOptions {
+  readonly orgUrl: string;
+  readonly client: HttpIdpClient;
+  /** What the selected checks read anyway, best first. */
+  readonly wanted: readonly IdpRequest[];
+  /** Scopes that were asked for, with prefix, for the remedy. */
+  readonly scopes: readonly string[];
+  readonly isGranted: (scope: string) => boolean;
+}
+
+/** Reads that any administrator role allows. */
+const generalReads: readonly IdpRequest[] = [
+  { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
+  { path: "/api/v1/authenticators", scope: "authenticators.read" },
+  { path: "/api/v1/brands?limit=1", scope: "brands.read" },
+  { path: "/api/v1/zones?limit=1", scope: "networkZones.read" },
+  { path: "/api/v1/apps?limit=1", scope: "apps.read" },
+  { path: "/api/v1/logStreams?limit=1", scope: "logStreams.read" },
+  { path: "/api/v1/idps?limit=1", scope: "idps.read" },
+  { path: "/api/v1/api-tokens", scope: "apiTokens.read" },
+  { path: "/api/v1/groups?limit=1", scope: "groups.read" },
+  { path: "/api/v1/users?limit=1", scope: "users.read" },
+  { path: "/api/v1/iam/roles", scope: "roles.read" },
+];
+
+/**
+ * Endpoints asked before reading is given up. One refusal proves little: a custom role, a feature that is off or a
+ * fault of one endpoint must not stop a scan of all the others.
+ */
+const maxProbes = 3;
+
+/** Proves that the credentials can read anything at all (V3). Throws `IdpError` when no check could be evaluated. */
+export async function probe(options: ProbeOptions): Promise<void> {
+  const refused: { readonly request: IdpRequest; readonly missing: Missing }[] = [];
+  for (const request of candidates(options)) {
+    const missing = await options.client.probe(request);
+    if (missing === null) return;
+    refused.push({ request, missing });
+    if (refused.length === maxProbes) break;
+  }
+  throw probeError(refused, options);
+}
+
+/** The granted ones, each scope once: what the checks read first, then what anyone may read. */
+function candidates({ wanted, isGranted }: ProbeOptions): readonly IdpRequest[] {
+  const byScope = new Map<string, IdpRequest>();
+  for (const request of [...wanted, ...generalReads]) {
+    if (!isGranted(request.scope) || needsSuperAdmin(request)) continue;
+    if (!byScope.has(request.scope)) byScope.set(request.scope, request);
+  }
+  return [...byScope.values()];
+}
+
+function needsSuperAdmin(request: IdpRequest): boolean {
+  return request.path.startsWith("/api/v1/first-party-app-settings/");
+}
+
+interface Refused {
+  readonly request: IdpRequest;
+  readonly missing: Missing;
+}
+
+function probeError(refused: readonly Refused[], { orgUrl, scopes }: ProbeOptions): IdpError {
+  const scopeRemedy = `${grantScopes}: ${scopes.join(", ")}`;
+  const role = refused.find(({ missing }) => missing.reason === "missing_role");
+  if (role !== undefined) {
+    return new IdpError(
+      "no_role",
+      `Cannot read ${orgUrl}: the token was issued, but GET ${toShownPath(role.request.path)} answered 403 ${role.missing.refusal.errorCode ?? ""}: the service application has no admin role`,
+      "Assign the role Read-Only Administrator in Applications → your app → Admin roles → Edit assignments",
+    );
+  }
+  const [first] = refused;
+  if (first === undefined) {
+    return new IdpError(
+      "no_scope",
+      `Cannot read ${orgUrl}: none of the scopes that are granted lets a check read anything`,
+      scopeRemedy,
+    );
+  }
+  const scope = refused.every(({ missing }) => missing.reason === "missing_scope");
+  if (scope) return new IdpError("no_scope", `Cannot read ${orgUrl}: ${first.missing.detail}`, scopeRemedy);
+  const failure = refused.find(({ missing }) => missing.reason === "provider_error") ?? first;
+  const { httpStatus } = failure.missing.refusal;
+  const message = `Cannot read ${orgUrl}: ${failure.missing.detail}`;
+  if (httpStatus === null) {
+    return new IdpError(
+      "unreachable",
+      message,
+      "Check the network and try again; --timeout allows more time for one answer",
+    );
+  }
+  if (httpStatus === 403) {
+    return new IdpError(
+      "access_denied",
+      message,
+      "Check network zones and policies that apply to the service application, proxies and firewalls; and that it has the role Read-Only Administrator",
+    );
+  }
+  return new IdpError(
+    "provider_error",
+    message,
+    "The organization answered, but not as expected: look at its status page and try again",
+  );
+}

@@ -1,0 +1,56 @@
+import type { MissingReason } from "../artifacts.ts";
+import type { IdpRequest, Refusal } from "./idp_client.ts";
+import { objectIn, parseBody } from "./json_answer.ts";
+import { toSafeText, toShownPath } from "./safe_text.ts";
+import { redirectTarget } from "./token_errors.ts";
+import type { Answer } from "./wire.ts";
+
+/** Why a read gave nothing: the reason and detail of the evidence, and the refusal that a collector may branch on. */
+export interface Missing {
+  readonly reason: MissingReason;
+  readonly detail: string;
+  readonly refusal: Refusal;
+}
+
+/** Tells apart the ways in which the provider refuses a read (E6). `scope` is the full name of the scope it needs. */
+export function toMissing(answer: Answer, request: IdpRequest, scope: string): Missing {
+  const { errorCode: givenCode, errorSummary } = objectIn(answer.body);
+  const errorCode = typeof givenCode === "string" ? toSafeText(givenCode, 20) : null;
+  const refusal = { httpStatus: answer.status, errorCode };
+  const said = `GET ${toShownPath(request.path)} answered ${answer.status}${errorCode === null ? "" : ` ${errorCode}`}`;
+  const summary = toSafeText(errorSummary);
+  const quoted = summary === "" ? "" : ` ("${summary}")`;
+  if (answer.status === 403 && isInsufficientScope(answer)) return { ...missingScope(said, scope), refusal };
+  if (answer.status === 403 && errorCode === "E0000006") {
+    const detail = `${said}: the service application's admin role may not read this; assign it the role that the check names`;
+    return { reason: "missing_role", detail, refusal };
+  }
+  if (answer.status === 401 && errorCode === "E0000015") {
+    const detail = `${said}: the feature is not enabled for this organization, so it cannot be examined here`;
+    return { reason: "not_available", detail, refusal };
+  }
+  return { reason: "provider_error", detail: `${said}${quoted}: ${explain(answer)}`, refusal };
+}
+
+/** A scope that is known not to be granted: nothing was asked. */
+export function missingScope(said: string, scope: string): Pick<Missing, "reason" | "detail"> {
+  const remedy = `grant it in Applications → your app → Okta API Scopes and scan again`;
+  return { reason: "missing_scope", detail: `${said}: the scope ${scope} is not granted; ${remedy}` };
+}
+
+/** The provider says this in a header only; the body is empty. */
+function isInsufficientScope(answer: Answer): boolean {
+  return /\berror\s*=\s*"?insufficient_scope\b/i.test(answer.headers.get("www-authenticate") ?? "");
+}
+
+function explain(answer: Answer): string {
+  const { status } = answer;
+  if (status === 429) return "its rate limit stayed used up; scan again later, or with a lower --concurrency";
+  if (status >= 500) return "the provider has a problem of its own; scan again later";
+  if (status >= 300 && status < 400) return `a redirect${redirectTarget(answer)} is never followed; check IDP_ORG_URL`;
+  if (status === 401) return "it did not take the access token, not even a new one";
+  if (status === 403 && parseBody(answer.body).kind === "html") {
+    return "something between here and the provider refuses; check network zones, proxies and firewalls";
+  }
+  return "this answer was not expected; scan again, and report it if it stays";
+}

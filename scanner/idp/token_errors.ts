@@ -1,0 +1,144 @@
+import { IdpError } from "./idp_error.ts";
+import { objectIn, parseBody } from "./json_answer.ts";
+import { toSafeText } from "./safe_text.ts";
+import { tokenPath, type Answer } from "./wire.ts";
+
+/** The provider's words for a client that is right but whose clock is wrong. */
+const clockWords =
+  /expir|too far into the future|issued (before|in the future|after)|not yet valid|\biat\b|\bexp\b|\bnbf\b/i;
+
+/** `error` and `error_description` of a refused token request; empty where there are none. */
+export function oauthError(answer: Answer): { readonly error: string; readonly description: string } {
+  const { error, error_description: description } = objectIn(answer.body);
+  return { error: typeof error === "string" ? error : "", description: toSafeText(description) };
+}
+
+/** True for a refusal that a corrected clock may turn into a token. */
+export function isClockRefusal(answer: Answer): boolean {
+  const { error, description } = oauthError(answer);
+  return (error === "invalid_client" || error === "invalid_dpop_proof") && clockWords.test(description);
+}
+
+/** What a refused token request means for the person who set the service application up. */
+export function tokenRefusal(answer: Answer, orgUrl: string): IdpError {
+  const { error, description } = oauthError(answer);
+  const said = description === "" ? error : `${error}, "${description}"`;
+  const message = `Cannot log in to ${orgUrl}: the token endpoint answered ${answer.status} ${said}`.trimEnd();
+  switch (error) {
+    case "invalid_client":
+      return invalidClient({ answer, description, message });
+    case "unauthorized_client":
+    case "unsupported_grant_type":
+      return new IdpError(
+        "wrong_client",
+        message,
+        `IDP_CLIENT_ID must be that of an application of type API Services. ${createApp}`,
+      );
+    case "invalid_scope":
+      return new IdpError("no_scope", message, grantScopes);
+    case "access_denied":
+      return new IdpError("access_denied", message, allowNetwork);
+    case "invalid_dpop_proof":
+    case "use_dpop_nonce":
+      return new IdpError(
+        "dpop_refused",
+        message,
+        `Look at ${general} → "Require Demonstrating Proof of Possession (DPoP) header in token requests"; a proxy must not remove the DPoP headers`,
+      );
+    default:
+      return otherRefusal(answer, { orgUrl, message });
+  }
+}
+
+/** A login that the organization let through, but whose answer is no token. */
+export function unreadableToken(orgUrl: string): IdpError {
+  return new IdpError(
+    "provider_error",
+    `Cannot log in to ${orgUrl}: the token endpoint's answer holds no usable token`,
+    checkOrgUrl,
+  );
+}
+
+interface ClientRefusal {
+  readonly answer: Answer;
+  readonly description: string;
+  readonly message: string;
+}
+
+function invalidClient({ answer, description, message }: ClientRefusal): IdpError {
+  if (isClockRefusal(answer)) {
+    return new IdpError(
+      "clock_skew",
+      message,
+      "Set this machine's clock (NTP): it differs too much from the organization's",
+    );
+  }
+  if (/audience/i.test(description)) {
+    return new IdpError(
+      "wrong_org",
+      message,
+      "Set IDP_ORG_URL to the organization's own address, as the token endpoint knows it: no custom domain, and not the -admin address",
+    );
+  }
+  if (/\bkid\b/i.test(description)) {
+    return new IdpError(
+      "bad_key",
+      message,
+      `Set IDP_PRIVATE_KEY_ID to the key's KID as shown in ${general} → Public Keys`,
+    );
+  }
+  if (/signature|private_key_jwt|client_assertion.*invalid|jwks|public key/i.test(description)) {
+    return new IdpError(
+      "bad_key",
+      message,
+      `The private key does not belong to an active public key of this application: add its public half in ${general} → Public Keys`,
+    );
+  }
+  return new IdpError(
+    "wrong_client",
+    message,
+    `Check IDP_CLIENT_ID, that its application is active, and that ${general} → Client authentication is "Public key / Private key"`,
+  );
+}
+
+function otherRefusal(answer: Answer, told: { readonly orgUrl: string; readonly message: string }): IdpError {
+  const { status } = answer;
+  if (status >= 300 && status < 400) {
+    return new IdpError(
+      "wrong_org",
+      `Cannot log in to ${told.orgUrl}: ${tokenPath} redirects${redirectTarget(answer)}`,
+      checkOrgUrl,
+    );
+  }
+  const code = toSafeText(objectIn(answer.body)["errorCode"], 20);
+  const body = parseBody(answer.body).kind;
+  if (status === 404 || (status < 500 && status !== 429 && body === "html") || status === 405) {
+    const what = body === "html" ? "a web page" : `${status} ${code}`.trimEnd();
+    return new IdpError(
+      "wrong_org",
+      `Cannot log in to ${told.orgUrl}: ${tokenPath} answered ${what}, so this is not an identity provider's organization`,
+      checkOrgUrl,
+    );
+  }
+  if (status === 403) {
+    return new IdpError("access_denied", `${told.message.trimEnd()} ${code}`.trimEnd(), allowNetwork);
+  }
+  const wait =
+    status === 429
+      ? "The organization's rate limit for token requests is used up: try again in some minutes"
+      : "The organization has a problem of its own: look at its status page and try again";
+  return new IdpError("provider_error", `${told.message} ${code}`.trimEnd(), wait);
+}
+
+/** The origin only: the rest of a redirect may hold more than should be shown. */
+export function redirectTarget(answer: Answer): string {
+  const location = answer.headers.get("location") ?? "";
+  return URL.canParse(location) ? ` to ${new URL(location).origin}` : "";
+}
+
+const general = "Applications → your app → General → Client Credentials";
+const createApp = "Create it in Applications → Create App Integration → API Services";
+const checkOrgUrl = "Set IDP_ORG_URL to the organization's address, such as https://acme.okta.com";
+const allowNetwork =
+  "The organization refuses this machine's network address: allow it in Security → Networks, in the network zone of the application's client credentials, or run from a permitted network";
+export const grantScopes = "Grant the read scopes in Applications → your app → Okta API Scopes → Grant";

@@ -1,0 +1,116 @@
+import type { Clock } from "./clock.ts";
+import type { DpopProver } from "./dpop.ts";
+import { IdpError } from "./idp_error.ts";
+import { grantScopes } from "./token_errors.ts";
+import type { AccessToken, TokenEndpoint } from "./token_endpoint.ts";
+import type { Answer } from "./wire.ts";
+
+export interface TokenSourceOptions {
+  readonly orgUrl: string;
+  readonly endpoint: TokenEndpoint;
+  readonly prover: DpopProver;
+  readonly clock: Clock;
+  /** With the provider's prefix: `okta.policies.read`. */
+  readonly scopes: readonly string[];
+}
+
+/** How many tokens are replaced in one scan because the provider refused them before their time. */
+const maxEarlyRenewals = 5;
+
+/** Keeps a valid access token: renewed before it expires, by one request however many calls wait for it. */
+export class TokenSource {
+  readonly #options: TokenSourceOptions;
+  #token: AccessToken | null = null;
+  #login: Promise<AccessToken> | null = null;
+  /** What is asked for; narrowed to what is granted after an `invalid_scope`. */
+  #asked: readonly string[];
+  #granted: readonly string[] = [];
+  #resourceNonce: string | null = null;
+  #earlyRenewals = 0;
+
+  constructor(options: TokenSourceOptions) {
+    this.#options = options;
+    this.#asked = options.scopes;
+  }
+
+  /** The scopes that the latest token carries, with the provider's prefix. */
+  get granted(): readonly string[] {
+    return this.#granted;
+  }
+
+  /** A token that is good for now. Throws `IdpError`, or the signal's reason. */
+  current(): Promise<AccessToken> {
+    if (this.#token !== null && this.#options.clock.nowMs() < this.#token.renewAtMs)
+      return Promise.resolve(this.#token);
+    return this.#renew();
+  }
+
+  /** After a 401: true when the request is worth repeating, with the token that `current` gives then. */
+  async replace(refused: AccessToken): Promise<boolean> {
+    if (this.#token === refused || this.#token === null) {
+      if (this.#login === null && ++this.#earlyRenewals > maxEarlyRenewals) return false;
+      this.#token = null;
+      await this.#renew();
+    }
+    return true;
+  }
+
+  /** The headers that let one GET of this URL through; made anew for each attempt. */
+  async authorize(token: AccessToken, url: string): Promise<Readonly<Record<string, string>>> {
+    if (token.type === "Bearer") return { authorization: `Bearer ${token.value}` };
+    const proof = await this.#options.prover.prove({
+      method: "GET",
+      url,
+      nonce: this.#resourceNonce,
+      accessToken: token.value,
+    });
+    return { authorization: `DPoP ${token.value}`, dpop: proof };
+  }
+
+  /** Remembers the nonce of a resource answer; the provider rotates it whenever it likes. */
+  noteNonce(answer: Answer): void {
+    this.#resourceNonce = answer.headers.get("dpop-nonce") ?? this.#resourceNonce;
+  }
+
+  #renew(): Promise<AccessToken> {
+    this.#login ??= this.#logIn().finally(() => {
+      this.#login = null;
+    });
+    return this.#login;
+  }
+
+  async #logIn(): Promise<AccessToken> {
+    const { endpoint } = this.#options;
+    let outcome = await endpoint.request(this.#asked);
+    if (outcome.state === "invalid_scope") {
+      const { error } = outcome;
+      this.#asked = await this.#findGranted(error);
+      outcome = await endpoint.request(this.#asked);
+      if (outcome.state === "invalid_scope") throw outcome.error;
+    }
+    const { token } = outcome;
+    const granted = token.scopes ?? this.#asked;
+    if (granted.length === 0) throw this.#noScope();
+    this.#granted = granted;
+    this.#token = token;
+    return token;
+  }
+
+  /** One request a scope, so at most as many as were asked for, whichever are missing. */
+  async #findGranted(refusal: IdpError): Promise<readonly string[]> {
+    if (this.#asked.length < 2) throw this.#noScope(refusal);
+    const granted: string[] = [];
+    for (const scope of this.#asked) {
+      const outcome = await this.#options.endpoint.request([scope]);
+      if (outcome.state === "token") granted.push(scope);
+    }
+    if (granted.length === 0) throw this.#noScope(refusal);
+    return granted;
+  }
+
+  #noScope(refusal?: IdpError): IdpError {
+    const message = refusal?.message ?? `Cannot read ${this.#options.orgUrl}: the access token carries no scope`;
+    const names = this.#options.scopes.join(", ");
+    return new IdpError("no_scope", message, `${grantScopes}: ${names}`);
+  }
+}

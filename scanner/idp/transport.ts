@@ -1,0 +1,184 @@
+import type { Clock } from "./clock.ts";
+import { NoAnswer } from "./no_answer.ts";
+import { Pacer, TurnedAway } from "./pacer.ts";
+import { endpointOf, maxWindowMs, parseRateFacts, parseRetryAfterMs } from "./rate_limit.ts";
+import { tokenPath, type Answer, type Wire, type WireRequest } from "./wire.ts";
+
+/** A request that may be sent several times: what is good for one use only is made anew by `prepare`. */
+export interface RepeatableRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  /** Called right before each attempt. */
+  prepare(): Promise<Pick<WireRequest, "headers" | "form">>;
+}
+
+export interface ReceivedAnswer extends Answer {
+  readonly receivedAtMs: number;
+}
+
+export interface TransportOptions {
+  readonly wire: Wire;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly concurrency: number;
+}
+
+/** How often a request is repeated after a failure that may pass: a reset, a time-out, a 5xx. */
+const maxRetries = 2;
+const firstRetryMs = 500;
+/** How many refusals for the rate limit one request waits out. */
+const maxRefusals = 4;
+const firstRefusalMs = 1000;
+const maxBackOffMs = 30_000;
+/** After this many requests in a row that failed for good, the next ones are tried once only, until one succeeds. */
+const maxFailuresInRow = 3;
+const maxTokenRequestsAtOnce = 4;
+
+/** Sends requests at the pace of the provider's rate limits, and repeats those whose failure may pass. */
+export class Transport {
+  readonly #wire: Wire;
+  readonly #clock: Clock;
+  readonly #signal: AbortSignal;
+  readonly #reads: Pacer;
+  /** The token endpoint has a pacer of its own: a read that holds a permit may have to wait for a new token. */
+  readonly #logins: Pacer;
+  /** Endpoints whose refusals did not end: not asked again before that time, and then once only. */
+  readonly #saturated = new Map<string, { readonly answer: ReceivedAnswer; readonly untilMs: number }>();
+  #failuresInRow = 0;
+  #hasAnswered = false;
+  #total = 0;
+  #retried = 0;
+
+  constructor(options: TransportOptions) {
+    const { wire, clock, signal, concurrency } = options;
+    this.#wire = wire;
+    this.#clock = clock;
+    this.#signal = signal;
+    this.#reads = new Pacer({ clock, signal, concurrency });
+    this.#logins = new Pacer({ clock, signal, concurrency: maxTokenRequestsAtOnce });
+  }
+
+  /**
+   * The provider's answer, whatever its status. Throws `NoAnswer` when none came, `ForbiddenRequest`, the signal's
+   * reason, and whatever `prepare` throws.
+   */
+  async send(request: RepeatableRequest): Promise<ReceivedAnswer> {
+    let failures = 0;
+    let refusals = 0;
+    for (;;) {
+      const outcome = await this.#attempt(request);
+      if (isAnswer(outcome) && outcome.status === 429) {
+        if (!this.#mayWait(request.path, outcome, ++refusals)) return outcome;
+      } else if (mayPass(outcome)) {
+        if (!this.#mayRetry(++failures, outcome)) return givenUp(outcome);
+        await this.#clock.sleep(this.#retryDelayMs(failures, outcome), this.#signal);
+      } else {
+        return this.#succeeded(request.path, outcome);
+      }
+      this.#retried++;
+    }
+  }
+
+  counters(): { readonly total: number; readonly retried: number; readonly throttledMs: number } {
+    const throttledMs = Math.round(this.#reads.throttledMs() + this.#logins.throttledMs());
+    return { total: this.#total, retried: this.#retried, throttledMs };
+  }
+
+  close(): Promise<void> {
+    return this.#wire.close();
+  }
+
+  async #attempt(request: RepeatableRequest): Promise<ReceivedAnswer | NoAnswer> {
+    const { endpoint } = endpointOf(request.path);
+    const refused = this.#saturated.get(endpoint);
+    if (refused !== undefined && this.#clock.nowMs() < refused.untilMs) return refused.answer;
+    let permit;
+    try {
+      permit = await this.#pacerOf(request.path).enter(request.path);
+    } catch (error) {
+      const refusal = this.#saturated.get(endpoint);
+      if (error instanceof TurnedAway && refusal !== undefined) return refusal.answer;
+      throw error;
+    }
+    let facts;
+    try {
+      const prepared = await request.prepare();
+      this.#total++;
+      const answer = await this.#wire.exchange(
+        { method: request.method, path: request.path, ...prepared },
+        this.#signal,
+      );
+      const receivedAtMs = this.#clock.nowMs();
+      const told = parseRateFacts(answer.headers, receivedAtMs);
+      facts = told === null && answer.status === 429 ? undefined : told;
+      this.#hasAnswered = true;
+      return { ...answer, receivedAtMs };
+    } catch (error) {
+      if (error instanceof NoAnswer) return error;
+      throw error;
+    } finally {
+      permit.leave(facts);
+    }
+  }
+
+  /** Decides whether a 429 is waited out; the wait itself happens where the next attempt asks for its permit. */
+  #mayWait(path: string, answer: ReceivedAnswer, refusals: number): boolean {
+    const { endpoint } = endpointOf(path);
+    const facts = parseRateFacts(answer.headers, answer.receivedAtMs);
+    const retryAfterMs = parseRetryAfterMs(answer.headers, answer.receivedAtMs);
+    const pacer = this.#pacerOf(path);
+    if (refusals > maxRefusals || this.#saturated.has(endpoint) || (retryAfterMs ?? 0) > maxWindowMs) {
+      const untilMs = Math.max(facts?.resetAtMs ?? 0, this.#clock.nowMs() + (retryAfterMs ?? maxBackOffMs));
+      this.#saturated.set(endpoint, { answer, untilMs });
+      pacer.turnAway(path);
+      return false;
+    }
+    // Without a window that is used up the refusal was for too many requests at once.
+    if (facts === null || facts.remaining > 0) pacer.halveConcurrency();
+    const isWindowOpen = facts !== null && facts.remaining === 0 && facts.resetAtMs > this.#clock.nowMs();
+    const backOffMs = isWindowOpen ? 0 : this.#jittered(Math.min(maxBackOffMs, firstRefusalMs * 2 ** (refusals - 1)));
+    pacer.holdBack(path, Math.max(backOffMs, retryAfterMs ?? 0));
+    return true;
+  }
+
+  #mayRetry(failures: number, outcome: ReceivedAnswer | NoAnswer): boolean {
+    const isFirstContact = outcome instanceof NoAnswer && outcome.kind === "refused" && !this.#hasAnswered;
+    const isTried = failures > maxRetries || isFirstContact || this.#failuresInRow >= maxFailuresInRow;
+    if (isTried) this.#failuresInRow++;
+    return !isTried;
+  }
+
+  #retryDelayMs(failures: number, outcome: ReceivedAnswer | NoAnswer): number {
+    const askedMs = isAnswer(outcome) ? (parseRetryAfterMs(outcome.headers, outcome.receivedAtMs) ?? 0) : 0;
+    return Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), Math.min(askedMs, maxBackOffMs));
+  }
+
+  #succeeded(path: string, outcome: ReceivedAnswer | NoAnswer): ReceivedAnswer {
+    if (!isAnswer(outcome)) throw outcome;
+    this.#failuresInRow = 0;
+    this.#saturated.delete(endpointOf(path).endpoint);
+    return outcome;
+  }
+
+  #jittered(ms: number): number {
+    return Math.round(ms * (0.5 + this.#clock.random() / 2));
+  }
+
+  #pacerOf(path: string): Pacer {
+    return path === tokenPath ? this.#logins : this.#reads;
+  }
+}
+
+function isAnswer(outcome: ReceivedAnswer | NoAnswer): outcome is ReceivedAnswer {
+  return !(outcome instanceof NoAnswer);
+}
+
+function mayPass(outcome: ReceivedAnswer | NoAnswer): boolean {
+  if (outcome instanceof NoAnswer) return outcome.isTransient;
+  return outcome.status === 408 || outcome.status >= 500;
+}
+
+function givenUp(outcome: ReceivedAnswer | NoAnswer): ReceivedAnswer {
+  if (isAnswer(outcome)) return outcome;
+  throw outcome;
+}

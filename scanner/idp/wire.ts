@@ -1,0 +1,137 @@
+import { EnvHttpProxyAgent, fetch } from "undici";
+import type { ProxyConfig } from "../config.ts";
+import { NoAnswer, toNoAnswer } from "./no_answer.ts";
+
+/** One request to the organization, as it leaves. */
+export interface WireRequest {
+  readonly method: "GET" | "POST";
+  /** Path and query under the organization's origin. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Of the token request only. */
+  readonly form?: URLSearchParams;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface Wire {
+  /** Throws `NoAnswer`, `ForbiddenRequest`, or the signal's reason. */
+  exchange(request: WireRequest, signal: AbortSignal): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface WireOptions {
+  readonly orgUrl: string;
+  readonly timeoutMs: number;
+  readonly proxy: ProxyConfig;
+  /** The largest answer that is read, after decompression. */
+  readonly maxBodyBytes: number;
+}
+
+export const tokenPath = "/oauth2/v1/token";
+
+/** A request that this program must never send: a bug, or an identifier of the provider that would change the path. */
+export class ForbiddenRequest extends Error {
+  constructor(reason: string) {
+    super(`Refused to send a request: ${reason}`);
+    this.name = "ForbiddenRequest";
+  }
+}
+
+/**
+ * The only place from which anything is sent to the provider. Reading only: GET below the organization's API, and POST
+ * to its token endpoint; anything else is refused here, whoever asks. Redirects are answers and are never followed, so
+ * no token, proof or assertion reaches another origin.
+ */
+export function openWire(options: WireOptions): Wire {
+  const connect = { timeout: options.timeoutMs };
+  // No bounds of its own below the one on the whole request: a time-out is told once, here.
+  const dispatcher = new EnvHttpProxyAgent({
+    httpProxy: "",
+    httpsProxy: options.proxy.httpsProxy ?? "",
+    noProxy: options.proxy.noProxy,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect,
+    requestTls: connect,
+    proxyTls: connect,
+  });
+  return {
+    exchange: (request, signal) => exchange(request, { ...options, dispatcher, signal }),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+interface ExchangeOptions extends WireOptions {
+  readonly dispatcher: EnvHttpProxyAgent;
+  readonly signal: AbortSignal;
+}
+
+async function exchange(request: WireRequest, options: ExchangeOptions): Promise<Answer> {
+  const url = allowedUrl(request, options.orgUrl);
+  const { signal } = options;
+  signal.throwIfAborted();
+  const stop = new AbortController();
+  const onAbort = () => stop.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  const timer = setTimeout(() => stop.abort(timedOut(options.timeoutMs)), options.timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: request.method,
+      headers: { accept: "application/json", "user-agent": "scanstream", ...request.headers },
+      redirect: "manual",
+      dispatcher: options.dispatcher,
+      signal: stop.signal,
+      ...(request.form === undefined ? {} : { body: request.form }),
+    });
+    const body = response.body === null ? "" : await readBody(response.body, options.maxBodyBytes);
+    return { status: response.status, headers: new Headers([...response.headers]), body };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (stop.signal.aborted) throw stop.signal.reason;
+    throw toNoAnswer(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+    // Lets go of the connection of an answer that was not read to its end.
+    stop.abort();
+  }
+}
+
+function allowedUrl(request: WireRequest, orgUrl: string): URL {
+  const { method, path } = request;
+  if (!path.startsWith("/") || !URL.canParse(path, orgUrl)) throw new ForbiddenRequest("its path is not a path");
+  const url = new URL(path, orgUrl);
+  if (url.origin !== orgUrl) throw new ForbiddenRequest("it would leave the organization's origin");
+  // "..", "//" and "\" are resolved by the URL parser: a path that they change is not the path that was asked for.
+  if (path.split(/[?#]/, 1)[0] !== url.pathname || url.hash !== "") {
+    throw new ForbiddenRequest("its path does not mean what it says");
+  }
+  if (method === "POST" && url.pathname === tokenPath && url.search === "") return url;
+  if (
+    method === "GET" &&
+    /^\/(api\/v1\/.|oauth2\/v1\/clients\/.|\.well-known\/okta-organization$)/.test(url.pathname)
+  ) {
+    return url;
+  }
+  throw new ForbiddenRequest("only GET below the API, and POST to the token endpoint, are ever sent");
+}
+
+async function readBody(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of stream) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw new NoAnswer("too_large", `the answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+function timedOut(timeoutMs: number): NoAnswer {
+  return new NoAnswer("timeout", `no complete answer within ${timeoutMs / 1000} s`);
+}
