@@ -1,3 +1,4 @@
+import type { Lookups } from "./lookups.ts";
 import type { Principal } from "./principal.ts";
 
 /** A stream that was authenticated and authorized, ready to be opened. */
@@ -8,6 +9,8 @@ export interface StreamRequest {
   readonly channels: readonly string[];
   /** The stream closes after a terminal event. */
   readonly endsAfterTerminalEvent: boolean;
+  /** What the runtime gave beside the request (Hono's `c.env`): on Node, the HTTP response that a sink may write to itself. */
+  readonly platform?: unknown;
 }
 
 /**
@@ -19,4 +22,6 @@ export interface StreamRequest {
  */
 export interface Streams {
   open(stream: StreamRequest): Promise<Response>;
+  /** Set where requests may wait for one another's database lookups: one process, but not a stateless Worker. */
+  readonly lookups?: Lookups;
 }

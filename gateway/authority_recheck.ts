@@ -1,0 +1,139 @@
+import type { Deadlines, Due } from "./deadlines.ts";
+import type { Principal } from "./principal.ts";
+import type { StreamMetrics } from "./stream_metrics.ts";
+import type { StreamTenant } from "./stream_tenants.ts";
+
+/** Whether those whose streams are open still have the authority that they opened them with. */
+export interface AuthorityCheck {
+  /**
+   * Those of the subjects, the very objects, that are still members (`user`) or not revoked (`api_key`). One query for a
+   * whole tenant. Rejects when it cannot be known now.
+   */
+  stillAllowed(tenantId: string, subjects: readonly AuthoritySubject[]): Promise<ReadonlySet<AuthoritySubject>>;
+}
+
+/** Whom an authority is given to; the rest of a principal belongs to one token. */
+export type AuthoritySubject = Pick<Principal, "kind" | "id">;
+
+export interface AuthorityRecheckOptions {
+  readonly authority: AuthorityCheck;
+  /** Within this time after an authority ended its streams are closed, the query's time included. */
+  readonly recheckMs: number;
+  readonly deadlines: Deadlines;
+  readonly metrics: StreamMetrics;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Queries under way at a time: rechecks must not crowd out the requests. */
+const maxQueries = 8;
+
+/**
+ * Asks for each tenant that has streams, again and again. A check begins at the latest 60 % of the interval after the
+ * last and may take 30 %, so that even a slow answer closes a revoked stream in time.
+ *
+ * While the question cannot be answered the streams stay: an outage of the database would otherwise take every live view
+ * with it, and nobody can revoke anything in a database that is away. But trust ends: whoever could not be confirmed for
+ * two to three intervals is closed, a third at a time, so that they do not all come back at once.
+ */
+export class AuthorityRecheck {
+  readonly #options: AuthorityRecheckOptions;
+  readonly #rounds = new Map<StreamTenant, Round>();
+  readonly #queue: (() => void)[] = [];
+  #running = 0;
+
+  constructor(options: AuthorityRecheckOptions) {
+    this.#options = options;
+  }
+
+  watch(tenant: StreamTenant): void {
+    const round = new Round(tenant, () => void this.#check(round));
+    this.#rounds.set(tenant, round);
+    this.#schedule(round, this.#options.now());
+  }
+
+  unwatch(tenant: StreamTenant): void {
+    const round = this.#rounds.get(tenant);
+    if (round === undefined) return;
+    this.#rounds.delete(tenant);
+    this.#options.deadlines.remove(round);
+  }
+
+  #schedule(round: Round, fromMs: number): void {
+    // Jitter, so that tenants whose streams came back together are not asked for together for ever.
+    const waitMs = this.#options.recheckMs * 0.6 * (0.75 + 0.25 * this.#options.random());
+    this.#options.deadlines.set(round, fromMs + waitMs);
+  }
+
+  /** Never rejects: every way of failing is counted and tried again. */
+  async #check(round: Round): Promise<void> {
+    const startedMs = this.#options.now();
+    const streams = [...round.tenant.streams];
+    const subjects = new Map<string, AuthoritySubject>();
+    for (const { principal } of streams) subjects.set(subjectKey(principal), principal);
+    const asked = [...subjects.values()];
+    try {
+      const allowed = await this.#ask(round.tenant.id, asked);
+      round.confirmedMs = startedMs;
+      const isAllowed = new Set(asked.filter((subject) => allowed.has(subject)).map(subjectKey));
+      for (const stream of streams) if (!isAllowed.has(subjectKey(stream.principal))) stream.close("revoked");
+    } catch {
+      this.#options.metrics.recheckFailed();
+      this.#closeUnconfirmed(round);
+    }
+    if (this.#rounds.get(round.tenant) === round) this.#schedule(round, startedMs);
+  }
+
+  async #ask(tenantId: string, subjects: readonly AuthoritySubject[]): Promise<ReadonlySet<AuthoritySubject>> {
+    if (this.#running >= maxQueries) await new Promise<void>((resolve) => this.#queue.push(resolve));
+    this.#running += 1;
+    const answer = this.#options.authority.stillAllowed(tenantId, subjects).finally(() => {
+      this.#running -= 1;
+      this.#queue.shift()?.();
+    });
+    return withinMs(answer, this.#options.recheckMs * 0.3);
+  }
+
+  #closeUnconfirmed(round: Round): void {
+    const { recheckMs, now, random } = this.#options;
+    const nowMs = now();
+    for (const stream of round.tenant.streams) {
+      const unconfirmedMs = nowMs - Math.max(round.confirmedMs, stream.openedMs);
+      if (unconfirmedMs < 2 * recheckMs) continue;
+      if (unconfirmedMs >= 3 * recheckMs || random() < 1 / 3) stream.close("revoked");
+    }
+  }
+}
+
+/** One tenant's place in the order of checks. */
+class Round implements Due {
+  dueMs = 0;
+  dueIndex = -1;
+  /** When the last check that succeeded began. */
+  confirmedMs = 0;
+  readonly tenant: StreamTenant;
+  readonly #onDue: () => void;
+
+  constructor(tenant: StreamTenant, onDue: () => void) {
+    this.tenant = tenant;
+    this.#onDue = onDue;
+  }
+
+  due(): void {
+    this.#onDue();
+  }
+}
+
+function subjectKey(subject: AuthoritySubject): string {
+  return `${subject.kind}:${subject.id}`;
+}
+
+async function withinMs<Result>(promise: Promise<Result>, limitMs: number): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("The authority check took too long")), limitMs);
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

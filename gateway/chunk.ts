@@ -1,0 +1,25 @@
+/**
+ * The bytes of one or more whole events, made once and handed to every stream: nobody copies them, nobody changes them.
+ */
+export interface Chunk {
+  /** Server-sent events as they are. A view on the middle of `chunked`. */
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The same as one chunk of the chunked transfer coding (RFC 9112, section 7.1): for sinks that own an HTTP/1.1 socket. */
+  readonly chunked: Uint8Array<ArrayBuffer>;
+}
+
+const encoder = new TextEncoder();
+const lineEnd = [0x0d, 0x0a];
+
+/** Encodes text that is not empty: an empty chunk would end the HTTP response. */
+export function encodeChunk(text: string): Chunk {
+  const body = encoder.encode(text);
+  if (body.byteLength === 0) throw new RangeError("Cannot encode a chunk: the text is empty");
+  const head = encoder.encode(`${body.byteLength.toString(16)}\r\n`);
+  const end = head.byteLength + body.byteLength;
+  const chunked = new Uint8Array(end + 2);
+  chunked.set(head);
+  chunked.set(body, head.byteLength);
+  chunked.set(lineEnd, end);
+  return { bytes: chunked.subarray(head.byteLength, end), chunked };
+}

@@ -1,0 +1,115 @@
+import { sql } from "drizzle-orm";
+import type { Database } from "../drizzle/database.ts";
+import { NotFound, PermissionDenied } from "../shared/app_error.ts";
+import { isUuid, parseChannelName } from "../shared/channel_name.ts";
+import { withPrincipal } from "./authority.ts";
+import { channelManager } from "./channel_manager.ts";
+import type { ChannelsResult, EventStreamDefinition, EventStreamDependencies } from "./define_event_stream.ts";
+import type { Principal } from "./principal.ts";
+
+export interface EventStreamRequest {
+  readonly request: Request;
+  readonly params: Readonly<Record<string, string>>;
+  readonly platform: unknown;
+}
+
+/** More channels on one stream are a bug of the feature, not a wish of the client. */
+const maxChannels = 64;
+
+/**
+ * From a request to an open stream; null when the resource has ended. Every refusal is thrown, before any byte of a
+ * stream: `not_authenticated`, `not_found`, `permission_denied`, `too_many`, `unavailable`.
+ */
+export async function openEventStream(
+  definition: EventStreamDefinition,
+  dependencies: EventStreamDependencies,
+  { request, params, platform }: EventStreamRequest,
+): Promise<Response | null> {
+  const { authenticator, streams } = dependencies;
+  const principal = await authenticator.authenticateStream(request);
+  const isResourceId = definition.isResourceId ?? isUuid;
+  if (!Object.values(params).every(isResourceId)) throw new NotFound("No such resource");
+
+  const url = new URL(request.url);
+  url.searchParams.delete("access_token");
+  const lookup = () => findChannels(definition, dependencies, { principal, params, url });
+  const found = await (streams.lookups?.share(lookupKey(principal, url), lookup) ?? lookup());
+
+  const channels = requireChannels(definition, principal, "ended" in found ? found.ended : found);
+  if ("ended" in found) return null;
+  return streams.open({
+    request,
+    principal,
+    channels,
+    endsAfterTerminalEvent: definition.closesAfterEnd ?? false,
+    platform,
+  });
+}
+
+interface Lookup {
+  readonly principal: Principal;
+  readonly params: Readonly<Record<string, string>>;
+  readonly url: URL;
+}
+
+async function findChannels(
+  definition: EventStreamDefinition,
+  { database }: EventStreamDependencies,
+  { principal, params, url }: Lookup,
+): Promise<ChannelsResult> {
+  const counted = countStatements(database);
+  const query = Object.fromEntries([...url.searchParams].toReversed());
+  const found = await withPrincipal(counted, principal, async (tx) =>
+    definition.getChannels({ principal, params, tx, query }),
+  );
+  // The principal's authority is checked with each statement: a feature that needs none must not be a way around it.
+  if (counted.count === 0) await withPrincipal(database, principal, (tx) => tx.execute(sql`select 1`));
+  return found;
+}
+
+/** Whose channels these are is settled by their names alone, whatever the lookup was. */
+function requireChannels(
+  { prefix }: EventStreamDefinition,
+  principal: Principal,
+  names: readonly string[],
+): readonly string[] {
+  const channels = channelManager.requireReadable(principal, names);
+  const stranger = channels.find((channel) => parseChannelName(channel)?.prefix !== prefix);
+  if (stranger !== undefined) {
+    throw new Error(`Cannot open an event stream: channel "${stranger}" is not of the feature's prefix "${prefix}"`);
+  }
+  if (channels.length > maxChannels) {
+    throw new Error(`Cannot open an event stream: ${channels.length} channels: at most ${maxChannels} are allowed`);
+  }
+  if (principal.onlyChannel !== null && channels.some((channel) => channel !== principal.onlyChannel)) {
+    throw new PermissionDenied("This stream token is for another event stream");
+  }
+  return channels;
+}
+
+/** Everything that the answer can depend on. Two tokens of one principal ask the same; a stream token asks for itself. */
+function lookupKey(principal: Principal, url: URL): string {
+  return JSON.stringify([
+    principal.kind,
+    principal.tenantId,
+    principal.id,
+    principal.onlyChannel,
+    url.pathname,
+    url.search,
+  ]);
+}
+
+function countStatements(database: Database): Database & { readonly count: number } {
+  let count = 0;
+  return {
+    statementTimeoutMs: database.statementTimeoutMs,
+    get count() {
+      return count;
+    },
+    transact(statements) {
+      count += 1;
+      return database.transact(statements);
+    },
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,180 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Http2Bindings, HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Chunk } from "../chunk.ts";
+import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
+
+type Fetch = (request: Request, bindings: HttpBindings | Http2Bindings) => Response | Promise<Response>;
+
+/** What `withNodeSockets` puts beside Node's bindings, for the sink of this request to leave itself in. */
+const takenBy = Symbol("takenBy");
+
+interface SocketBindings {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  [takenBy]: NodeSocketSink | null;
+}
+
+/**
+ * Wraps an app's `fetch` for `@hono/node-server`, so that streams can be written to the socket of their HTTP response.
+ *
+ * A response passes through the app as every other, with the headers that its middleware sets; only then is the head
+ * written, and from there on the sink has the response.
+ */
+export function withNodeSockets(fetch: Fetch): Fetch {
+  return async (request, bindings) => {
+    if (!("outgoing" in bindings) || !isOwnSocket(bindings)) return fetch(request, bindings);
+    const own: SocketBindings = Object.assign(bindings, { [takenBy]: null });
+    const response = await fetch(request, own);
+    const sink = own[takenBy];
+    if (sink === null) return response;
+    // Something behind the stream failed or answered in its place.
+    if (!sink.isAnsweredBy(response)) {
+      sink.closed();
+      return response;
+    }
+    sink.start(response.headers);
+    return alreadySent();
+  };
+}
+
+/**
+ * Sinks that write shared, already chunked frames to the socket of the HTTP/1.1 response: on the wire an ordinary
+ * chunked response. What cannot be written like that (HTTP/1.0, HTTP/2, a pipelined request whose turn has not come, an
+ * app that is not wrapped in `withNodeSockets`) goes to `fallback`.
+ */
+export function createNodeSocketSinks(fallback: CreateSink): CreateSink {
+  return (stream, owner) => {
+    const bindings = stream.platform;
+    if (!isBindings(bindings) || !isOwnSocket(bindings)) return fallback(stream, owner);
+    const sink = new NodeSocketSink(bindings.outgoing, owner);
+    bindings[takenBy] = sink;
+    return sink;
+  };
+}
+
+/** Where a response keeps its sink, so that one listener serves all. */
+const sinkOf = Symbol("sinkOf");
+
+interface TakenResponse extends ServerResponse {
+  [sinkOf]?: NodeSocketSink;
+}
+
+class NodeSocketSink implements Sink {
+  readonly #outgoing: TakenResponse;
+  readonly #owner: SinkOwner;
+  /** What has to wait until the response has passed through the app; null once the head is written. */
+  #early: Chunk[] | null = [];
+  #last: Chunk | null = null;
+
+  constructor(outgoing: ServerResponse, owner: SinkOwner) {
+    this.#outgoing = outgoing;
+    this.#owner = owner;
+    if (outgoing.destroyed) {
+      owner.gone();
+      return;
+    }
+    this.#outgoing[sinkOf] = this;
+    outgoing.on("close", onClose);
+  }
+
+  open(first: Chunk): Response {
+    this.#early?.push(first);
+    return new Response(null, { headers: streamHeaders });
+  }
+
+  /** True for the response that `open` gave, whatever headers were added. */
+  isAnsweredBy(response: Response): boolean {
+    return response.status === 200 && response.headers.get("content-type") === streamHeaders["content-type"];
+  }
+
+  /** Writes the head, and with it in one packet everything that was waiting for it. */
+  start(headers: Headers): void {
+    const outgoing = this.#outgoing;
+    const early = this.#early;
+    const socket = outgoing.socket;
+    if (early === null || socket === null || outgoing.destroyed) return this.destroy();
+    this.#early = null;
+    outgoing.writeHead(200, toNodeHeaders(headers));
+    socket.cork();
+    outgoing.flushHeaders();
+    for (const chunk of early) socket.write(nodeBuffer(chunk));
+    if (this.#last !== null) this.end(this.#last);
+    socket.uncork();
+  }
+
+  write(chunk: Chunk): number {
+    const socket = this.#outgoing.socket;
+    if (this.#early !== null) {
+      this.#early.push(chunk);
+      return this.bufferedBytes();
+    }
+    if (socket === null || socket.write(nodeBuffer(chunk))) return 0;
+    return socket.writableLength;
+  }
+
+  bufferedBytes(): number {
+    if (this.#early !== null) return this.#early.reduce((sum, chunk) => sum + chunk.chunked.byteLength, 0);
+    return this.#outgoing.socket?.writableLength ?? 0;
+  }
+
+  end(last: Chunk): void {
+    if (this.#early !== null) this.#last = last;
+    else this.#outgoing.end(last.bytes);
+  }
+
+  destroy(): void {
+    this.#outgoing.destroy();
+    this.closed();
+  }
+
+  /** Every way of ending comes here: the response was finished, its socket was lost, or it went to somebody else. */
+  closed(): void {
+    this.#outgoing.off("close", onClose);
+    delete this.#outgoing[sinkOf];
+    this.#owner.gone();
+  }
+}
+
+function onClose(this: TakenResponse): void {
+  this[sinkOf]?.closed();
+}
+
+/** `Writable` makes a view of everything that is no `Buffer`: made once for all sockets that get the chunk one after another. */
+let lastChunk: Chunk | null = null;
+let lastBuffer = Buffer.alloc(0);
+
+function nodeBuffer(chunk: Chunk): Buffer {
+  if (chunk !== lastChunk) {
+    const { buffer, byteOffset, byteLength } = chunk.chunked;
+    lastChunk = chunk;
+    lastBuffer = Buffer.from(buffer, byteOffset, byteLength);
+  }
+  return lastBuffer;
+}
+
+function isBindings(platform: unknown): platform is SocketBindings {
+  return typeof platform === "object" && platform !== null && takenBy in platform;
+}
+
+/** True for an HTTP/1.1 response that has its socket, and with it the chunked coding, to itself. */
+function isOwnSocket(bindings: HttpBindings | Http2Bindings): bindings is HttpBindings {
+  const { incoming, outgoing } = bindings;
+  return (
+    incoming.httpVersion === "1.1" && incoming.method === "GET" && outgoing.socket !== null && !outgoing.headersSent
+  );
+}
+
+function toNodeHeaders(headers: Headers): Record<string, string | string[]> {
+  const result: Record<string, string | string[]> = Object.fromEntries(headers);
+  const cookies = headers.getSetCookie();
+  if (cookies.length > 0) result["set-cookie"] = cookies;
+  return result;
+}
+
+function alreadySent(): Response {
+  // Once `@hono/node-server` has replaced the global `Response`, it would write a fresh one without reading its headers;
+  // asking for the body makes it an ordinary one.
+  void RESPONSE_ALREADY_SENT.body;
+  return RESPONSE_ALREADY_SENT;
+}

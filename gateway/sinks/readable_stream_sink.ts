@@ -1,0 +1,98 @@
+import type { Chunk } from "../chunk.ts";
+import type { StreamRequest } from "../streams.ts";
+import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
+
+export interface ReadableStreamSinkOptions {
+  /** Sent beside the stream's own. Workers need `content-encoding: identity`, or they compress and hold events back. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The portable sink: the body of a web-standard `Response`. */
+export function createReadableStreamSinks(options: ReadableStreamSinkOptions = {}): CreateSink {
+  const headers = { ...streamHeaders, ...options.headers };
+  return (stream, owner) => new ReadableStreamSink(stream, owner, headers);
+}
+
+/** Nothing is pulled: `desiredSize` is then just the waiting bytes, negated. */
+const strategy: QueuingStrategy<Uint8Array<ArrayBuffer>> = {
+  highWaterMark: 0,
+  size: (bytes) => bytes.byteLength,
+};
+
+/** Is its own underlying source and event listener, so that a stream needs no closures. */
+class ReadableStreamSink implements Sink {
+  readonly #owner: SinkOwner;
+  readonly #signal: AbortSignal;
+  readonly #headers: Readonly<Record<string, string>>;
+  #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
+
+  constructor(stream: StreamRequest, owner: SinkOwner, headers: Readonly<Record<string, string>>) {
+    this.#owner = owner;
+    this.#headers = headers;
+    // Read before the first await: @hono/node-server aborts only a signal that somebody has asked for.
+    this.#signal = stream.request.signal;
+    if (this.#signal.aborted) owner.gone();
+    else this.#signal.addEventListener("abort", this);
+  }
+
+  /** The request's signal. */
+  handleEvent(): void {
+    this.destroy();
+    this.#owner.gone();
+  }
+
+  /** The underlying source's. */
+  start(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): void {
+    this.#controller = controller;
+  }
+
+  /** The underlying source's: the client left. */
+  cancel(): void {
+    this.#finish();
+  }
+
+  open(first: Chunk): Response {
+    const body = new ReadableStream(this, strategy);
+    this.write(first);
+    return new Response(body, { headers: this.#headers });
+  }
+
+  write(chunk: Chunk): number {
+    const controller = this.#controller;
+    if (controller === null) return 0;
+    try {
+      controller.enqueue(chunk.bytes);
+      return -(controller.desiredSize ?? 0);
+    } catch {
+      // Closed or errored by the runtime, which had no other way of saying that the client left.
+      this.#finish();
+      return 0;
+    }
+  }
+
+  bufferedBytes(): number {
+    return -(this.#controller?.desiredSize ?? 0);
+  }
+
+  end(last: Chunk): void {
+    const controller = this.#controller;
+    if (controller === null) return;
+    this.write(last);
+    if (this.#controller === null) return;
+    controller.close();
+    // Nothing tells when the rest was read: `destroy` comes after the owner's patience, and finds what is left.
+    if (this.bufferedBytes() === 0) this.#finish();
+  }
+
+  destroy(): void {
+    // Without effect on a stream that was read to its end.
+    this.#controller?.error(new Error("The stream was closed"));
+    this.#finish();
+  }
+
+  #finish(): void {
+    this.#controller = null;
+    this.#signal.removeEventListener("abort", this);
+    this.#owner.gone();
+  }
+}
