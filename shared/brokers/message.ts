@@ -20,8 +20,10 @@ export function requireMessage(message: string): void {
   if (message === pingMessage) {
     throw new TypeError(`Cannot publish: the message ${JSON.stringify(pingMessage)} is reserved`);
   }
+  if (isTooLong(message)) throw new RangeError(`Cannot publish: the message is longer than ${maxMessageBytes} bytes`);
+}
+
+export function isTooLong(message: string): boolean {
   // A UTF-16 unit is at most three bytes, so most messages need no encoding to be measured.
-  if (message.length * 3 > maxMessageBytes && encoder.encode(message).byteLength > maxMessageBytes) {
-    throw new RangeError(`Cannot publish: the message is longer than ${maxMessageBytes} bytes`);
-  }
+  return message.length * 3 > maxMessageBytes && encoder.encode(message).byteLength > maxMessageBytes;
 }

@@ -11,10 +11,11 @@ export interface ChannelListener {
 export interface ChannelSource {
   /** Resolves when the broker has confirmed the subscription; rejects with `AppError("unavailable")`. */
   readonly confirmed: Promise<void>;
-  /** Ends the subscription at the broker. */
+  /** Ends the subscription at the broker. An unconfirmed one rejects `confirmed`, unless it still resolves. */
   close(): void;
 }
 
+/** Never throws: what goes wrong rejects `confirmed`. */
 export type OpenChannel = (channel: string, listener: ChannelListener) => ChannelSource;
 
 export interface SharedSubscriptions extends Subscriber {
@@ -35,8 +36,7 @@ export function createSharedSubscriptions(openChannel: OpenChannel): SharedSubsc
       signal.throwIfAborted();
       if (isClosed) throw closed();
       const subscription = new Subscription(handlers, signal);
-      const confirmed = Promise.all(Array.from(new Set(names), (name) => join(name, subscription)));
-      await subscription.untilOpen(confirmed);
+      await subscription.untilOpen(Array.from(new Set(names), (name) => join(name, subscription)));
     },
     close() {
       isClosed = true;
@@ -116,6 +116,7 @@ class Subscription {
   readonly #opened = Promise.withResolvers<void>();
   readonly #leaving: (() => void)[] = [];
   #state: "opening" | "open" | "over" = "opening";
+  #wasLost = false;
 
   constructor(handlers: SubscriptionHandlers, signal: AbortSignal) {
     this.#handlers = handlers;
@@ -126,9 +127,9 @@ class Subscription {
     this.#leaving.push(leave);
   }
 
-  async untilOpen(confirmed: Promise<unknown>): Promise<void> {
+  async untilOpen(confirmed: readonly Promise<void>[]): Promise<void> {
     this.#signal.addEventListener("abort", this.#abort, { once: true });
-    confirmed.then(
+    Promise.all(confirmed).then(
       () => this.#open(),
       (error: unknown) => this.#fail(error),
     );
@@ -151,7 +152,8 @@ class Subscription {
   lose(reason: LostReason): void {
     if (this.#state === "over") return;
     if (this.#state === "opening") {
-      this.#fail(new AppError("unavailable", "Cannot subscribe: the broker was lost", { retryAfterSeconds: 1 }));
+      // The confirmations still under way say why; one that had come before the loss does not count.
+      this.#wasLost = true;
       return;
     }
     this.#end();
@@ -165,6 +167,10 @@ class Subscription {
 
   #open(): void {
     if (this.#state !== "opening") return;
+    if (this.#wasLost) {
+      this.#fail(new AppError("unavailable", "Cannot subscribe: the broker was lost", { retryAfterSeconds: 1 }));
+      return;
+    }
     this.#state = "open";
     this.#opened.resolve();
   }

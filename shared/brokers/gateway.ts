@@ -1,0 +1,205 @@
+import type { EventSourceMessage } from "eventsource-parser";
+import type { AppError } from "../app_error.ts";
+import type { Broker } from "../broker.ts";
+import { isUuid, parseChannelName } from "../channel_name.ts";
+import { isEventType, parseMessage, toMessage } from "../event.ts";
+import { openEventStreamSource } from "./event_stream_source.ts";
+import { createSendQueue, type SendQueue } from "./send_queue.ts";
+import { parseServiceUrl } from "./service_url.ts";
+import { createSharedSubscriptions } from "./shared_subscriptions.ts";
+import { unavailable } from "./unavailable.ts";
+
+export interface GatewayBrokerOptions {
+  /** `SCANSTREAM_URL`. */
+  readonly url: string;
+  /** `SCANSTREAM_API_KEY`. */
+  readonly apiKey: string;
+  /** Where a channel's events are streamed. Default: the scan's event-stream for the prefix `scan`, else none. */
+  readonly eventStreamUrl?: (channel: string) => string | null;
+  readonly fetch?: typeof globalThis.fetch;
+  /** Bound on one request. Default 8,000. */
+  readonly timeoutMs?: number;
+  /** A stream on which nothing was heard for so long is lost; its heartbeat comes every 15 s. Default 30,000. */
+  readonly silenceMs?: number;
+}
+
+const maxWaitingChars = 16_000_000;
+const maxDetailChars = 300;
+
+/**
+ * The gateway as a broker, for producers that hold an API key and no broker credentials: a scan in a CI pipeline.
+ *
+ * It carries events only: a message that is none is refused with `TypeError`. A publish that timed out may still have been
+ * taken; one that was refused or could not connect was not.
+ */
+export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
+  const { apiKey, timeoutMs = 8000, silenceMs = 30_000 } = options;
+  const url = parseServiceUrl(options.url, "SCANSTREAM_URL");
+  requireApiKey(apiKey);
+  // Called as a property of `globalThis`: Workers refuses it unbound.
+  const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  const eventStreamUrl = options.eventStreamUrl ?? ((channel) => scanStreamUrl(url, channel));
+  const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
+  const secrets = [apiKey];
+  const closing = new AbortController();
+  const queues = new Map<string, SendQueue<string>>();
+
+  const subscriptions = createSharedSubscriptions((channel, listener) => {
+    const streamUrl = eventStreamUrl(channel);
+    if (streamUrl === null) {
+      return {
+        confirmed: Promise.reject(
+          new TypeError(`Cannot subscribe: no event-stream is known for the channel ${JSON.stringify(channel)}`),
+        ),
+        close() {},
+      };
+    }
+    return openEventStreamSource(
+      {
+        request: (signal) =>
+          send(streamUrl, { headers: { ...headers, accept: "text/event-stream" }, redirect: "manual", signal }),
+        toRefusal: (response) => toRefusal("subscribe", response),
+        toFailure: (cause) => toFailure("subscribe", cause),
+        // The gateway answers only after its own broker has confirmed.
+        isConfirmation: null,
+        toMessage: readEvent,
+        onQuiet() {},
+        timeoutMs,
+        quietMs: silenceMs / 2,
+        patienceMs: silenceMs / 2,
+      },
+      listener,
+    );
+  });
+
+  return {
+    async publish(channel, message) {
+      if (parseMessage(message) === null) throw new TypeError("Cannot publish: the message is not an event");
+      requireOpen("publish");
+      await publishInOrder(channel, message);
+    },
+    async subscribe(channels, handlers, signal) {
+      await subscriptions.subscribe(channels, handlers, signal);
+    },
+    async ping() {
+      requireOpen("ping");
+      const response = await request("ping", "/readyz", {});
+      if (!response.ok) throw await toRefusal("ping", response);
+      await response.body?.cancel();
+    },
+    async close() {
+      closing.abort();
+      subscriptions.close();
+    },
+  };
+
+  /** One request at a time for each channel: two at a time may overtake each other. */
+  async function publishInOrder(channel: string, message: string): Promise<void> {
+    const queue =
+      queues.get(channel) ??
+      createSendQueue<string>({
+        send: async ([item]) => (item === undefined ? [] : [await post(channel, item)]),
+        sizeOf: (item) => item.length,
+        maxBatchSize: 0,
+        maxWaitingSize: maxWaitingChars,
+      });
+    queues.set(channel, queue);
+    try {
+      await queue.push(message);
+    } finally {
+      if (queue.isIdle()) queues.delete(channel);
+    }
+  }
+
+  /** The gateway's refusal of this one event, or null; rejects when the gateway is away. */
+  async function post(channel: string, message: string): Promise<AppError | null> {
+    const response = await request("publish", `/api/v1/channels/${encodeURIComponent(channel)}/events`, {
+      method: "POST",
+      // A message already is the `{"type", "data"}` of the route.
+      body: message,
+    });
+    if (response.status === 202) {
+      await response.body?.cancel();
+      return null;
+    }
+    const refusal = await toRefusal("publish", response);
+    if (response.status >= 500) throw refusal;
+    return refusal;
+  }
+
+  async function request(action: string, path: string, init: RequestInit): Promise<Response> {
+    try {
+      return await send(`${url}${path}`, {
+        ...init,
+        headers,
+        // A redirect is a wrong URL; followed, it would carry the key elsewhere.
+        redirect: "manual",
+        signal: AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+      });
+    } catch (error) {
+      throw toFailure(action, error);
+    }
+  }
+
+  function requireOpen(action: string): void {
+    if (closing.signal.aborted) throw unavailable(`Cannot ${action}: the broker is closed`, { secrets });
+  }
+
+  function toFailure(action: string, error: unknown): AppError {
+    if (closing.signal.aborted) return unavailable(`Cannot ${action}: the broker was closed`, { secrets });
+    const isLate = error === undefined || (error instanceof Error && error.name === "TimeoutError");
+    const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached";
+    return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${what}`, { cause: error, secrets });
+  }
+
+  async function toRefusal(action: string, response: Response): Promise<AppError> {
+    const retryAfter = Number(response.headers.get("retry-after") ?? "");
+    const isTemporary = response.status >= 500 || response.status === 429;
+    return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${meaningOf(response.status)}`, {
+      cause: new Error(await readDetail(response)),
+      secrets,
+      ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : isTemporary ? {} : { retryAfterSeconds: 30 }),
+    });
+  }
+}
+
+function meaningOf(status: number): string {
+  if (status === 204) return "says that the resource has already ended (204)";
+  if (status === 401) return "refused the API key (401, SCANSTREAM_API_KEY)";
+  if (status === 403) return "does not allow the API key this channel (403)";
+  if (status === 404) return "does not know the resource (404)";
+  return `answered ${status}`;
+}
+
+/** What a problem document says; the status speaks for itself where there is none. */
+async function readDetail(response: Response): Promise<string> {
+  try {
+    const problem: unknown = JSON.parse(await response.text());
+    if (typeof problem === "object" && problem !== null && "detail" in problem && typeof problem.detail === "string") {
+      return problem.detail.slice(0, maxDetailChars);
+    }
+  } catch {
+    // No problem document.
+  }
+  return `HTTP ${response.status}`;
+}
+
+/** The message that a frame was made of. */
+function readEvent({ event: type, data }: EventSourceMessage): string {
+  if (!isEventType(type)) throw new TypeError("Cannot read an event: its type is not <resource>.<verb>");
+  return toMessage({ type, data });
+}
+
+function scanStreamUrl(url: string, channel: string): string | null {
+  const name = parseChannelName(channel);
+  return name?.prefix === "scan" && isUuid(name.resourceId)
+    ? `${url}/api/v1/scans/${name.resourceId}/event-stream`
+    : null;
+}
+
+function requireApiKey(apiKey: string): void {
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return;
+  throw new TypeError(
+    "Cannot make a broker: SCANSTREAM_API_KEY is not valid: expected a key without spaces or line breaks",
+  );
+}

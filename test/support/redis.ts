@@ -1,0 +1,141 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { createInterface } from "node:readline";
+import { Redis } from "ioredis";
+
+/** A real Redis of this machine, on a loopback port of its own, that keeps nothing on disk. */
+export interface RedisServer {
+  readonly host: string;
+  readonly port: number;
+  readonly password: string | null;
+  /** `redis://…`, with the password. */
+  readonly url: string;
+  /** Sends one command on a connection of its own, for looking at the server from outside. */
+  command(name: string, ...args: readonly (string | number)[]): Promise<unknown>;
+  /** Ends the process: `SIGTERM` lets Redis say goodbye, `SIGKILL` does not. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again on the same port. */
+  start(): Promise<void>;
+  /** `SIGSTOP` and `SIGCONT`: the connections stay, and nothing is answered. */
+  freeze(): void;
+  thaw(): void;
+}
+
+export interface RedisServerOptions {
+  readonly password?: string;
+  /** More of `redis.conf`, for example `["--databases", "4"]`. */
+  readonly args?: readonly string[];
+}
+
+/** Throws one error that says what to install when the machine has no Redis. */
+export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const binary = findRedisServer();
+  const directory = mkdtempSync(join(tmpdir(), "scanstream-redis-"));
+  const password = options.password ?? null;
+  const host = "127.0.0.1";
+  let port = await freePort();
+  let child = await launchOnFreePort();
+  process.once("exit", removeAll);
+
+  const inspector = new Redis({ host, port, ...(password === null ? {} : { password }), lazyConnect: true });
+  inspector.on("error", () => undefined);
+
+  return {
+    host,
+    port,
+    password,
+    url: `redis://${password === null ? "" : `:${encodeURIComponent(password)}@`}${host}:${port}`,
+    command: (name, ...args) => inspector.call(name, ...args),
+    async stop(signal = "SIGTERM") {
+      if (signal !== "SIGKILL" || child.exitCode === null) inspector.disconnect();
+      await end(child, signal);
+      process.removeListener("exit", removeAll);
+      rmSync(directory, { recursive: true, force: true });
+    },
+    async start() {
+      child = await launch(port);
+      process.once("exit", removeAll);
+      await inspector.connect();
+    },
+    freeze: () => void child.kill("SIGSTOP"),
+    thaw: () => void child.kill("SIGCONT"),
+  };
+
+  /** Somebody else may take the port between the question and the start. */
+  async function launchOnFreePort(): Promise<ChildProcess> {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      try {
+        return await launch(port);
+      } catch (error) {
+        if (!String(error).includes("in use")) throw error;
+        port = await freePort();
+      }
+    }
+    throw new Error("Cannot start redis-server: every port was taken");
+  }
+
+  async function launch(onPort: number): Promise<ChildProcess> {
+    const args = ["--port", onPort, "--bind", host, "--save", "", "--appendonly", "no", "--dir", tmpdir()];
+    if (password !== null) args.push("--requirepass", password);
+    const launched = spawn(binary, [...args.map(String), ...(options.args ?? [])], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const log: string[] = [];
+    for await (const line of createInterface({ input: launched.stdout })) {
+      log.push(line);
+      if (line.includes("Ready to accept connections")) {
+        launched.stdout.resume();
+        return launched;
+      }
+    }
+    throw new Error(`Cannot start redis-server:\n${log.slice(-10).join("\n")}`);
+  }
+
+  function removeAll(): void {
+    child.kill("SIGKILL");
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill(signal);
+  // A frozen process takes no SIGTERM.
+  child.kill("SIGCONT");
+  await exited;
+}
+
+function findRedisServer(): string {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+  for (const name of ["redis-server", "valkey-server"]) {
+    const found = folders.map((folder) => join(folder, name)).find(isExecutable);
+    if (found !== undefined) return found;
+  }
+  throw new Error(
+    "Cannot start Redis: redis-server is not on this machine: install it, for example with `apt-get install redis-server`",
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("Cannot find a free port");
+  return address.port;
+}

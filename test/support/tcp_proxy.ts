@@ -1,0 +1,236 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+
+/**
+ * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
+ *
+ * What is stalled or slow is held in the proxy, and is gone when its sender resets the connection: as in a network that
+ * lost the packets and would only get them by a retransmission.
+ */
+export interface TcpProxy {
+  readonly host: string;
+  readonly port: number;
+  /** Connections that are open now. */
+  readonly openCount: number;
+  /** Connections that were ever accepted, those refused by `refuse` excepted. */
+  readonly acceptedCount: number;
+  /** Resets every open connection on both sides; new ones go through. */
+  cut(): void;
+  /** Ends every open connection politely, on both sides. */
+  end(): void;
+  /** Cuts, and resets every new connection at once, until `restore`. */
+  refuse(): void;
+  /** Nothing passes any more, on open and on new connections, and nobody is told, until `restore`. */
+  stall(): void;
+  /** At most so many bytes a second in each direction of each connection, until `restore`. */
+  slow(bytesPerSecond: number): void;
+  /** Passes so many more bytes from the server, then ends the connection politely. */
+  truncate(bytes: number): void;
+  /** Passes everything again, what was held first. */
+  restore(): void;
+  /** Resolves when as many connections are open. */
+  untilOpenCount(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+  const pairs = new Set<Pair>();
+  const waiting = new Set<() => void>();
+  let flow: Flow = "open";
+  let isRefusing = false;
+  let acceptedCount = 0;
+
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
+    client.on("error", () => undefined);
+    if (isRefusing) {
+      client.resetAndDestroy();
+      return;
+    }
+    acceptedCount += 1;
+    const upstream = connect({ ...target, allowHalfOpen: true });
+    upstream.on("error", () => undefined);
+    const pair = createPair(client, upstream, flow, () => {
+      pairs.delete(pair);
+      changed();
+    });
+    pairs.add(pair);
+    changed();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("Cannot start the proxy: it has no port");
+
+  return {
+    host: "127.0.0.1",
+    port: address.port,
+    get openCount() {
+      return pairs.size;
+    },
+    get acceptedCount() {
+      return acceptedCount;
+    },
+    cut: resetAll,
+    end() {
+      for (const pair of Array.from(pairs)) pair.end();
+    },
+    refuse() {
+      isRefusing = true;
+      resetAll();
+    },
+    stall: () => setFlow("stalled"),
+    slow: (bytesPerSecond) => setFlow({ bytesPerSecond }),
+    truncate(bytes) {
+      for (const pair of Array.from(pairs)) pair.truncate(bytes);
+    },
+    restore() {
+      isRefusing = false;
+      setFlow("open");
+    },
+    async untilOpenCount(count) {
+      while (pairs.size !== count) await new Promise<void>((resolve) => void waiting.add(resolve));
+    },
+    async close() {
+      isRefusing = true;
+      server.close();
+      resetAll();
+      await once(server, "close");
+    },
+  };
+
+  function setFlow(next: Flow): void {
+    flow = next;
+    for (const pair of Array.from(pairs)) pair.setFlow(next);
+  }
+
+  function resetAll(): void {
+    for (const pair of Array.from(pairs)) pair.reset();
+  }
+
+  function changed(): void {
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+  }
+}
+
+type Flow = "open" | "stalled" | { readonly bytesPerSecond: number };
+
+interface Pair {
+  setFlow(flow: Flow): void;
+  truncate(bytes: number): void;
+  end(): void;
+  reset(): void;
+}
+
+/** Both directions of one connection. It is over when both sockets are closed, or one was reset. */
+function createPair(client: Socket, upstream: Socket, flow: Flow, onOver: () => void): Pair {
+  let isOver = false;
+  const up = createLane(client, upstream, flow);
+  const down = createLane(upstream, client, flow);
+  for (const socket of [client, upstream]) {
+    socket.setNoDelay(true);
+    socket.once("error", reset);
+    socket.once("close", () => {
+      if (client.destroyed && upstream.destroyed) over();
+    });
+  }
+  return {
+    setFlow(next) {
+      up.setFlow(next);
+      down.setFlow(next);
+    },
+    truncate: (bytes) => down.truncate(bytes),
+    end() {
+      client.end();
+      upstream.end();
+      client.destroySoon();
+      upstream.destroySoon();
+    },
+    reset,
+  };
+
+  function reset(): void {
+    over();
+    for (const socket of [client, upstream]) {
+      if (socket.connecting) socket.destroy();
+      else if (!socket.destroyed) socket.resetAndDestroy();
+    }
+  }
+
+  function over(): void {
+    if (isOver) return;
+    isOver = true;
+    up.drop();
+    down.drop();
+    onOver();
+  }
+}
+
+interface Lane {
+  setFlow(flow: Flow): void;
+  truncate(bytes: number): void;
+  drop(): void;
+}
+
+const slowTickMs = 20;
+
+/** One direction: what it holds goes out in order, the end of the stream last. */
+function createLane(from: Socket, to: Socket, initialFlow: Flow): Lane {
+  let held: Buffer[] = [];
+  let flow = initialFlow;
+  let hasEnded = false;
+  let bytesLeft = Infinity;
+  let timer: NodeJS.Timeout | null = null;
+
+  from.on("data", (chunk: Buffer) => {
+    held.push(chunk);
+    pass();
+  });
+  from.once("end", () => {
+    hasEnded = true;
+    pass();
+  });
+  to.on("drain", () => from.resume());
+  from.resume();
+
+  return {
+    setFlow(next) {
+      flow = next;
+      pass();
+    },
+    truncate(bytes) {
+      bytesLeft = bytes;
+      pass();
+    },
+    drop() {
+      held = [];
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
+
+  function pass(): void {
+    if (timer !== null || flow === "stalled" || to.destroyed) return;
+    let allowance = flow === "open" ? Infinity : Math.max(1, Math.floor((flow.bytesPerSecond * slowTickMs) / 1000));
+    for (let chunk = held.shift(); chunk !== undefined; chunk = held.shift()) {
+      const size = Math.min(chunk.byteLength, allowance, bytesLeft);
+      if (size > 0 && !to.write(chunk.subarray(0, size))) from.pause();
+      allowance -= size;
+      bytesLeft -= size;
+      if (bytesLeft <= 0) {
+        to.end();
+        from.destroy();
+        return;
+      }
+      if (size < chunk.byteLength) held.unshift(chunk.subarray(size));
+      if (allowance <= 0) break;
+    }
+    if (held.length > 0) {
+      timer = setTimeout(() => {
+        timer = null;
+        pass();
+      }, slowTickMs);
+    } else if (hasEnded) {
+      to.end();
+    }
+  }
+}
