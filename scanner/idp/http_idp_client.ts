@@ -45,6 +45,21 @@ export class HttpIdpClient implements IdpClient {
   }
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
+    const reading = await this.#readPages(request);
+    const items = reading.state === "obtained" ? reading.value : (reading.partial ?? []);
+    this.#options.roleEvidence.noteList(request.path, items, { isWhole: reading.state === "obtained" });
+    return reading;
+  }
+
+  /** Reads the first page and keeps it, so that whoever asks for it next costs no request. */
+  async probe(request: IdpRequest): Promise<Missing | null> {
+    const page = this.#read(request);
+    this.#kept.set(request.path, page);
+    const outcome = await page;
+    return outcome.state === "missing" ? outcome.missing : null;
+  }
+
+  async #readPages(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
     const items: JsonObject[] = [];
     const cursors = new Set<string>([cursorOf(request.path)]);
     let path = request.path;
@@ -65,14 +80,6 @@ export class HttpIdpClient implements IdpClient {
       cursors.add(cursor);
       path = next.path;
     }
-  }
-
-  /** Reads the first page and keeps it, so that whoever asks for it next costs no request. */
-  async probe(request: IdpRequest): Promise<Missing | null> {
-    const page = this.#read(request);
-    this.#kept.set(request.path, page);
-    const outcome = await page;
-    return outcome.state === "missing" ? outcome.missing : null;
   }
 
   #read(request: IdpRequest): Promise<Page> {
@@ -130,8 +137,7 @@ export class HttpIdpClient implements IdpClient {
   #note(path: string, answer: ReceivedAnswer, parsed: ParsedBody | null): void {
     const code = objectIn(parsed === null ? answer.body : "")["errorCode"];
     const errorCode = typeof code === "string" ? code : null;
-    const json = parsed?.kind === "json" ? parsed.value : undefined;
-    this.#options.roleEvidence.note({ path, status: answer.status, errorCode, json });
+    this.#options.roleEvidence.note({ path, status: answer.status, errorCode });
   }
 
   /** The next page's path, which stays on the organization's origin; or why there is no telling. */

@@ -15,8 +15,8 @@ export interface ProbeOptions {
   readonly isGranted: (scope: string) => boolean;
 }
 
-/** Reads that any administrator role allows. */
-const generalReads: readonly IdpRequest[] = [
+/** One small read for each scope, that any administrator role allows. */
+export const generalReads: readonly IdpRequest[] = [
   { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
   { path: "/api/v1/authenticators", scope: "authenticators.read" },
   { path: "/api/v1/brands?limit=1", scope: "brands.read" },

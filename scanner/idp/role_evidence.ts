@@ -1,13 +1,11 @@
+import type { JsonObject } from "../artifacts.ts";
 import type { Role } from "../../shared/report.ts";
-import { isJsonObject } from "./json_answer.ts";
 
-/** What is asked of every answer of a read. */
+/** What an answer showed. */
 export interface ReadSighting {
   readonly path: string;
   readonly status: number;
   readonly errorCode: string | null;
-  /** The parsed body of a 200. */
-  readonly json?: unknown;
 }
 
 const firstPartyApps = new Set(["saasure", "okta_enduser"]);
@@ -23,16 +21,18 @@ export class RoleEvidence {
   #sawFirstParty = false;
   #wasKeptOut = false;
 
-  note({ path, status, errorCode, json }: ReadSighting): void {
+  note({ path, status, errorCode }: ReadSighting): void {
     if (status === 200) this.#hasRead = true;
-    if (path.startsWith("/api/v1/first-party-app-settings/")) {
-      if (status === 200) this.#sawFirstParty = true;
-      if (status === 403 && errorCode === "E0000006") this.#wasKeptOut = true;
-      return;
-    }
-    if (status !== 200 || !/^\/api\/v1\/apps(\?|$)/.test(path) || !Array.isArray(json)) return;
-    if (json.some((app) => isJsonObject(app) && firstPartyApps.has(String(app["name"])))) this.#sawFirstParty = true;
-    else if (json.length === 0 && asksForFirstParty(path)) this.#wasKeptOut = true;
+    if (!path.startsWith("/api/v1/first-party-app-settings/")) return;
+    if (status === 200) this.#sawFirstParty = true;
+    if (status === 403 && errorCode === "E0000006") this.#wasKeptOut = true;
+  }
+
+  /** A list, once its last page is read; of a list that broke off, `isWhole` is false. */
+  noteList(path: string, items: readonly JsonObject[], { isWhole }: { readonly isWhole: boolean }): void {
+    if (!/^\/api\/v1\/apps(\?|$)/.test(path)) return;
+    if (items.some((app) => firstPartyApps.has(String(app["name"])))) this.#sawFirstParty = true;
+    else if (isWhole && wouldHoldFirstParty(path)) this.#wasKeptOut = true;
   }
 
   role(): Role {
@@ -41,9 +41,12 @@ export class RoleEvidence {
   }
 }
 
-/** `filter=name eq "saasure"`: an organization has that app, so an empty answer hides it. */
-function asksForFirstParty(path: string): boolean {
-  const filter = new URL(path, "https://org.invalid").searchParams.get("filter") ?? "";
+/** Every organization has those apps, so a list of all apps, or of exactly such a one, hides them if it lacks them. */
+function wouldHoldFirstParty(path: string): boolean {
+  const { searchParams } = new URL(path, "https://org.invalid");
+  if (searchParams.has("q")) return false;
+  const filter = searchParams.get("filter");
+  if (filter === null) return true;
   const name = /^\s*name\s+eq\s+"([a-z_]+)"\s*$/.exec(filter)?.[1];
   return name !== undefined && firstPartyApps.has(name);
 }

@@ -16,6 +16,14 @@ export interface ReceivedAnswer extends Answer {
   readonly receivedAtMs: number;
 }
 
+export interface SeenRateLimit {
+  /** `policies * rules`. */
+  readonly endpoint: string;
+  /** Requests in one window. */
+  readonly limit: number;
+  readonly remaining: number;
+}
+
 export interface TransportOptions {
   readonly wire: Wire;
   readonly clock: Clock;
@@ -44,6 +52,8 @@ export class Transport {
   readonly #logins: Pacer;
   /** Endpoints whose refusals did not end: not asked again before that time, and then once only. */
   readonly #saturated = new Map<string, { readonly answer: ReceivedAnswer; readonly untilMs: number }>();
+  /** The latest that each endpoint told about its rate limit. */
+  readonly #limits = new Map<string, SeenRateLimit>();
   #failuresInRow = 0;
   #hasAnswered = false;
   #total = 0;
@@ -84,6 +94,10 @@ export class Transport {
     return { total: this.#total, retried: this.#retried, throttledMs };
   }
 
+  rateLimits(): readonly SeenRateLimit[] {
+    return [...this.#limits.values()];
+  }
+
   close(): Promise<void> {
     return this.#wire.close();
   }
@@ -111,6 +125,7 @@ export class Transport {
       const receivedAtMs = this.#clock.nowMs();
       const told = parseRateFacts(answer.headers, receivedAtMs);
       facts = told === null && answer.status === 429 ? undefined : told;
+      if (told !== null) this.#limits.set(endpoint, { endpoint, limit: told.limit, remaining: told.remaining });
       this.#hasAnswered = true;
       return { ...answer, receivedAtMs };
     } catch (error) {
