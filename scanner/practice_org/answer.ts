@@ -9,7 +9,8 @@ import type { ResourceServer, TokenScheme } from "./authorize_call.ts";
 import type { Fault, Faults } from "./fault.ts";
 import type { App, OrgContents } from "./org_contents.ts";
 import type { RateLimits } from "./rate_limits.ts";
-import type { Role, Route } from "./routes.ts";
+import type { Role } from "./call.ts";
+import type { Route } from "./routes.ts";
 import type { TokenEndpoint } from "./token_endpoint.ts";
 import type { Header, PracticeRequest, PracticeResponse } from "./wire.ts";
 
@@ -96,6 +97,7 @@ async function respondWithResource(
     const faulty = firstFaultyAnswer(org, request, faults, { scheme, scopes }, nowMs);
     if (faulty !== null) return faulty;
     if (route.scopes !== null && org.role === "none") return providerError("E0000006");
+    if (org.contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
     return answerRoute(org, route, segments, request, faults);
   });
 }

@@ -79,7 +79,7 @@ export function serviceApp(
   fields: {
     readonly clientId: string;
     readonly orgId: string;
-    readonly policyId: string;
+    readonly policyId: string | null;
     readonly requiresDpop: boolean;
   },
 ): App {

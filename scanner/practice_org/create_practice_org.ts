@@ -1,25 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { createAccessTokens } from "./access_tokens.ts";
-import { answer } from "./answer.ts";
 import { serviceApp } from "./app_objects.ts";
 import { createNonces } from "./dpop_proof.ts";
 import { createFaults } from "./fault.ts";
+import { serve } from "./http_shell.ts";
 import { createKeyPair } from "./key_pair.ts";
 import { oktaId } from "./okta_id.ts";
 import { profileContents } from "./profile.ts";
 import { createRateLimits } from "./rate_limits.ts";
 import { createReplayGuard } from "./replay_guard.ts";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { JWK } from "jose";
-import type { Org, Outcome } from "./answer.ts";
+import type { Org } from "./answer.ts";
 import type { Fault } from "./fault.ts";
 import type { PracticeKeyPair } from "./key_pair.ts";
 import type { OrgContents, Site } from "./org_contents.ts";
 import type { Profile } from "./profile.ts";
 import type { RateLimit } from "./rate_limits.ts";
-import type { Role } from "./routes.ts";
-import type { PracticeRequest, PracticeResponse } from "./wire.ts";
+import type { Role } from "./call.ts";
 
 export interface PracticeOrgOptions {
   /** A function makes an org of one's own, for tests. */
@@ -89,7 +88,10 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   const log = createLog();
   const server = createServer();
   const url = await listen(server, options.port ?? 0);
-  const org = await buildOrg(options, { url, clock, keys, faults });
+  const org = await buildOrg(options, { url, clock, keys, faults }).catch((error: unknown) => {
+    server.close();
+    throw error;
+  });
   const latencyMs = options.latencyMs ?? 0;
   // Delayed answers, so that stop() does not wait for them.
   const timers = new Set<NodeJS.Timeout>();
@@ -179,88 +181,6 @@ function listen(server: Server, port: number): Promise<string> {
       resolve(`http://127.0.0.1:${address.port}`);
     });
   });
-}
-
-interface Shell {
-  readonly latencyMs: number;
-  readonly timers: Set<NodeJS.Timeout>;
-  readonly setStatus: (status: number) => void;
-}
-
-async function serve(org: Org, incoming: IncomingMessage, outgoing: ServerResponse, shell: Shell): Promise<void> {
-  try {
-    const request = await readRequest(incoming);
-    const outcome = await answer(org, request);
-    const delayMs = shell.latencyMs + (outcome.kind === "answer" ? outcome.delayMs : 0);
-    if (delayMs === 0) {
-      finish(outcome, incoming, outgoing, shell.setStatus);
-      return;
-    }
-    const timer = setTimeout(() => {
-      shell.timers.delete(timer);
-      finish(outcome, incoming, outgoing, shell.setStatus);
-    }, delayMs);
-    shell.timers.add(timer);
-  } catch {
-    // The client went away while it sent, or sent more than any request of this API is long.
-    incoming.socket.destroy();
-  }
-}
-
-function finish(
-  outcome: Outcome,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  setStatus: (status: number) => void,
-): void {
-  switch (outcome.kind) {
-    case "answer":
-      setStatus(outcome.response.status);
-      writeHead(outgoing, outcome.response);
-      outgoing.end(outcome.response.body);
-      return;
-    case "cut":
-      setStatus(outcome.response.status);
-      writeHead(outgoing, outcome.response);
-      outgoing.write(outcome.response.body.slice(0, outcome.response.body.length / 2), () => incoming.socket.destroy());
-      return;
-    case "reset":
-      incoming.socket.resetAndDestroy();
-      return;
-    case "silence":
-      return;
-  }
-}
-
-/** Several values of one name become header lines of their own, as the provider sends `link`. */
-function writeHead(outgoing: ServerResponse, response: PracticeResponse): void {
-  outgoing.statusCode = response.status;
-  for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
-  outgoing.setHeader("content-length", Buffer.byteLength(response.body));
-}
-
-const maxBodyBytes = 65_536;
-
-async function readRequest(incoming: IncomingMessage): Promise<PracticeRequest> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxBodyBytes) throw new RangeError(`Cannot read a request body of more than ${maxBodyBytes} bytes`);
-    chunks.push(chunk);
-  }
-  const [path = "/", query = ""] = (incoming.url ?? "/").split(/\?(.*)/s);
-  const headers = new Map<string, string>();
-  for (const [name, value] of Object.entries(incoming.headers)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
-  }
-  return {
-    method: incoming.method ?? "GET",
-    path,
-    query: new URLSearchParams(query),
-    headers,
-    body: Buffer.concat(chunks).toString("utf8"),
-  };
 }
 
 const maxLogged = 20_000;

@@ -58,8 +58,10 @@ export interface OrgContents {
   readonly adminConsoleSettings: JsonObject;
   /** Every app but the service application of the scan, which the org adds itself. */
   readonly apps: Listing<App>;
-  /** The policy that the service application is bound to. */
-  readonly serviceAppPolicyId: string;
+  /** The policy that the service application is bound to; null on the Classic Engine, whose apps have none. */
+  readonly serviceAppPolicyId: string | null;
+  /** Paths of features that the org does not have: 401 E0000015. */
+  readonly missingFeatures?: readonly string[];
   readonly policies: readonly PolicyWithRules[];
   readonly brands: readonly BrandWithPages[];
   readonly authenticators: readonly Resource[];

@@ -9,7 +9,6 @@ import { group, groupId } from "../people_objects.ts";
 import { policyId } from "../policy_objects.ts";
 import { defaultSessionRule, signOnPolicy } from "../sign_on_policies.ts";
 import { builtInZones } from "../zone_objects.ts";
-import type { AppSpec } from "../app_objects.ts";
 import type { App, OrgContents, PolicyWithRules, Site } from "../org_contents.ts";
 
 /** A fresh org: what the provider sets up, and nothing that an administrator did. */
@@ -70,22 +69,23 @@ export function anyTwoFactorsPolicy(site: Site): PolicyWithRules {
   });
 }
 
-/** The apps that the provider brings: each bound to the policy of its own name, unless `policyNames` says otherwise. */
+/** The apps that the provider brings: each bound to the policy of its own name, unless `policies` names another. */
 export function firstPartyApps(
   site: Site,
   orgId: string,
-  policyNames: { readonly adminConsole?: string; readonly dashboard?: string; readonly browserPlugin?: string } = {},
+  policies: { readonly browserPlugin?: string } = {},
 ): readonly App[] {
-  const firstParty = (name: string, label: string, policyName: string): AppSpec => ({
-    name,
-    label,
-    signOnMode: "OPENID_CONNECT",
-    policyId: policyId("ACCESS_POLICY", policyName),
-    orgId,
-  });
+  const firstParty = (name: string, label: string, policyName: string = label): App =>
+    appObject(site, {
+      name,
+      label,
+      signOnMode: "OPENID_CONNECT",
+      policyId: policyId("ACCESS_POLICY", policyName),
+      orgId,
+    });
   return [
-    firstParty("saasure", "Okta Admin Console", policyNames.adminConsole ?? "Okta Admin Console"),
-    firstParty("okta_enduser", "Okta Dashboard", policyNames.dashboard ?? "Okta Dashboard"),
-    firstParty("okta_browser_plugin", "Okta Browser Plugin", policyNames.browserPlugin ?? "Okta Browser Plugin"),
-  ].map((spec) => appObject(site, spec));
+    firstParty("saasure", "Okta Admin Console"),
+    firstParty("okta_enduser", "Okta Dashboard"),
+    firstParty("okta_browser_plugin", "Okta Browser Plugin", policies.browserPlugin),
+  ];
 }

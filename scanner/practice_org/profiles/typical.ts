@@ -7,7 +7,6 @@ import {
   passwordOnly,
   phishingResistant,
 } from "../access_policies.ts";
-import { appObject } from "../app_objects.ts";
 import { authenticatorObject, commonAuthenticators, oktaVerify, smartCard } from "../authenticator_objects.ts";
 import { automation } from "../automations.ts";
 import { brand } from "../brand_objects.ts";
@@ -22,12 +21,12 @@ import { anywhere, defaultSessionRule, fromZones, sessionRule, signOnPolicy } fr
 import { smartCardIdp } from "../smart_card_idp.ts";
 import { builtInZones, ipZone, zoneId } from "../zone_objects.ts";
 import { anyTwoFactorsPolicy, firstPartyApps } from "./empty.ts";
-import type { App, OrgContents, PolicyWithRules, Resource, Site } from "../org_contents.ts";
+import { businessApps, highAssurance, passwordThenEmail } from "./typical_apps.ts";
+import type { OrgContents, PolicyWithRules, Resource, Site } from "../org_contents.ts";
 
 const orgId = oktaId("00o", "typical");
 const headquarters = "Headquarters";
 const branch = "Branch offices";
-const highAssurance = "High assurance";
 
 /** An org as one finds them: some of it right, some of it never looked at again, policies shared by many apps. */
 export function typicalOrg(site: Site): OrgContents {
@@ -37,7 +36,10 @@ export function typicalOrg(site: Site): OrgContents {
     name: "Typical practice org",
     pipeline: "idx",
     adminConsoleSettings: { sessionIdleTimeoutMinutes: 30, sessionMaxLifetimeMinutes: 720 },
-    apps: listingOf([...firstPartyApps(site, orgId, { browserPlugin: "Any two factors" }), ...businessApps(site)]),
+    apps: listingOf([
+      ...firstPartyApps(site, orgId, { browserPlugin: "Any two factors" }),
+      ...businessApps(site, orgId),
+    ]),
     serviceAppPolicyId: policyId("ACCESS_POLICY", "Any two factors"),
     policies: [...sessionPolicies(site), ...passwordPolicies(site), ...appPolicies(site), ...automations(site)],
     brands: [
@@ -222,7 +224,7 @@ function appPolicies(site: Site): readonly PolicyWithRules[] {
       ],
     }),
     accessPolicy(site, {
-      name: "Password then e-mail",
+      name: passwordThenEmail,
       rules: [
         accessRule({
           name: "Everybody",
@@ -253,37 +255,6 @@ function automations(site: Site): readonly PolicyWithRules[] {
       inactivity: { number: 35, unit: "DAYS" },
       groupIds: [],
       targetStatus: "SUSPENDED",
-    }),
-  ];
-}
-
-function businessApps(site: Site): readonly App[] {
-  const strong = ["Finance", "Payroll", "Source code", "Secrets vault"];
-  const usual = ["Wiki", "Chat", "Calendar", "Help desk", "Design", "Surveys", "Video", "Whiteboard"];
-  const app = (label: string, policyName: string, name: string, signOnMode: string): App =>
-    appObject(site, { name, label, signOnMode, policyId: policyId("ACCESS_POLICY", policyName), orgId });
-  return [
-    ...strong.map((label) =>
-      app(label, highAssurance, `practice_${label.toLowerCase().replace(" ", "_")}_1`, "SAML_2_0"),
-    ),
-    ...usual.map((label) => app(label, "Any two factors", "oidc_client", "OPENID_CONNECT")),
-    app("Cafeteria menu", "Password then e-mail", "bookmark", "BOOKMARK"),
-    app("Parking", "Password then e-mail", "template_swa", "BROWSER_PLUGIN"),
-    appObject(site, {
-      name: "oidc_client",
-      label: "Retired intranet",
-      status: "INACTIVE",
-      signOnMode: "OPENID_CONNECT",
-      policyId: policyId("ACCESS_POLICY", "Any two factors"),
-      orgId,
-    }),
-    appObject(site, {
-      name: "active_directory",
-      label: "practice.example",
-      signOnMode: null,
-      features: ["PROFILE_MASTERING", "OUTBOUND_DEL_AUTH", "IMPORT_NEW_USERS"],
-      policyId: policyId("ACCESS_POLICY", "Any two factors"),
-      orgId,
     }),
   ];
 }
