@@ -1,0 +1,75 @@
+import type { ApiTokenOwner, ApiTokenOwners, Evidence, JsonList, JsonObject, OwnerGroup } from "../artifacts.ts";
+import { defineCheck, type FindingDraft } from "../check.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
+import { readText, shown } from "./reading/fields.ts";
+import { isSuperAdminRole } from "./reading/super_admin_role.ts";
+import { resourceOf } from "./reading/names.ts";
+
+const expected = "an owner without the Super Administrator role, direct or through a group";
+
+export const apitokenNotSuperAdmin = defineCheck({
+  name: "apitoken_not_super_admin",
+  artifacts: ["api_tokens", "api_token_owners"],
+  explanation: {
+    examines: "Whether the owner of an API token is a Super Administrator, by a role of their own or through a group.",
+    why:
+      "A token can do whatever its owner can. Whether the account was made for the token, and its role is scoped as documented, " +
+      "only the organization's records can tell, so this covers a part of the rule.",
+    fix: [
+      "Open Security > API > Tokens in the Admin Console",
+      "Create a dedicated account with the narrowest administrator role that the application needs",
+      "Create a new token as that account, move the application to it, and delete the old token",
+    ],
+    deciding_fields: [
+      "GET /api/v1/api-tokens: userId",
+      "GET /api/v1/users/{userId}/roles: type, label",
+      "GET /api/v1/users/{userId}/groups: id",
+      "GET /api/v1/groups/{id}/roles: type, label",
+    ],
+  },
+  evaluate: ({ api_tokens: tokens, api_token_owners: owners }) =>
+    judgeList(tokens, {
+      expected,
+      each: (token) => judgeToken(token, owners),
+      none: () => [pass({ resource: null, expected }, "no API token")],
+    }),
+});
+
+function judgeToken(token: JsonObject, owners: Evidence<ApiTokenOwners>): FindingDraft {
+  const subject: Subject = { resource: resourceOf("api_token", token), expected };
+  const userId = readText(token, "userId");
+  if (userId.kind !== "value" || userId.value === "") return unreadable(subject, `the owner ${shown(token["userId"])}`);
+  const known = owners.state === "obtained" ? owners.value : (owners.partial ?? {});
+  const owner = Object.hasOwn(known, userId.value) ? known[userId.value] : undefined;
+  if (owner !== undefined) return judgeOwner(subject, owner);
+  if (owners.state === "missing") return manualForMissing(subject, owners);
+  return manual(subject, "provider_error", "no answer about its owner's roles");
+}
+
+function judgeOwner(subject: Subject, owner: ApiTokenOwner): FindingDraft {
+  if (holdsSuperAdmin(owner.roles)) return fail(subject, "an owner who is Super Administrator");
+  const groups = owner.groups === null ? [] : listed(owner.groups);
+  const group = groups.find((candidate) => holdsSuperAdmin(candidate.roles));
+  if (group !== undefined)
+    return fail(subject, `an owner who is Super Administrator through the group "${group.name}"`);
+  return whatIsMissing(subject, owner, groups) ?? pass(subject, "no such role");
+}
+
+/** The first piece of evidence without which the role could still be there. */
+function whatIsMissing(subject: Subject, owner: ApiTokenOwner, groups: readonly OwnerGroup[]): FindingDraft | null {
+  if (owner.groups === null) return manual(subject, "provider_error", "no answer about its owner's groups");
+  for (const evidence of [owner.roles, owner.groups, ...groups.map((group) => group.roles)]) {
+    if (evidence.state === "missing") return manualForMissing(subject, evidence);
+  }
+  const roles = [owner.roles, ...groups.map((group) => group.roles)].flatMap(listed);
+  const unread = roles.find((role) => isSuperAdminRole(role) === null);
+  return unread === undefined ? null : unreadable(subject, `the role ${shown(unread)}`);
+}
+
+function holdsSuperAdmin(roles: Evidence<JsonList>): boolean {
+  return listed(roles).some((role) => isSuperAdminRole(role) === true);
+}
+
+function listed<Item>(evidence: Evidence<readonly Item[]>): readonly Item[] {
+  return evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
+}

@@ -1,0 +1,32 @@
+import { defineCheck } from "../check.ts";
+import { judgeField, manualForMissing, type Subject } from "./reading/drafts.ts";
+import { readNumber } from "./reading/fields.ts";
+
+const subject: Subject = {
+  resource: { type: "app", id: "admin-console", name: "Okta Admin Console" },
+  expected: "a maximum app session idle time of 1 to 15 minutes",
+};
+
+export const applicationAdminConsoleSessionIdleTimeout = defineCheck({
+  name: "application_admin_console_session_idle_timeout_15min",
+  artifacts: ["admin_console_settings"],
+  explanation: {
+    examines: "How long a session of the Admin Console may lie idle, apart from the global session.",
+    why: "An administrator's unattended browser is worth more than any other. Okta refuses this setting to every role below Super Administrator.",
+    fix: [
+      "Open Applications > Applications > Okta Admin Console",
+      'On the Sign On tab, under "Okta Admin Console session", set "Maximum app session idle time" to 15 minutes',
+    ],
+    deciding_fields: ["GET /api/v1/first-party-app-settings/admin-console: sessionIdleTimeoutMinutes"],
+  },
+  evaluate({ admin_console_settings: settings }) {
+    if (settings.state === "missing") return [manualForMissing(subject, settings)];
+    const minutes = readNumber(settings.value, "sessionIdleTimeoutMinutes");
+    return [
+      judgeField(subject, minutes, {
+        isCompliant: (value) => value >= 1 && value <= 15,
+        show: (value) => (value === 0 ? "no limit (0)" : `${value} ${value === 1 ? "minute" : "minutes"}`),
+      }),
+    ];
+  },
+});

@@ -1,0 +1,130 @@
+import { missing, type Evidence, type JsonList, type JsonObject, type RulesById } from "../artifacts.ts";
+import { defineCheck, type CheckContext, type FindingDraft } from "../check.ts";
+import { accessPolicyId, unreadablePolicy } from "./reading/access_policy.ts";
+import { activityOf } from "./reading/activity.ts";
+import { withoutPolicy } from "./reading/built_in_app.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
+import { readWord, shown } from "./reading/fields.ts";
+import { networkConditionOf } from "./reading/network_condition.ts";
+import { isBuiltIn } from "./reading/rules.ts";
+import { nameOf, resourceOf } from "./reading/names.ts";
+
+const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
+
+export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
+  name: "application_authentication_policy_network_zone_enforced",
+  artifacts: ["apps", "app_policy_rules"],
+  explanation: {
+    examines:
+      "Whether every rule of each active app's authentication policy names a network zone, and the catch-all rule denies.",
+    why:
+      "An app is only as closed as its most open rule: one rule without a zone, or a catch-all that allows, lets in from anywhere. " +
+      "A Read-Only Administrator sees just the apps assigned to the scanner's own app, so a full answer needs Super Administrator.",
+    fix: [
+      "Open Applications > Applications and each active app",
+      'On the Sign On tab, under "User Authentication", choose View Policy Details',
+      'Edit each rule and set "User\'s IP is" to the zones of the Access Control Policy',
+      'Edit the Catch-all Rule and set "Access is" to Denied',
+    ],
+    deciding_fields: [
+      "GET /api/v1/apps: status, _links.accessPolicy.href",
+      "GET /api/v1/policies/{id}/rules: status, system, name",
+      "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
+      "GET /api/v1/policies/{id}/rules: actions.appSignOn.access (of the catch-all)",
+    ],
+  },
+  evaluate({ apps, app_policy_rules: rules }, context) {
+    const note = apps.state === "obtained" ? coverageNote(apps.value) : null;
+    return judgeList(apps, {
+      expected,
+      each: (app) => judgeApp(app, rules, { context, note }),
+      none: (found) => [noActiveApp(found)],
+    });
+  },
+});
+
+interface AppSurroundings {
+  readonly context: CheckContext;
+  readonly note: string | null;
+}
+
+function judgeApp(
+  app: JsonObject,
+  allRules: Evidence<RulesById>,
+  { context, note }: AppSurroundings,
+): FindingDraft | null {
+  const subject: Subject = { resource: resourceOf("app", app), expected, ...(note === null ? {} : { note }) };
+  const activity = activityOf(app);
+  if (activity === "inactive") return null;
+  if (activity === "unknown") return unreadable(subject, `the status ${shown(app["status"])}`);
+  const policyId = accessPolicyId(app);
+  if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${shown(app["_links"])}`);
+  if (policyId === null) return withoutPolicy(subject, context);
+  const rules = rulesOf(policyId, allRules);
+  if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
+  const draft = judgeRules(subject, rules.state === "obtained" ? rules.value : (rules.partial ?? []));
+  if (rules.state === "obtained") return draft.reading;
+  // What was seen of the rules can only prove an open door; that something is absent is not seen.
+  return draft.proven ?? manualForMissing(subject, rules);
+}
+
+/** Null where nobody asked for them. */
+function rulesOf(policyId: string, all: Evidence<RulesById>): Evidence<JsonList> | null {
+  const byId = all.state === "obtained" ? all.value : (all.partial ?? {});
+  const rules = Object.hasOwn(byId, policyId) ? byId[policyId] : undefined;
+  if (rules !== undefined) return rules;
+  return all.state === "missing" ? missing(all.reason, all.detail) : null;
+}
+
+interface RulesVerdict {
+  readonly reading: FindingDraft;
+  /** A FAIL that stands on the rules seen, whatever other rules there are. */
+  readonly proven: FindingDraft | null;
+}
+
+function judgeRules(subject: Subject, rules: JsonList): RulesVerdict {
+  const perhapsActive = rules.filter((rule) => activityOf(rule) !== "inactive");
+  const drafts = perhapsActive.map((rule) => judgeRule(subject, rule));
+  const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
+  if (proven !== null) return { reading: proven, proven };
+  const unclear = drafts.find((draft) => draft !== null);
+  if (unclear !== undefined && unclear !== null) return { reading: unclear, proven };
+  const custom = perhapsActive.filter((rule) => isBuiltIn(rule) === false);
+  if (perhapsActive.length === 0) return { reading: fail(subject, "no active rule in its policy"), proven };
+  if (custom.length === 0) return { reading: fail(subject, "no active rule but the catch-all"), proven };
+  if (custom.length === perhapsActive.length) return { reading: fail(subject, "no active catch-all rule"), proven };
+  const zones = custom.length === 1 ? "1 rule with its zones" : `${custom.length} rules with their zones`;
+  return { reading: pass(subject, `${zones} and a catch-all that denies`), proven };
+}
+
+/** Null where the rule is as it should be. */
+function judgeRule(subject: Subject, rule: JsonObject): FindingDraft | null {
+  const name = `rule "${nameOf(rule)}"`;
+  const isCatchAll = isBuiltIn(rule);
+  if (activityOf(rule) === "unknown") return unreadable(subject, `the status ${shown(rule["status"])} of ${name}`);
+  if (isCatchAll === null) return unreadable(subject, `${name} that may be the catch-all`);
+  if (isCatchAll) {
+    const access = readWord(rule, "actions.appSignOn.access", ["ALLOW", "DENY"]);
+    if (access.kind === "unreadable") return unreadable(subject, `the access ${access.found} of ${name}`);
+    if (access.kind === "value" && access.value === "DENY") return null;
+    return fail(subject, `access ${access.kind === "value" ? access.value : "not set"} in the catch-all ${name}`);
+  }
+  const network = networkConditionOf(rule);
+  if (network.kind === "zoned") return null;
+  const actual = `${network.actual} in ${name}`;
+  if (network.kind === "open") return fail(subject, actual);
+  return network.kind === "review" ? manual(subject, "needs_review", actual) : unreadable(subject, actual);
+}
+
+/** A Super Administrator always sees the Admin Console's own app; who does not see it does not see all. */
+function coverageNote(apps: JsonList): string | null {
+  if (apps.some((app) => app["name"] === "saasure")) return null;
+  return `only the ${apps.length} ${apps.length === 1 ? "app" : "apps"} visible to the administrator role of this run`;
+}
+
+function noActiveApp(apps: JsonList): FindingDraft {
+  const isRestricted = coverageNote(apps) !== null;
+  const note = isRestricted ? "a role below Super Administrator sees only the apps assigned to it" : undefined;
+  const subject: Subject = { resource: null, expected, ...(note === undefined ? {} : { note }) };
+  return manual(subject, isRestricted ? "missing_role" : "needs_review", "no active app");
+}

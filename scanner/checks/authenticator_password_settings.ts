@@ -1,0 +1,158 @@
+import type { JsonObject } from "../artifacts.ts";
+import { defineCheck, type Check, type FindingDraft } from "../check.ts";
+import { activityOf } from "./reading/activity.ts";
+import { isDirectoryPolicy } from "./reading/directory.ts";
+import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./reading/drafts.ts";
+import { readBoolean, readNumber, shown, type Field } from "./reading/fields.ts";
+import { resourceOf } from "./reading/names.ts";
+
+/** The checks of a password policy's settings: each active policy, one setting. */
+
+export const passwordMinimumLength = passwordCheck({
+  name: "authenticator_password_minimum_length_15",
+  expected: "a minimum length of at least 15 characters",
+  path: "complexity.minLength",
+  read: readNumber,
+  isCompliant: (length) => length >= 15,
+  show: (length) => `${length} characters`,
+  examines: "The shortest password that each active password policy accepts.",
+  why: "Length is what makes guessing a stolen hash expensive; DISA asks for 15 characters.",
+  console: 'Set "Minimum length" to 15 characters',
+});
+
+export const passwordUppercase = complexityCheck("uppercase", "Upper case letter", "minUpperCase");
+export const passwordLowercase = complexityCheck("lowercase", "Lower case letter", "minLowerCase");
+export const passwordNumber = complexityCheck("number", "Number (0-9)", "minNumber");
+export const passwordSymbol = complexityCheck("symbol", "Symbol (e.g., !@#$%^&*)", "minSymbol");
+
+export const passwordMinimumAge = passwordCheck({
+  name: "authenticator_password_minimum_age_24h",
+  expected: "a minimum password age of at least 1440 minutes (24 hours)",
+  path: "age.minAgeMinutes",
+  read: readNumber,
+  isCompliant: (minutes) => minutes >= 1440,
+  show: (minutes) => `${minutes} minutes`,
+  examines: "How long a new password must be kept before it may be changed again.",
+  why: "Without a minimum age a user changes the password several times in a row and is back at the old one.",
+  console: 'Set "Minimum password age is XX hours" to at least 24',
+});
+
+export const passwordMaximumAge = passwordCheck({
+  name: "authenticator_password_maximum_age_60d",
+  expected: "a maximum password age of 1 to 60 days",
+  path: "age.maxAgeDays",
+  read: readNumber,
+  isCompliant: (days) => days >= 1 && days <= 60,
+  show: (days) => (days === 0 ? "no limit (0)" : `${days} days`),
+  examines: "After how many days a password expires.",
+  why: "A password that leaked unnoticed stays good until it is changed; 0 means that it never expires.",
+  console: 'Set "Password expires after XX days" to 60',
+});
+
+export const passwordHistory = passwordCheck({
+  name: "authenticator_password_history_5",
+  expected: "a password history of at least 5",
+  path: "age.historyCount",
+  read: readNumber,
+  isCompliant: (passwords) => passwords >= 5,
+  show: (passwords) => `a history of ${passwords}`,
+  examines: "How many earlier passwords may not be used again.",
+  why: "A password that was once exposed must not come back by rotation.",
+  console: 'Set "Enforce password history for last XX passwords" to 5',
+});
+
+export const passwordCommonPasswordCheck = passwordCheck({
+  name: "authenticator_password_common_password_check",
+  expected: "the common password check to be on",
+  path: "complexity.dictionary.common.exclude",
+  read: readBoolean,
+  isCompliant: (isOn) => isOn,
+  show: (isOn) => (isOn ? "on" : "off"),
+  examines: "Whether passwords from the list of commonly used ones are refused.",
+  why: "Attackers try the common passwords first, and many of them satisfy every complexity rule.",
+  console: 'Check "Common Password Check"',
+});
+
+export const passwordLockoutThreshold = passwordCheck({
+  name: "authenticator_password_lockout_threshold_3",
+  expected: "a lockout after 1 to 3 unsuccessful attempts",
+  path: "lockout.maxAttempts",
+  read: readNumber,
+  isCompliant: (attempts) => attempts >= 1 && attempts <= 3,
+  show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
+  isExempt: isDirectoryPolicy,
+  examines: "After how many wrong passwords an account is locked.",
+  why:
+    "Without a lockout passwords can be guessed online; 0 means that an account is never locked. Where a directory sources the " +
+    "users, locking is the directory's task.",
+  console: 'Check "Lock out after XX unsuccessful attempts" and set it to 3',
+});
+
+interface PasswordSetting<Value> {
+  readonly name: string;
+  readonly expected: string;
+  /** Under `settings.password`. */
+  readonly path: string;
+  readonly read: (policy: JsonObject, path: string) => Field<Value>;
+  readonly isCompliant: (value: Value) => boolean;
+  readonly show: (value: Value) => string;
+  /** Policies that the rule leaves to somebody else. */
+  readonly isExempt?: (policy: JsonObject) => boolean;
+  readonly examines: string;
+  readonly why: string;
+  readonly console: string;
+}
+
+function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
+  const { name, expected, examines, why, path } = setting;
+  const exemptField = "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider";
+  return defineCheck({
+    name,
+    artifacts: ["password_policies"],
+    explanation: {
+      examines,
+      why,
+      fix: [
+        "Open Security > Authenticators in the Admin Console",
+        'Choose Actions > Edit next to "Password" and edit each active policy',
+        `${setting.console} and save`,
+      ],
+      deciding_fields: [
+        "GET /api/v1/policies?type=PASSWORD: status",
+        `GET /api/v1/policies?type=PASSWORD: settings.password.${path}`,
+        ...(setting.isExempt === undefined ? [] : [exemptField]),
+      ],
+    },
+    evaluate: ({ password_policies }) =>
+      judgeList(password_policies, {
+        expected,
+        each: (policy) => judgePolicy(policy, setting),
+        none: () => [fail({ resource: null, expected }, "no active password policy")],
+      }),
+  });
+}
+
+function judgePolicy<Value>(policy: JsonObject, setting: PasswordSetting<Value>): FindingDraft | null {
+  const subject: Subject = { resource: resourceOf("policy", policy), expected: setting.expected };
+  const activity = activityOf(policy);
+  if (activity === "inactive") return null;
+  if (activity === "unknown") return unreadable(subject, `the status ${shown(policy["status"])}`);
+  if (setting.isExempt?.(policy) === true) {
+    return manual(subject, "not_applicable", "a policy for users whose directory locks them itself");
+  }
+  return judgeField(subject, setting.read(policy, `settings.password.${setting.path}`), setting);
+}
+
+function complexityCheck(suffix: string, label: string, field: string): Check {
+  return passwordCheck({
+    name: `authenticator_password_complexity_${suffix}`,
+    expected: `at least 1 character of the kind "${label}"`,
+    path: `complexity.${field}`,
+    read: readNumber,
+    isCompliant: (characters) => characters >= 1,
+    show: (characters) => `${characters} required`,
+    examines: `Whether each active password policy demands a character of the kind "${label}".`,
+    why: "Every kind of character that a password must hold makes the space larger that an attacker has to search.",
+    console: `Check "${label}"`,
+  });
+}

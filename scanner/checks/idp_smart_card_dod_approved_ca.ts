@@ -1,0 +1,88 @@
+import type { SmartCardIdp, TrustedCertificate } from "../artifacts.ts";
+import { defineCheck, type CheckContext, type FindingDraft } from "../check.ts";
+import { explicitActivityOf } from "./reading/activity.ts";
+import { namesApprovedIssuer } from "./reading/distinguished_name.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
+import { readText, shown } from "./reading/fields.ts";
+import { resourceOf } from "./reading/names.ts";
+
+const dodIssuers = ["OU=DoD", "OU=ECA"];
+
+export const idpSmartCardDodApprovedCa = defineCheck({
+  name: "idp_smart_card_dod_approved_ca",
+  artifacts: ["smart_card_idps"],
+  explanation: {
+    examines:
+      "Whether each Smart Card identity provider is active and trusts a certificate authority of the DOD (or an ECA).",
+    why:
+      "A smart card proves as much as the authority that issued its certificate. The issuer's name is matched here; " +
+      "that every certificate of the chain is on the DOD's list is for a person to verify, so this covers a part of the rule.",
+    fix: [
+      "Open Security > Identity Providers in the Admin Console",
+      'Activate the identity provider of type "Smart Card", or add one',
+      "Choose Actions > Configure and build the certificate chain from the files of a DOD-approved authority",
+    ],
+    deciding_fields: [
+      "GET /api/v1/idps?type=X509: status, protocol.credentials.trust.issuer, protocol.credentials.trust.kid",
+      "GET /api/v1/idps/credentials/keys/{kid}: x5c (its issuer and validity)",
+    ],
+  },
+  evaluate({ smart_card_idps: idps }, context) {
+    const approved = context.approvedIssuers ?? dodIssuers;
+    const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
+    return judgeList(idps, {
+      expected,
+      each: (item) => judgeIdp(item, { expected, approved, context }),
+      none: () => [fail({ resource: null, expected }, "no Smart Card identity provider")],
+    });
+  },
+});
+
+interface Approval {
+  readonly expected: string;
+  readonly approved: readonly string[];
+  readonly context: CheckContext;
+}
+
+function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): FindingDraft | null {
+  const { expected, approved } = approval;
+  const type = readText(idp, "type");
+  if (type.kind === "value" && type.value !== "X509") return null;
+  const subject: Subject = { resource: resourceOf("identity_provider", idp), expected };
+  const activity = explicitActivityOf(idp);
+  const status = idp["status"];
+  if (activity === "unknown" && typeof status !== "string") return unreadable(subject, `the status ${shown(status)}`);
+  if (activity !== "active")
+    return fail(subject, typeof status === "string" ? `the status ${status}` : "status not set");
+  const issuer = readText(idp, "protocol.credentials.trust.issuer");
+  if (issuer.kind === "unreadable") return unreadable(subject, `the issuer ${issuer.found}`);
+  if (issuer.kind === "absent")
+    return manual(subject, "needs_review", "an active identity provider with no issuer set");
+  if (!namesApprovedIssuer(issuer.value, approved)) {
+    return manual(subject, "needs_review", `the issuer "${issuer.value}"`);
+  }
+  if (certificate.state === "missing") return manualForMissing(subject, certificate);
+  return judgeCertificate(subject, { issuer: issuer.value, certificate: certificate.value }, approval);
+}
+
+function judgeCertificate(
+  subject: Subject,
+  trust: { readonly issuer: string; readonly certificate: TrustedCertificate | null },
+  { approved, context }: Approval,
+): FindingDraft {
+  const { issuer, certificate } = trust;
+  if (certificate === null) return pass(subject, `the issuer "${issuer}" (its certificate cannot be read)`);
+  if (!namesApprovedIssuer(certificate.issuer, approved)) {
+    return manual(subject, "needs_review", `the issuer "${issuer}" with a certificate from "${certificate.issuer}"`);
+  }
+  const { valid_from: from, valid_to: to } = certificate;
+  // Times of one form, ISO 8601 in UTC, are ordered as texts.
+  if (context.evaluatedAt < from || context.evaluatedAt > to) {
+    return manual(
+      subject,
+      "needs_review",
+      `the issuer "${issuer}" with a certificate valid only from ${from} to ${to}`,
+    );
+  }
+  return pass(subject, `the issuer "${issuer}" with a certificate valid until ${to}`);
+}

@@ -1,0 +1,124 @@
+import { isJsonObject, type Evidence, type JsonList, type JsonObject } from "../artifacts.ts";
+import { defineCheck, type FindingDraft } from "../check.ts";
+import { explicitActivityOf } from "./reading/activity.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
+import { readList, readText, readTexts, readWord, shown, type Field } from "./reading/fields.ts";
+import { nameOf } from "./reading/names.ts";
+
+const subject: Subject = {
+  resource: null,
+  expected:
+    "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere",
+};
+
+export const networkZoneBlockAnonymizedProxies = defineCheck({
+  name: "network_zone_block_anonymized_proxies",
+  artifacts: ["network_zones"],
+  explanation: {
+    examines: "Whether a network zone of the blocklist keeps anonymizing proxies out before any policy is evaluated.",
+    why:
+      "Attackers come through Tor and rented proxies, so that an address says nothing about them. Okta's enhanced dynamic zone follows " +
+      "the anonymizers; a static list, or one with exceptions, is as good as whoever keeps it, so a person has to look.",
+    fix: [
+      "Open Security > Networks in the Admin Console",
+      'Set "Enhanced dynamic zone blocklist" (DefaultEnhancedDynamicZone) to Active, with all anonymizers and no exceptions',
+      'Or, with a list from the CSSP: edit "IP Block list", add its ranges to "Gateway IPs" and save',
+    ],
+    deciding_fields: [
+      "GET /api/v1/zones: status, usage, type",
+      "GET /api/v1/zones: ipServiceCategories.include, .exclude, asns, locations (DYNAMIC_V2)",
+      "GET /api/v1/zones: proxyType (DYNAMIC), gateways, proxies (IP)",
+    ],
+  },
+  evaluate: ({ network_zones: zones }) => [judgeZones(zones)],
+});
+
+function judgeZones(zones: Evidence<JsonList>): FindingDraft {
+  // Only a whole list shows that nothing blocks, and PASS needs it too.
+  if (zones.state === "missing") return manualForMissing(subject, zones);
+  const judged = zones.value.map(judgeZone).filter((zone) => zone !== null);
+  const first = (kind: ZoneVerdict["kind"]) => judged.find((zone) => zone.kind === kind);
+  const blocking = first("blocks");
+  if (blocking !== undefined) return pass(subject, blocking.actual);
+  const unread = first("unreadable");
+  if (unread !== undefined) return unreadable(subject, unread.actual);
+  const partial = first("review");
+  return partial === undefined ? fail(subject, "no such zone") : manual(subject, "needs_review", partial.actual);
+}
+
+interface ZoneVerdict {
+  readonly kind: "blocks" | "review" | "unreadable";
+  readonly actual: string;
+}
+
+/** Null for a zone that blocks no anonymizer. */
+function judgeZone(zone: JsonObject): ZoneVerdict | null {
+  const name = `zone "${nameOf(zone)}"`;
+  const unread = (found: string): ZoneVerdict => ({ kind: "unreadable", actual: `${found} of ${name}` });
+  const activity = explicitActivityOf(zone);
+  if (activity === "inactive") return null;
+  const usage = readWord(zone, "usage", ["BLOCKLIST", "POLICY"]);
+  if (usage.kind === "value" && usage.value === "POLICY") return null;
+  if (usage.kind === "absent") return null;
+  if (usage.kind === "unreadable") return unread(`the usage ${usage.found}`);
+  if (activity === "unknown") return unread(`the status ${shown(zone["status"])}`);
+  const type = readText(zone, "type");
+  if (type.kind === "value" && type.value === "DYNAMIC_V2") return judgeEnhanced(zone, name);
+  if (type.kind === "value" && type.value === "DYNAMIC") return judgeLegacy(zone, name);
+  if (type.kind === "value" && type.value === "IP") return judgeStatic(zone, name);
+  return unread(`the type ${type.kind === "value" ? shown(type.value) : shown(zone["type"])}`);
+}
+
+const wholeCategories = ["ALL_ANONYMIZERS", "ALL_IP_SERVICES"];
+
+function judgeEnhanced(zone: JsonObject, name: string): ZoneVerdict | null {
+  const include = readTexts(zone, "ipServiceCategories.include");
+  if (include.kind === "unreadable")
+    return { kind: "unreadable", actual: `the categories ${include.found} of ${name}` };
+  if (include.kind === "absent" || include.value.length === 0) return null;
+  const narrowing = [
+    "ipServiceCategories.exclude",
+    "asns.include",
+    "asns.exclude",
+    "locations.include",
+    "locations.exclude",
+  ].map((path) => ({ path, entries: readEntries(zone, path) }));
+  const unread = narrowing.find(({ entries }) => entries.kind === "unreadable");
+  if (unread !== undefined) return { kind: "unreadable", actual: `the ${unread.path} of ${name}` };
+  const narrowed = narrowing.filter(({ entries }) => entries.kind === "value" && entries.value.length > 0);
+  const categories = include.value.slice(0, 5).join(", ");
+  if (narrowed.length > 0) {
+    const limits = narrowed.map(({ path }) => path).join(", ");
+    return { kind: "review", actual: `${categories} limited by ${limits} in ${name}` };
+  }
+  const isWhole = include.value.some((category) => wholeCategories.includes(category));
+  return { kind: isWhole ? "blocks" : "review", actual: `${categories} in ${name}` };
+}
+
+function judgeLegacy(zone: JsonObject, name: string): ZoneVerdict | null {
+  const proxyType = readText(zone, "proxyType");
+  if (proxyType.kind === "unreadable")
+    return { kind: "unreadable", actual: `the proxy type ${proxyType.found} of ${name}` };
+  // An empty text is how the API says "no proxy type" beside null.
+  if (proxyType.kind === "absent" || proxyType.value === "") return null;
+  return { kind: "review", actual: `the proxy type ${proxyType.value} in the legacy dynamic ${name}` };
+}
+
+function judgeStatic(zone: JsonObject, name: string): ZoneVerdict | null {
+  const lists = [readEntries(zone, "gateways"), readEntries(zone, "proxies")];
+  const unread = lists.find((entries) => entries.kind === "unreadable");
+  if (unread?.kind === "unreadable") return { kind: "unreadable", actual: `the addresses ${unread.found} of ${name}` };
+  const count = lists.reduce((sum, entries) => sum + (entries.kind === "value" ? entries.value.length : 0), 0);
+  return count === 0 ? null : { kind: "review", actual: `${count} static entries in ${name}` };
+}
+
+/** A list, or an object of lists: `asns` and `locations` come as either. */
+function readEntries(zone: JsonObject, path: string): Field<readonly unknown[]> {
+  const [parent = "", child] = path.split(".");
+  const whole = zone[parent];
+  if (child !== undefined && Array.isArray(whole)) return { kind: "value", value: child === "include" ? whole : [] };
+  if (child !== undefined && whole !== undefined && whole !== null && !isJsonObject(whole)) {
+    return { kind: "unreadable", found: shown(whole) };
+  }
+  return readList(zone, path);
+}

@@ -1,0 +1,71 @@
+import type { BrandSignInPage } from "../artifacts.ts";
+import { defineCheck, type FindingDraft } from "../check.ts";
+import { bannerSentences, shortBanner } from "./reading/dod_banner.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
+import { shown } from "./reading/fields.ts";
+import { wordsOf, wordsOfPage } from "./reading/page_text.ts";
+import { resourceOf } from "./reading/names.ts";
+
+const expected = "a sign-in page with the whole Standard Mandatory DOD Notice and Consent Banner";
+
+export const signonDodWarningBannerConfigured = defineCheck({
+  name: "signon_dod_warning_banner_configured",
+  artifacts: ["brand_sign_in_pages"],
+  explanation: {
+    examines: "Whether the sign-in page of every brand holds DISA's notice and consent banner, word for word.",
+    why:
+      "Only who was told that use is monitored has consented to it. The words are compared, not their setting: tags, entities, scripts, " +
+      "quotation marks, dashes and case make no difference, and text in a comment does not count.",
+    fix: [
+      "Open Customizations > Brands in the Admin Console and each brand (a custom domain is needed)",
+      'On the Pages tab choose Configure next to "Sign-in page", and the code editor',
+      "Insert the banner as the Okta DOD Warning Banner Configuration Guide of the STIG package says, and publish",
+    ],
+    deciding_fields: [
+      "GET /api/v1/brands: id, name",
+      "GET /api/v1/brands/{id}/pages/sign-in/customized: pageContent",
+      "GET /api/v1/brands/{id}/pages/sign-in/default: pageContent (where nothing is customized)",
+    ],
+  },
+  evaluate: ({ brand_sign_in_pages: pages }) =>
+    judgeList(pages, { expected, each: judgeBrand, none: () => [fail({ resource: null, expected }, "no brand")] }),
+});
+
+function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {
+  const subject: Subject = { resource: resourceOf("brand", brand), expected };
+  if (page.state === "missing") return manualForMissing(subject, page);
+  const { kind, content } = page.value;
+  const note = kind === "default" ? "the page is not customized" : undefined;
+  const annotated: Subject = note === undefined ? subject : { ...subject, note };
+  if (content === undefined || content === null) return fail(annotated, "no banner");
+  if (typeof content !== "string") return unreadable(subject, `the page ${shown(content)}`);
+  return judgePage(annotated, wordsOfPage(content));
+}
+
+/** The sentences in their order, with whatever a page puts between them. */
+function judgePage(subject: Subject, words: string): FindingDraft {
+  const missing = bannerSentences.filter((sentence) => !words.includes(wordsOf(sentence)));
+  if (missing.length === 0) {
+    if (isInOrder(words)) return pass(subject, "the whole banner");
+    return manual(subject, "needs_review", "every sentence of the banner, but not in its order");
+  }
+  if (words.includes(wordsOf(shortBanner))) return manual(subject, "needs_review", "the short form of the banner");
+  if (missing.length === bannerSentences.length) return fail(subject, "no banner");
+  return fail(subject, `the banner without ${missing.map(quoted).join(" and ")}`);
+}
+
+function isInOrder(words: string): boolean {
+  let position = 0;
+  for (const sentence of bannerSentences) {
+    const found = words.indexOf(wordsOf(sentence), position);
+    if (found === -1) return false;
+    // The space after a sentence is the one before the next.
+    position = found + wordsOf(sentence).length - 1;
+  }
+  return true;
+}
+
+function quoted(sentence: string): string {
+  const text = sentence.replace(/^-/, "");
+  return `"${text.length > 60 ? `${text.slice(0, 57)}...` : text}"`;
+}

@@ -1,0 +1,111 @@
+import type { JsonObject } from "../artifacts.ts";
+import { defineCheck, type Check, type Explanation } from "../check.ts";
+import { fail, judgeField, type Subject } from "./reading/drafts.ts";
+import { readBoolean, readNumber, type Field } from "./reading/fields.ts";
+import { isBuiltIn } from "./reading/rules.ts";
+import { judgeSessionPolicies } from "./reading/session_policies.ts";
+import { unreadable } from "./reading/drafts.ts";
+import { nameOf } from "./reading/names.ts";
+
+const atPriorityOne = 'an active rule at priority 1, not the built-in "Default Rule",';
+
+const fixSteps = [
+  "Open Security > Global Session Policy in the Admin Console",
+  "Open each active policy, the Default Policy first",
+  'Add a rule, or edit the one at priority 1 (it must not be the built-in "Default Rule")',
+];
+
+export const signonGlobalSessionIdleTimeout = sessionCheck({
+  name: "signon_global_session_idle_timeout_15min",
+  expected: `${atPriorityOne} with a maximum idle time of 1 to 15 minutes`,
+  field: "maxSessionIdleMinutes",
+  read: readNumber,
+  isCompliant: (minutes) => minutes >= 1 && minutes <= 15,
+  show: minutesOrNoLimit,
+  explanation: {
+    examines:
+      "How long a global session may lie idle before Okta ends it, in the deciding rule of every active policy.",
+    why:
+      "An unattended browser with a live session is an open door to every app behind it. A lax custom policy governs its users " +
+      "whatever the Default Policy says, so each active policy is judged; 0 means that a session never idles out.",
+    fix: [...fixSteps, 'Set "Maximum Okta global session idle time" to 15 minutes and save'],
+    deciding_fields: decidingFields("maxSessionIdleMinutes"),
+  },
+});
+
+export const signonGlobalSessionLifetime = sessionCheck({
+  name: "signon_global_session_lifetime_18h",
+  expected: `${atPriorityOne} with a maximum session lifetime of 1 to 1080 minutes (18 hours)`,
+  field: "maxSessionLifetimeMinutes",
+  read: readNumber,
+  isCompliant: (minutes) => minutes >= 1 && minutes <= 1080,
+  show: minutesOrNoLimit,
+  explanation: {
+    examines: "How long a global session may last in all, in the deciding rule of every active policy.",
+    why:
+      "A session that lives on while it is used is never challenged again, so a stolen one stays good. " +
+      "0 means no limit at all, which is what Okta starts with.",
+    fix: [...fixSteps, 'Set "Maximum Okta global session lifetime" to 18 hours and save'],
+    deciding_fields: decidingFields("maxSessionLifetimeMinutes"),
+  },
+});
+
+export const signonGlobalSessionCookies = sessionCheck({
+  name: "signon_global_session_cookies_not_persistent",
+  expected: `${atPriorityOne} whose session cookies do not persist`,
+  field: "usePersistentCookie",
+  read: readBoolean,
+  isCompliant: (isPersistent) => !isPersistent,
+  show: (isPersistent) => (isPersistent ? "persistent session cookies" : "no persistent session cookies"),
+  explanation: {
+    examines: "Whether the session cookie outlives the browser, in the deciding rule of every active policy.",
+    why: "A persistent cookie leaves a session on the disk of a shared or lost machine after the browser was closed.",
+    fix: [...fixSteps, 'Set "Okta global session cookies persist across browser sessions" to Disabled and save'],
+    deciding_fields: decidingFields("usePersistentCookie"),
+  },
+});
+
+interface SessionSetting<Value> {
+  readonly name: string;
+  readonly expected: string;
+  /** Under `actions.signon.session`. */
+  readonly field: string;
+  readonly read: (rule: JsonObject, path: string) => Field<Value>;
+  readonly isCompliant: (value: Value) => boolean;
+  readonly show: (value: Value) => string;
+  readonly explanation: Explanation;
+}
+
+/** The three checks that share everything but the setting. */
+function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
+  const { name, expected, field, read, isCompliant, show, explanation } = setting;
+  return defineCheck({
+    name,
+    artifacts: ["global_session_policies"],
+    explanation,
+    evaluate: ({ global_session_policies }) =>
+      judgeSessionPolicies(global_session_policies, expected, (subject, rule) => judgeRule(subject, rule)),
+  });
+
+  function judgeRule(subject: Subject, rule: JsonObject) {
+    const isDefault = isBuiltIn(rule);
+    if (isDefault === null) return unreadable(subject, `a rule "${nameOf(rule)}" that may be built in`);
+    if (isDefault) return fail(subject, `the built-in rule "${nameOf(rule)}" at priority 1`);
+    return judgeField(subject, read(rule, `actions.signon.session.${field}`), {
+      isCompliant,
+      show: (value) => `${show(value)} in rule "${nameOf(rule)}"`,
+    });
+  }
+}
+
+function minutesOrNoLimit(minutes: number): string {
+  return minutes === 0 ? "no limit (0)" : `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
+}
+
+function decidingFields(setting: string): readonly string[] {
+  return [
+    "GET /api/v1/policies?type=OKTA_SIGN_ON: status",
+    "GET /api/v1/policies/{id}/rules: status, priority, system, name",
+    `GET /api/v1/policies/{id}/rules: actions.signon.session.${setting}`,
+  ];
+}

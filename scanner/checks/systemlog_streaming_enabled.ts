@@ -1,0 +1,43 @@
+import type { JsonObject } from "../artifacts.ts";
+import { defineCheck, type FindingDraft } from "../check.ts";
+import { activityOf } from "./reading/activity.ts";
+import { fail, judgeList, pass, unreadable } from "./reading/drafts.ts";
+import { shown } from "./reading/fields.ts";
+import { resourceOf } from "./reading/names.ts";
+
+const expected = "an active log stream";
+
+export const systemlogStreamingEnabled = defineCheck({
+  name: "systemlog_streaming_enabled",
+  artifacts: ["log_streams"],
+  explanation: {
+    examines: "Whether at least one log stream sends the System Log to a central log server.",
+    why:
+      "Records that stay in the org go with the org, and nobody correlates them. A SIEM that pulls the System Log over the API is as " +
+      "good, but cannot be seen here: attest it.",
+    fix: [
+      "Open Reports > Log Streaming in the Admin Console",
+      'Choose "Add Log Stream", then AWS EventBridge or Splunk Cloud',
+      "Complete the fields, save, and see that the stream is Active",
+    ],
+    deciding_fields: ["GET /api/v1/logStreams: status"],
+  },
+  evaluate: ({ log_streams: streams }) =>
+    judgeList(streams, { expected, each: judgeStream, none: (found) => noneActive(found) }),
+});
+
+/** An inactive stream does no harm beside an active one. */
+function judgeStream(stream: JsonObject): FindingDraft | null {
+  const subject = { resource: resourceOf("log_stream", stream), expected };
+  const activity = activityOf(stream);
+  if (activity === "active") return pass(subject, "ACTIVE");
+  return activity === "unknown" ? unreadable(subject, `the status ${shown(stream["status"])}`) : null;
+}
+
+function noneActive(streams: readonly JsonObject[]): readonly FindingDraft[] {
+  const note = "a SIEM that pulls the System Log over the API can be attested";
+  if (streams.length === 0) return [fail({ resource: null, expected, note }, "no log stream")];
+  return streams.map((stream) =>
+    fail({ resource: resourceOf("log_stream", stream), expected, note }, `the status ${String(stream["status"])}`),
+  );
+}

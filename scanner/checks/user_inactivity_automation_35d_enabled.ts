@@ -1,0 +1,151 @@
+import type { CollectedArtifacts, Evidence, JsonList, JsonObject, PolicyWithRules } from "../artifacts.ts";
+import { defineCheck, type FindingDraft } from "../check.ts";
+import type { FindingResource } from "../../shared/report.ts";
+import { judgeAutomation, type Automation, type JudgedAutomation } from "./reading/automations.ts";
+import { activityOf } from "./reading/activity.ts";
+import { isDirectoryApp, isDirectoryPolicy } from "./reading/directory.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
+import { resourceOf } from "./reading/names.ts";
+
+const expected = "an active automation that suspends or deactivates users after at most 35 days of inactivity";
+const org: Subject = { resource: null, expected };
+
+type DirectoryEvidence = "password_policies" | "apps";
+
+export const userInactivityAutomationEnabled = defineCheck({
+  name: "user_inactivity_automation_35d_enabled",
+  artifacts: ["user_lifecycle_policies"],
+  further: (artifacts): readonly DirectoryEvidence[] => directoryEvidenceNeeded(artifacts),
+  explanation: {
+    examines:
+      "Whether an active automation disables accounts after at most 35 days without a sign-in. Where a directory sources the users, " +
+      "disabling is the directory's task.",
+    why:
+      "An account that nobody uses is one that nobody misses when somebody else does. Whether the automation's groups hold everyone, " +
+      "a person has to see, so this covers a part of the rule.",
+    fix: [
+      "Open Workflow > Automations in the Admin Console and choose Add Automation",
+      'Add the condition "User Inactivity in Okta" with 35 days, and a schedule that runs daily',
+      'Under "Select group membership" choose the group Everyone',
+      'Add the action "Change User lifecycle state in Okta" with the state Suspended',
+      'Choose "Activate" at the top of the page',
+    ],
+    deciding_fields: [
+      "GET /api/v1/policies?type=USER_LIFECYCLE: status, conditions.people.users.inactivity, conditions.people.groups.include",
+      "GET /api/v1/policies/{id}/rules: status, actions.updateUserLifecycle.targetStatus",
+      "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider (is a directory in use?)",
+      "GET /api/v1/apps: name, status (is a directory in use?)",
+    ],
+  },
+  evaluate({ user_lifecycle_policies: policies, ...directory }) {
+    if (policies.state === "missing") return [manualForMissing(org, policies)];
+    const automations = judgeAll(policies.value);
+    const compliant = automations.filter((automation) => automation.kind === "compliant");
+    if (compliant.length > 0) return compliant.map(passFor);
+    return [judgeWithoutCompliant(policies.value, automations, directory)];
+  },
+});
+
+/** Nothing once an automation complies; then the cheaper evidence first. */
+function directoryEvidenceNeeded(
+  artifacts: Pick<CollectedArtifacts, "user_lifecycle_policies" | DirectoryEvidence>,
+): readonly DirectoryEvidence[] {
+  const { user_lifecycle_policies: policies, password_policies: passwords } = artifacts;
+  if (policies?.state !== "obtained") return [];
+  if (judgeAll(policies.value).some((automation) => automation.kind === "compliant")) return [];
+  if (passwords === undefined) return ["password_policies"];
+  return directoryPolicyOf(passwords) === null ? ["apps"] : [];
+}
+
+function judgeWithoutCompliant(
+  policies: readonly PolicyWithRules[],
+  automations: readonly JudgedAutomation[],
+  directory: Pick<CollectedArtifacts, DirectoryEvidence>,
+): FindingDraft {
+  const source = directoryOf(directory);
+  if (source.kind === "in_use") {
+    const note = "a directory that sources users has to disable them itself";
+    return manual({ ...org, note }, "not_applicable", `no such automation, and ${source.what}`);
+  }
+  const unseen = policies.map(({ rules }) => rules).find((rules) => rules?.state === "missing");
+  if (unseen?.state === "missing") return manualForMissing(org, unseen);
+  const unread = automations.find((automation) => automation.kind === "unreadable");
+  if (unread !== undefined) return unreadable(subjectOf(unread), unread.problems.join(", "));
+  if (source.kind === "missing") return manualForMissing(org, source.evidence);
+  const closest = automations.toSorted(byProblems)[0];
+  if (closest === undefined) return fail(org, "no automation");
+  return fail(subjectOf(closest), closest.problems.join(", "));
+}
+
+/** An automation is one policy with one of its rules; a policy without rules lacks the action. */
+function judgeAll(policies: readonly PolicyWithRules[]): readonly JudgedAutomation[] {
+  return policies.flatMap(({ policy, rules }) => {
+    if (rules?.state !== "obtained") return [];
+    const automations: readonly Automation[] =
+      rules.value.length > 0 ? rules.value.map((rule) => ({ policy, rule })) : [{ policy, rule: null }];
+    return automations.map((automation) =>
+      judgeAutomation(automation, automationResource(automation, automations.length)),
+    );
+  });
+}
+
+function passFor(automation: JudgedAutomation): FindingDraft {
+  return pass(subjectOf(automation), automation.actual);
+}
+
+function subjectOf({ resource }: JudgedAutomation): Subject {
+  return { resource, expected };
+}
+
+/** The console shows the policy; where it has several actions each is named too. */
+function automationResource({ policy, rule }: Automation, actions: number): FindingResource {
+  const resource = resourceOf("automation", policy);
+  if (rule === null || actions === 1) return resource;
+  const action = resourceOf("action", rule);
+  return { ...resource, id: `${resource.id}/${action.id}`, name: `${resource.name} / ${action.name}` };
+}
+
+/** The fewest problems; then by name, so that the order of the answer does not matter. */
+function byProblems(one: JudgedAutomation, other: JudgedAutomation): number {
+  const difference = one.problems.length - other.problems.length;
+  if (difference !== 0) return difference;
+  const [a, b] = [one, other].map((automation) => JSON.stringify(automation.resource));
+  return String(a) < String(b) ? -1 : 1;
+}
+
+type DirectorySource =
+  | { readonly kind: "in_use"; readonly what: string }
+  | { readonly kind: "none" }
+  | { readonly kind: "missing"; readonly evidence: Extract<Evidence<JsonList>, { state: "missing" }> };
+
+function directoryOf({
+  password_policies: passwords,
+  apps,
+}: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
+  const policy = passwords === undefined ? null : directoryPolicyOf(passwords);
+  if (policy !== null)
+    return { kind: "in_use", what: `the password policy "${resourceOf("policy", policy).name}" is a directory's` };
+  const app = listed(apps).find(isDirectoryApp);
+  if (app !== undefined) return { kind: "in_use", what: `the directory "${resourceOf("app", app).name}" is in use` };
+  for (const evidence of [passwords, apps]) {
+    if (evidence === undefined) return { kind: "missing", evidence: notAsked };
+    if (evidence.state === "missing") return { kind: "missing", evidence };
+  }
+  return { kind: "none" };
+}
+
+const notAsked: Extract<Evidence<JsonList>, { state: "missing" }> = {
+  state: "missing",
+  reason: "provider_error",
+  detail: "Whether a directory sources the users was not asked",
+  partial: null,
+};
+
+function directoryPolicyOf(policies: Evidence<JsonList>): JsonObject | null {
+  return listed(policies).find((policy) => activityOf(policy) === "active" && isDirectoryPolicy(policy)) ?? null;
+}
+
+function listed(evidence: Evidence<JsonList> | undefined): JsonList {
+  if (evidence === undefined) return [];
+  return evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
+}
