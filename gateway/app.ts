@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { AppError } from "../shared/app_error.ts";
 import { cors } from "./cors.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { scanEventStream } from "./features/scans/channels.ts";
 import { scanRoutes } from "./features/scans/routes.ts";
 import { HttpRefusal, problemResponse } from "./problem.ts";
 import { publishRoute } from "./publish_route.ts";
@@ -9,7 +10,12 @@ import { requestLog, routeOf, traceFields, type RequestVariables } from "./reque
 import { statusRoutes } from "./status_routes.ts";
 import { webRoutes } from "./web_routes.ts";
 
-type App = Hono<{ Variables: RequestVariables }>;
+interface Variables extends RequestVariables {
+  /** For the routes of event streams, which are defined before there are any. */
+  readonly dependencies: Dependencies;
+}
+
+type App = Hono<{ Variables: Variables }>;
 
 /** The whole gateway as one web-standard `fetch`, for every runtime. */
 export function createApp(dependencies: Dependencies): App {
@@ -33,10 +39,16 @@ export function createApp(dependencies: Dependencies): App {
     if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");
   });
 
+  app.use(async (c, next) => {
+    c.set("dependencies", dependencies);
+    await next();
+  });
+
   app.route("/", statusRoutes(dependencies));
   app.route("/", webRoutes(dependencies));
   app.route("/api/v1/channels", publishRoute(dependencies));
   app.route("/api/v1", scanRoutes(dependencies));
+  app.route("/api/v1/scans", scanEventStream);
   refuseOtherMethods(app);
   return app;
 }

@@ -1,10 +1,10 @@
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import { AppError, PermissionDenied } from "../shared/app_error.ts";
 import type { Database, Statement } from "../drizzle/database.ts";
 import { DatabaseError } from "../drizzle/database_error.ts";
-import { apiKeys, memberships } from "../drizzle/schema.ts";
 import { withTenant, type TenantTransaction } from "../drizzle/with_tenant.ts";
 import { isUuid } from "../shared/channel_name.ts";
+import type { AuthorityCheck } from "./authority_recheck.ts";
 import { badToken } from "./jwt.ts";
 import type { Principal } from "./principal.ts";
 
@@ -25,34 +25,29 @@ export async function withPrincipal<Result>(
     return await withTenant(guarded(database, principal), principal.tenantId, work);
   } catch (error) {
     // The guard's own error could also be the feature's: asked again, only where something failed already.
-    if (hasSqlState(error, guardSqlState) && !(await authorityHolds(database, principal)))
-      throw authorityEnded(principal);
+    if (hasSqlState(error, guardSqlState) && !(await holds(database, principal))) throw authorityEnded(principal);
     throw error;
   }
 }
 
-/** True while the principal is a member, or its key is not revoked. Its `exp` is the caller's to watch. */
-export async function authorityHolds(database: Database, principal: Principal): Promise<boolean> {
-  if (principal.kind === "api_key" && !isUuid(principal.id)) return false;
-  const rows = await withTenant(database, principal.tenantId, (tx) => {
-    if (principal.kind === "user") {
-      const isOwn = and(eq(memberships.tenantId, principal.tenantId), eq(memberships.userId, principal.id));
-      return tx
-        .select({ one: sql`1` })
-        .from(memberships)
-        .where(isOwn);
-    }
-    const isOwn = and(
-      eq(apiKeys.tenantId, principal.tenantId),
-      eq(apiKeys.id, principal.id),
-      isNull(apiKeys.revokedAt),
-    );
-    return tx
-      .select({ one: sql`1` })
-      .from(apiKeys)
-      .where(isOwn);
-  });
-  return rows.length > 0;
+/** Asks for the streams that are open: one query for all subjects of a tenant. Their `exp` is the caller's to watch. */
+export function createAuthorityCheck(database: Database): AuthorityCheck {
+  return {
+    async stillAllowed(tenantId, subjects) {
+      const userIds = subjects.filter(({ kind }) => kind === "user").map(({ id }) => id);
+      const keyIds = subjects.filter(({ kind, id }) => kind === "api_key" && isUuid(id)).map(({ id }) => id);
+      const rows = await withTenant(database, tenantId, (tx) =>
+        tx.execute<{ kind: string; id: string }>(sql`
+          select 'user' as kind, user_id as id from memberships
+          where tenant_id = ${tenantId}::uuid and user_id = any (${sql.param(userIds)}::text[])
+          union all
+          select 'api_key', id::text from api_keys
+          where tenant_id = ${tenantId}::uuid and id = any (${sql.param(keyIds)}::uuid[]) and revoked_at is null`),
+      );
+      const allowed = new Set(rows.map(({ kind, id }) => `${kind}:${id}`));
+      return new Set(subjects.filter(({ kind, id }) => allowed.has(`${kind}:${id}`)));
+    },
+  };
 }
 
 /** Division by zero: the shortest way for plain SQL to fail a transaction on a condition. */
@@ -79,6 +74,10 @@ function guarded(database: Database, principal: Principal): Database {
 function authorityEnded(principal: Principal): AppError {
   if (principal.kind === "user") return new PermissionDenied("The token's subject is not a member of its tenant");
   return new AppError("not_authenticated", "The API key is not valid");
+}
+
+async function holds(database: Database, principal: Principal): Promise<boolean> {
+  return (await createAuthorityCheck(database).stillAllowed(principal.tenantId, [principal])).has(principal);
 }
 
 function requireStorableId(principal: Principal): void {

@@ -51,11 +51,12 @@ export type Environment = Readonly<Record<string, unknown>>;
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], options?: ErrorOptions) {
     super(
       problems.length === 1
-        ? `Cannot start: ${problems[0] ?? ""}`
-        : `Cannot start: ${problems.length} settings are wrong\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+        ? `Cannot use the configuration: ${problems[0] ?? ""}`
+        : `Cannot use the configuration:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
+      options,
     );
     this.name = "ConfigError";
     this.problems = problems;
@@ -70,7 +71,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     host: reader.pattern("HOST", /^[A-Za-z0-9._:%-]+$/, "a host name or IP address") ?? "127.0.0.1",
     port,
     metricsPort: parseMetricsPort(reader, port),
-    databaseUrl: reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database"),
+    databaseUrl: parseDatabaseUrl(reader),
     broker: parseBroker(reader),
     auth: parseAuth(reader),
     streamTokenSecret: parseStreamTokenSecret(reader),
@@ -79,6 +80,29 @@ export function parseConfig(environment: Environment): GatewayConfig {
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);
   return config;
+}
+
+/** What the administrative commands need of the environment: they run where no gateway is configured. */
+export interface AdminConfig {
+  readonly databaseUrl: string | null;
+  readonly hasIssuer: boolean;
+  readonly tenantClaim: string;
+}
+
+/** As `parseConfig`, for the administrative commands. */
+export function parseAdminConfig(environment: Environment): AdminConfig {
+  const reader = createReader(environment);
+  const config: AdminConfig = {
+    databaseUrl: parseDatabaseUrl(reader),
+    hasIssuer: reader.text("AUTH_JWKS_URL") !== null || reader.text("AUTH_JWKS") !== null,
+    tenantClaim: reader.text("AUTH_TENANT_CLAIM") ?? "tenant_id",
+  };
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  return config;
+}
+
+function parseDatabaseUrl(reader: Reader): string | null {
+  return reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database");
 }
 
 /** Longer, and a timer of the runtime would overflow and fire at once. */

@@ -1,17 +1,15 @@
-import { scanChannel } from "../../../shared/scan_events.ts";
-import { NotFound } from "../../../shared/app_error.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
-import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { scanChannel, scanPrefix } from "../../../shared/scan_events.ts";
+import { defineEventStream, ended, type ChannelsRequest, type ChannelsResult } from "../../define_event_stream.ts";
 import { hasEnded } from "./scan.ts";
 import { selectScan } from "./scan_store.ts";
 
-/**
- * The channels of one scan's event stream; none when the scan has ended. Rejects with `NotFound` for a scan that is not
- * visible in the transaction's tenant.
- */
-export async function getChannels(tx: TenantTransaction, scanId: string): Promise<readonly string[]> {
-  // Asked with anything else, Postgres would fail instead of finding nothing.
-  if (!isUuid(scanId)) throw new NotFound("No such scan");
-  const scan = await selectScan(tx, scanId);
-  return hasEnded(scan.status) ? [] : [scanChannel(scan.tenantId, scan.id)];
+/** The channel of the scan that is asked for. Rejects with `NotFound` for a scan that is not visible in the tenant. */
+export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
+  const scan = await selectScan(tx, params["id"] ?? "");
+  // The scan's own tenant, not the reader's: that the two are one is checked by name afterwards.
+  const channel = scanChannel(scan.tenantId, scan.id);
+  return hasEnded(scan.status) ? ended(channel) : [channel];
 }
+
+/** `GET /:id/event-stream`: a scan, live, until its `scan.end`. */
+export const scanEventStream = defineEventStream({ prefix: scanPrefix, getChannels, closesAfterEnd: true });

@@ -1,0 +1,249 @@
+import { createLocalJWKSet } from "jose";
+import type { Database } from "../drizzle/database.ts";
+import { createPgDatabase } from "../drizzle/databases/pg.ts";
+import { openPgliteDatabase } from "../drizzle/databases/pglite.ts";
+import { findApiKey, ping } from "../drizzle/with_tenant.ts";
+import type { Broker } from "../shared/broker.ts";
+import { createMemoryBroker } from "../shared/brokers/memory.ts";
+import { createRedisBroker } from "../shared/brokers/redis.ts";
+import { createUpstashBroker } from "../shared/brokers/upstash.ts";
+import { adminContext, answerAdmin } from "./admin.ts";
+import type { AdminContext } from "./admin_operations.ts";
+import { askStateHolder, lockStateDirectory, type StateLock } from "./admin_socket.ts";
+import { createAuthenticator } from "./authenticate.ts";
+import { createAuthorityCheck } from "./authority.ts";
+import { ConfigError, type BrokerConfig, type GatewayConfig } from "./config.ts";
+import type { Dependencies, WebAssets } from "./dependencies.ts";
+import { expireScans } from "./expire_scans.ts";
+import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "./jwt.ts";
+import { createLocalStreams, type LocalStreams } from "./local_streams.ts";
+import {
+  developmentAudience,
+  developmentIssuer,
+  openLocalState,
+  stateDirectory,
+  type LocalState,
+} from "./local_state.ts";
+import type { Log } from "./log.ts";
+import type { MetricsText } from "./metrics.ts";
+import { createPrometheusMetrics } from "./prometheus.ts";
+import { createReadiness } from "./readiness.ts";
+import { requireMigrated } from "./require_migrated.ts";
+import type { CreateSink } from "./sinks/sink.ts";
+import { createStreamTokens } from "./stream_tokens.ts";
+
+export interface GatewayPartsOptions {
+  readonly config: GatewayConfig;
+  readonly log: Log;
+  readonly webAssets: WebAssets;
+  readonly peerAddress: (env: unknown) => string | null;
+  /** Where the embedded database, the development key and the generated secret are kept. Default `.scanstream`. */
+  readonly directory?: string;
+  /** Used instead of the one that `config` names, and closed with the rest. */
+  readonly database?: Database;
+  /** Used instead of the one that `config` names, and closed with the rest. */
+  readonly broker?: Broker;
+  readonly createSink?: CreateSink;
+  /** Gives up waiting for a database that is away. */
+  readonly signal?: AbortSignal;
+}
+
+/** Everything behind the HTTP server, for the runtimes that are one process: Node and Deno. */
+export interface GatewayParts {
+  readonly dependencies: Dependencies;
+  readonly broker: Broker;
+  readonly streams: LocalStreams;
+  readonly metricsText: MetricsText;
+  readonly admin: AdminContext;
+  /** From now on not ready; every stream is closed within the given time, told when to come back. */
+  drain(overMs: number): Promise<void>;
+  /** Lets go of everything. Calling it twice is fine. */
+  close(): Promise<void>;
+}
+
+/** A database that starts beside the gateway may take this long. */
+const databasePatienceMs = 10_000;
+const expireEveryMs = 60_000;
+const staleScanMinutes = 15;
+
+/** Opens everything or nothing. Rejects with `ConfigError` when what is configured is not there. */
+export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
+  const owned = new AsyncDisposableStack();
+  try {
+    return await openParts(options, owned);
+  } catch (error) {
+    await owned.disposeAsync();
+    throw error;
+  }
+}
+
+async function openParts(options: GatewayPartsOptions, owned: AsyncDisposableStack): Promise<GatewayParts> {
+  const { config, log } = options;
+  const nowMs = Date.now;
+  const state = await openLocalState(options.directory ?? stateDirectory);
+  const database = options.database ?? (await openDatabase(options, state, owned));
+  owned.defer(() => database.close());
+  const broker = options.broker ?? createBroker(config.broker);
+  owned.defer(() => broker.close());
+  const admin = toAdminContext(config, state, database);
+
+  let isDraining = false;
+  const readiness = createReadiness({
+    pingDatabase: () => ping(database),
+    pingBroker: () => broker.ping(),
+    isDraining: () => isDraining,
+  });
+  const metrics = createPrometheusMetrics({
+    openStreams: () => streams.stats().members,
+    openChannels: () => streams.stats().channels,
+    isBrokerUp: () => readiness.isBrokerUp(),
+  });
+  const streams = createLocalStreams({
+    subscriber: broker,
+    authority: createAuthorityCheck(database),
+    bounds: config.bounds,
+    metrics: metrics.streams,
+    log,
+    ...(options.createSink === undefined ? {} : { createSink: options.createSink }),
+  });
+  const streamTokens = createStreamTokens(config.streamTokenSecret ?? (await state.streamTokenSecret()), nowMs);
+  const authenticator = createAuthenticator({
+    jwtVerifier: await openJwtVerifier(config, state),
+    streamTokens,
+    findApiKey: (hash) => findApiKey(database, hash),
+    nowMs,
+  });
+  owned.defer(startExpiring({ database, broker, log }));
+
+  return {
+    dependencies: {
+      database,
+      publisher: broker,
+      streams,
+      authenticator,
+      streamTokens,
+      readiness,
+      webAssets: options.webAssets,
+      corsOrigins: config.corsOrigins,
+      log,
+      metrics,
+      metricsText: config.metricsPort === null ? metrics : null,
+      peerAddress: options.peerAddress,
+      nowMs,
+    },
+    broker,
+    streams,
+    metricsText: metrics,
+    admin,
+    async drain(overMs) {
+      isDraining = true;
+      await streams.drain({ overMs });
+    },
+    close: () => owned.disposeAsync(),
+  };
+}
+
+async function openDatabase(
+  { config, signal }: GatewayPartsOptions,
+  state: LocalState,
+  owned: AsyncDisposableStack,
+): Promise<Database> {
+  if (config.databaseUrl === null) return openEmbedded(config, state, owned);
+  const database = createPgDatabase(config.databaseUrl);
+  try {
+    await requireMigrated(database, { patienceMs: databasePatienceMs, ...(signal === undefined ? {} : { signal }) });
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** While it is open, the administrative commands of other processes come to us. */
+async function openEmbedded(config: GatewayConfig, state: LocalState, owned: AsyncDisposableStack): Promise<Database> {
+  const opened = Promise.withResolvers<AdminContext>();
+  // Whoever asks meanwhile hears of a failure; nobody has to.
+  opened.promise.catch(() => {});
+  const lock = await lockEmbedded(state, answerAdmin(opened.promise));
+  owned.defer(() => lock.release());
+  try {
+    const database = await openPgliteDatabase({ directory: state.databaseDirectory });
+    opened.resolve(toAdminContext(config, state, database));
+    return database;
+  } catch (error) {
+    opened.reject(error);
+    throw error;
+  }
+}
+
+async function lockEmbedded(state: LocalState, answer: Parameters<typeof lockStateDirectory>[1]): Promise<StateLock> {
+  const deadlineMs = Date.now() + databasePatienceMs;
+  for (;;) {
+    const lock = await lockStateDirectory(state.directory, answer);
+    if (lock !== null) return lock;
+    const holder = await askStateHolder(state.directory, {}, databasePatienceMs);
+    // A command is about to finish; another gateway is not.
+    if (isGateway(holder) || Date.now() > deadlineMs) {
+      throw new ConfigError([
+        `DATABASE_URL: unset, and the embedded database in ${state.directory} is open in another gateway: ` +
+          "stop that one, start in another folder, or name a Postgres database",
+      ]);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function isGateway(holder: unknown): boolean {
+  return typeof holder === "object" && holder !== null && "holder" in holder && holder.holder === "gateway";
+}
+
+function toAdminContext(config: GatewayConfig, state: LocalState, database: Database): AdminContext {
+  return adminContext(
+    { hasIssuer: config.auth.kind !== "local", tenantClaim: config.auth.tenantClaim },
+    state,
+    database,
+  );
+}
+
+function createBroker(config: BrokerConfig): Broker {
+  if (config.kind === "memory") return createMemoryBroker();
+  const { databaseNumber: database, url } = config;
+  try {
+    if (config.kind === "redis") return createRedisBroker({ url, database });
+    return createUpstashBroker({ url, token: config.token, database });
+  } catch (error) {
+    // The adapters check their addresses once more, and name the variable.
+    if (error instanceof TypeError || error instanceof RangeError) throw new ConfigError([error.message]);
+    throw error;
+  }
+}
+
+async function openJwtVerifier({ auth }: GatewayConfig, state: LocalState): Promise<JwtVerifier> {
+  const { tenantClaim } = auth;
+  if (auth.kind === "local") {
+    const { publicJwk } = await state.developmentKey();
+    const keys = createLocalJWKSet({ keys: [publicJwk] });
+    return createJwtVerifier({
+      keys,
+      issuer: developmentIssuer,
+      audience: developmentAudience,
+      tenantClaim,
+      nowMs: Date.now,
+    });
+  }
+  const keys =
+    auth.kind === "jwks" ? await createInlineKeys(auth.jwks) : createRemoteKeys({ url: auth.url, nowMs: Date.now });
+  return createJwtVerifier({ keys, issuer: auth.issuer, audience: auth.audience, tenantClaim, nowMs: Date.now });
+}
+
+/** Returns how to stop. */
+function startExpiring({ database, broker, log }: { database: Database; broker: Broker; log: Log }): () => void {
+  const expire = () => {
+    // It never rejects.
+    void expireScans({ database, publisher: broker, log, olderThanMinutes: staleScanMinutes });
+  };
+  expire();
+  const timer = setInterval(expire, expireEveryMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}

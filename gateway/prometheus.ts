@@ -1,0 +1,90 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Metrics, MetricsText } from "./metrics.ts";
+
+/** Read at each scrape rather than counted: they are kept elsewhere already. */
+export interface GaugeSources {
+  readonly openStreams: () => number;
+  readonly openChannels: () => number;
+  /** What the last readiness check or publish found; null before the first. */
+  readonly isBrokerUp: () => boolean | null;
+}
+
+/** The gateway's metrics for Prometheus, on Node and Deno. One registry for each gateway: two in a process do not mix. */
+export function createPrometheusMetrics(sources: GaugeSources): Metrics & MetricsText {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  gauge("scanstream_streams_open", "Event streams that are open now", sources.openStreams);
+  gauge("scanstream_channels_open", "Channels that at least one stream follows now", sources.openChannels);
+  gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", () =>
+    Number(sources.isBrokerUp() ?? 0),
+  );
+
+  const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");
+  const closed = counter("scanstream_streams_closed_total", "Event streams that ended, by reason", ["reason"]);
+  const refused = counter("scanstream_streams_refused_total", "Event streams that were refused, by code", ["code"]);
+  const delivered = counter("scanstream_events_delivered_total", "Events handed to streams: one for each stream");
+  const bytes = counter("scanstream_event_bytes_delivered_total", "Bytes of events handed to streams");
+  const dropped = counter(
+    "scanstream_broker_messages_dropped_total",
+    "Broker messages that could not be read or are too large",
+  );
+  const lost = counter("scanstream_broker_subscriptions_lost_total", "Broker subscriptions that were lost, by reason", [
+    "reason",
+  ]);
+  const rechecks = counter(
+    "scanstream_authority_rechecks_failed_total",
+    "Rechecks of authority that the database did not answer",
+  );
+  const published = counter("scanstream_events_published_total", "Events published over HTTP, by outcome", ["outcome"]);
+  const requests = new Histogram({
+    name: "scanstream_http_request_duration_seconds",
+    help: "Time until the answer begins, by route template",
+    labelNames: ["method", "route", "status"],
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+
+  return {
+    streams: {
+      opened: () => opened.inc(),
+      closed: (reason) => closed.inc({ reason }),
+      refused: (code) => refused.inc({ code }),
+      delivered(events, eventBytes) {
+        delivered.inc(events);
+        bytes.inc(eventBytes);
+      },
+      messageDropped: () => dropped.inc(),
+      subscriptionLost: (reason) => lost.inc({ reason }),
+      recheckFailed: () => rechecks.inc(),
+    },
+    requestAnswered({ method, route, status, seconds }) {
+      requests.observe({ method: knownMethod(method), route, status: String(status) }, seconds);
+    },
+    eventPublished: (outcome) => published.inc({ outcome }),
+    async read() {
+      return { body: await registry.metrics(), contentType: registry.contentType };
+    },
+  };
+
+  function counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
+    return new Counter({ name, help, labelNames, registers });
+  }
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+}
+
+/** A client may send any word as a method; each would be a series of its own. */
+function knownMethod(method: string): string {
+  return ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].includes(method) ? method : "other";
+}
