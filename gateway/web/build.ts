@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import type { CheckText } from "./check_catalog.ts";
+
+/**
+ * Builds the live page into `dist/web`: `index.html`, and under `assets/` files whose names carry the hash of what is in
+ * them, so that a gateway may let browsers keep them for ever. Run as `node gateway/web/build.ts`.
+ */
+export async function buildPage(
+  outputFolder = fileURLToPath(new URL("../../dist/web", import.meta.url)),
+): Promise<void> {
+  const [script, style, icon, html] = await Promise.all([
+    bundle("page.ts"),
+    bundle("style.css"),
+    readFile(source("icon.svg"), "utf8"),
+    readFile(source("index.html"), "utf8"),
+  ]);
+  const assets = {
+    script: { name: hashedName("page.js", script), text: script },
+    style: { name: hashedName("style.css", style), text: style },
+    icon: { name: hashedName("icon.svg", icon), text: icon },
+  };
+  const page = html.replace(
+    /%(icon|style|script)%/g,
+    (_whole: string, name: keyof typeof assets) => `assets/${assets[name].name}`,
+  );
+
+  // Built beside and then put in place: a gateway that is running never serves half a page.
+  const building = `${outputFolder}.${process.pid}`;
+  await mkdir(join(building, "assets"), { recursive: true });
+  for (const { name, text } of Object.values(assets)) await writeFile(join(building, "assets", name), text);
+  await writeFile(join(building, "index.html"), page);
+  await rm(outputFolder, { recursive: true, force: true });
+  await rename(building, outputFolder);
+}
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [source(entry)],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "esm",
+    target: ["chrome111", "firefox117", "safari16.4"],
+    legalComments: "none",
+    logLevel: "error",
+    define: { CHECK_CATALOG: JSON.stringify(await readCatalog()) },
+  });
+  const [file] = outputFiles;
+  if (file === undefined) throw new Error(`Cannot build the page: esbuild made nothing of ${JSON.stringify(entry)}`);
+  return file.text;
+}
+
+interface CatalogRule {
+  readonly check: string;
+  readonly title: string;
+  readonly stig_id: string;
+  readonly severity: CheckText["severity"];
+  readonly fix_text: string;
+}
+
+/** The scanner's own catalog is read as a file: the page shows what it says, the gateway's code does not know it. */
+async function readCatalog(): Promise<Readonly<Record<string, CheckText>>> {
+  const path = fileURLToPath(new URL("../../scanner/catalog/okta_idaas_stig_v1r2.json", import.meta.url));
+  const { rules } = JSON.parse(await readFile(path, "utf8")) as { readonly rules: readonly CatalogRule[] };
+  return Object.fromEntries(
+    rules.map(({ check, title, stig_id: stigId, severity, fix_text: fix }) => [
+      check,
+      { title, stigId, severity, fix },
+    ]),
+  );
+}
+
+function hashedName(name: string, text: string): string {
+  const hash = createHash("sha256").update(text).digest("hex").slice(0, 10);
+  const extension = extname(name);
+  return `${basename(name, extension)}-${hash}${extension}`;
+}
+
+function source(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+if (import.meta.main) await buildPage();

@@ -1,0 +1,214 @@
+import { pause } from "../../shared/abortable.ts";
+import type { ScanEvents } from "../../shared/scan_events.ts";
+import {
+  subscribe,
+  SubscribeError,
+  type SubscribeErrorCode,
+  type Subscription,
+  type SubscriptionState,
+} from "../../shared/subscribe.ts";
+import { ApiError, toPath, type Api } from "./api.ts";
+import { createScanModel, type ScanModel } from "./scan_model.ts";
+import { isEnded } from "./scan_wire.ts";
+
+export interface Connection {
+  readonly state: SubscriptionState;
+  /** Why it is reconnecting or has failed, for people. */
+  readonly problem: string | null;
+  /** With `reconnecting`: when the next try begins; null while it is under way. */
+  readonly retryAtMs: number | null;
+  /** When state was last read in full. */
+  readonly refetchedAtMs: number | null;
+  readonly openCount: number;
+}
+
+/** One scan, kept true: state on every open of the stream, then events. */
+export interface ScanFollower {
+  readonly model: ScanModel;
+  readonly connection: Connection;
+  retryNow(): void;
+  /** Reads what REST knows of findings that came as events. */
+  fill(): void;
+  close(): void;
+}
+
+const pageLimit = 200;
+const fillEveryMs = 2000;
+const retryEveryMs = 3000;
+
+export function followScan(api: Api, scanId: string, onChange: () => void): ScanFollower {
+  const model = createScanModel();
+  const closing = new AbortController();
+  let connection: Connection = {
+    state: "connecting",
+    problem: null,
+    retryAtMs: null,
+    refetchedAtMs: null,
+    openCount: 0,
+  };
+  let subscription: Subscription<ScanEvents> | null = null;
+  /** Where the last page of findings begins: what is stored later is found from there on. */
+  let tailCursor: string | null = null;
+  let filledVersion = -1;
+  let filling: Promise<void> | null = null;
+
+  const connect = (change: Partial<Connection>) => {
+    connection = { ...connection, ...change };
+    onChange();
+  };
+
+  async function loadScan(signal: AbortSignal): Promise<void> {
+    model.setScan(await api.getScan(scanId, signal));
+    onChange();
+  }
+
+  async function loadFindings(from: string | null, signal: AbortSignal): Promise<void> {
+    let cursor = from;
+    for (;;) {
+      const page = await api.listFindings(scanId, { limit: pageLimit, cursor, signal });
+      model.mergeFindings(page.items);
+      tailCursor = cursor;
+      onChange();
+      if (page.nextCursor === null) return;
+      cursor = page.nextCursor;
+    }
+  }
+
+  async function load(signal: AbortSignal): Promise<void> {
+    await loadScan(signal);
+    await loadFindings(null, signal);
+    connect({ refetchedAtMs: Date.now() });
+  }
+
+  async function start(): Promise<void> {
+    try {
+      await loadScan(closing.signal);
+      // Nothing will happen any more: there is state, and no stream to open.
+      if (model.scan !== null && isEnded(model.scan.status)) {
+        await loadFindings(null, closing.signal);
+        connect({ state: "ended", refetchedAtMs: Date.now() });
+        return;
+      }
+    } catch (error) {
+      if (closing.signal.aborted) return;
+      if (toFinalError(error) !== null) {
+        connect({ state: "failed", problem: toProblem(error) });
+        return;
+      }
+      // Whoever is away is asked again below, with pauses.
+      connect({ state: "reconnecting", problem: toProblem(error) });
+    }
+    if (!closing.signal.aborted) follow();
+  }
+
+  function follow(): void {
+    subscription = subscribe<ScanEvents>(new URL(`${toPath(scanId)}/event-stream`, document.baseURI), {
+      signal: closing.signal,
+      getAccessToken: async ({ signal }) => orFinal(api.createStreamToken(scanId, signal)),
+      refetch: (signal) => orFinal(load(signal)),
+      onEvent: ({ type, data }) => {
+        model.applyEvent(type, data);
+        onChange();
+      },
+      onStateChange: (state, { error, retryInMs, openCount }) => {
+        // With a terminal event the state is read once more first: it says more than the events did.
+        if (state === "ended") return;
+        const problem = error === null ? null : toProblem(error);
+        connect({ state, problem, openCount, retryAtMs: retryInMs > 0 ? Date.now() + retryInMs : null });
+      },
+    });
+    void subscription.finished.then(async (end) => {
+      if (end.state === "ended") await finish(end.event !== null);
+    });
+  }
+
+  async function finish(hasMoreToLoad: boolean): Promise<void> {
+    connect({ state: "ended", problem: null, retryAtMs: null });
+    for (let isLoaded = !hasMoreToLoad; !isLoaded && !closing.signal.aborted;) {
+      try {
+        await load(closing.signal);
+        isLoaded = true;
+      } catch (error) {
+        if (closing.signal.aborted || toFinalError(error) !== null) return;
+        await pause(retryEveryMs, [closing.signal]);
+      }
+    }
+  }
+
+  function fill(): void {
+    if (!model.isIncomplete || filling !== null || closing.signal.aborted) return;
+    filledVersion = model.version;
+    filling = loadFindings(tailCursor, closing.signal)
+      // The connection's own state tells what is away; the next round asks again.
+      .catch(() => undefined)
+      .finally(() => {
+        filling = null;
+      });
+  }
+
+  const filler = setInterval(() => {
+    if (connection.state === "live" && model.version !== filledVersion) fill();
+  }, fillEveryMs);
+
+  void start();
+  return {
+    model,
+    get connection() {
+      return connection;
+    },
+    retryNow: () => subscription?.retryNow(),
+    fill,
+    close() {
+      clearInterval(filler);
+      closing.abort();
+    },
+  };
+}
+
+/** What a refusal of REST means for the subscription: some are final, the rest is tried again. */
+async function orFinal<Value>(promise: Promise<Value>): Promise<Value> {
+  try {
+    return await promise;
+  } catch (error) {
+    throw toFinalError(error) ?? error;
+  }
+}
+
+function toFinalError(error: unknown): SubscribeError | null {
+  if (!(error instanceof ApiError)) return null;
+  const options = { status: error.status, detail: error.message, cause: error };
+  if (error.status === 401) return new SubscribeError("not_authenticated", error.message, options);
+  if (error.status === 403) return new SubscribeError("permission_denied", error.message, options);
+  if (error.status === 404) return new SubscribeError("not_found", error.message, options);
+  return null;
+}
+
+const closeWords: Readonly<Record<string, string>> = {
+  expired: "the sign-in expired",
+  revoked: "access was revoked",
+  slow: "this browser did not keep up",
+  lost: "the gateway lost its broker",
+  lifetime: "the stream reached its greatest age",
+  drain: "the gateway is restarting",
+  ended: "the stream ended",
+};
+
+const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
+  cut: "The connection to the gateway broke",
+  unreachable: "The gateway cannot be reached",
+  timeout: "The gateway does not answer",
+  silent: "The gateway fell silent",
+  garbage: "The stream could not be read",
+};
+
+function toProblem(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  if (!(error instanceof SubscribeError)) return "Something unexpected happened";
+  if (error.cause instanceof ApiError) return error.cause.message;
+  if (error.code === "closed") {
+    return `The gateway closed the stream: ${closeWords[error.detail ?? "ended"] ?? error.detail ?? ""}`;
+  }
+  const words = lostWords[error.code];
+  if (words !== undefined) return words;
+  return error.detail ?? `The gateway refused the stream${error.status === null ? "" : ` with status ${error.status}`}`;
+}

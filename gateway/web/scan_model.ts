@@ -1,0 +1,195 @@
+import type { Severity, Status } from "../../shared/report.ts";
+import {
+  isEnded,
+  isStatus,
+  parseFinding,
+  toRecord,
+  toText,
+  type FindingRecord,
+  type Scan,
+  type ScanStatus,
+} from "./scan_wire.ts";
+
+/** A finding with what the list needs to order and filter it without work. */
+export interface Finding extends FindingRecord {
+  /** Its place in the order of arrival. */
+  readonly order: number;
+  /** What the text filter looks into, in lower case. */
+  readonly haystack: string;
+}
+
+export interface CheckState {
+  readonly check: string;
+  readonly status: Status;
+  readonly severity: Severity | null;
+  readonly findingCount: number;
+  readonly order: number;
+}
+
+export interface ScanProblem {
+  readonly code: string;
+  readonly detail: string;
+}
+
+/**
+ * What the page knows of one scan, put together from state (REST) and events. State wins where both speak of the same
+ * finding, because it says more; an event that arrives later wins again, because it is newer.
+ */
+export interface ScanModel {
+  readonly scan: Scan | null;
+  readonly findings: ReadonlyMap<string, Finding>;
+  readonly checks: ReadonlyMap<string, CheckState>;
+  readonly problems: readonly ScanProblem[];
+  /** Some findings came as events only and lack what REST knows of them. */
+  readonly isIncomplete: boolean;
+  /** Goes up with every change. */
+  readonly version: number;
+  setScan(scan: Scan): void;
+  mergeFindings(findings: readonly FindingRecord[]): void;
+  applyEvent(type: string, data: object): void;
+}
+
+const worstFirst: readonly Status[] = ["FAIL", "MANUAL", "PASS"];
+const maxProblems = 50;
+
+export function createScanModel(): ScanModel {
+  const findings = new Map<string, Finding>();
+  const checks = new Map<string, CheckState>();
+  const statusCounts = new Map<string, Record<Status, number>>();
+  const problems: ScanProblem[] = [];
+  const incomplete = new Set<string>();
+  let scan: Scan | null = null;
+  let version = 0;
+
+  function mergeFinding(record: FindingRecord): void {
+    const known = findings.get(record.fingerprint);
+    const merged =
+      known === undefined
+        ? record
+        : {
+            ...record,
+            expected: record.expected ?? known.expected,
+            actual: record.actual ?? known.actual,
+            reason: record.expected === null ? known.reason : record.reason,
+            resourceType: record.resourceType ?? known.resourceType,
+            resourceId: record.resourceId ?? known.resourceId,
+          };
+    if (merged.expected === null) incomplete.add(record.fingerprint);
+    else incomplete.delete(record.fingerprint);
+    if (known !== undefined) count(known.check, known.status, -1);
+    count(record.check, record.status, 1);
+    findings.set(record.fingerprint, { ...merged, order: known?.order ?? findings.size, haystack: toHaystack(merged) });
+    updateCheck(record.check, record.severity, null);
+  }
+
+  function count(check: string, status: Status, step: number): void {
+    const counts = statusCounts.get(check) ?? { PASS: 0, FAIL: 0, MANUAL: 0 };
+    counts[status] += step;
+    statusCounts.set(check, counts);
+  }
+
+  /** A check is as bad as its worst finding; what a progress event said counts only while no finding is known. */
+  function updateCheck(check: string, severity: Severity | null, said: Status | null): void {
+    const known = checks.get(check);
+    const counts = statusCounts.get(check) ?? { PASS: 0, FAIL: 0, MANUAL: 0 };
+    const status = worstFirst.find((candidate) => counts[candidate] > 0) ?? said ?? known?.status ?? "MANUAL";
+    checks.set(check, {
+      check,
+      status,
+      severity: severity ?? known?.severity ?? null,
+      findingCount: counts.PASS + counts.FAIL + counts.MANUAL,
+      order: known?.order ?? checks.size,
+    });
+  }
+
+  return {
+    get scan() {
+      return scan;
+    },
+    findings,
+    checks,
+    problems,
+    get isIncomplete() {
+      return incomplete.size > 0;
+    },
+    get version() {
+      return version;
+    },
+    setScan(next) {
+      version += 1;
+      scan = scan === null ? next : mergeScan(scan, next);
+    },
+    mergeFindings(records) {
+      version += 1;
+      for (const record of records) mergeFinding(record);
+    },
+    applyEvent(type, data) {
+      version += 1;
+      const fields = toRecord(data);
+      if (type === "finding.created") mergeFinding(parseFinding(data));
+      if (type === "scan.progress" && isStatus(fields["status"])) {
+        updateCheck(toText(fields["check"]) ?? "unknown", null, fields["status"]);
+      }
+      if (type === "scan.error" && problems.length < maxProblems) {
+        problems.push({ code: toText(fields["code"]) ?? "error", detail: toText(fields["detail"]) ?? "" });
+      }
+      if (scan !== null) scan = applyToScan(scan, type, fields);
+    },
+  };
+}
+
+/** Two readings of one scan, of which neither need be the newer: nothing that was reached is taken back. */
+export function mergeScan(known: Scan, next: Scan): Scan {
+  if (isEnded(known.status) && !isEnded(next.status)) return known;
+  if (isEnded(next.status)) return next;
+  const isNewer = next.checksDone >= known.checksDone;
+  const { pass, fail, manual } = isNewer ? next : known;
+  return {
+    ...next,
+    status: known.status === "running" ? "running" : next.status,
+    checksDone: Math.max(known.checksDone, next.checksDone),
+    checksTotal: Math.max(known.checksTotal, next.checksTotal),
+    cancelRequested: known.cancelRequested || next.cancelRequested,
+    pass,
+    fail,
+    manual,
+  };
+}
+
+function applyToScan(scan: Scan, type: string, fields: Readonly<Record<string, unknown>>): Scan {
+  const number = (name: string, fallback: number) => {
+    const value = fields[name];
+    return typeof value === "number" && Number.isFinite(value) ? value : fallback;
+  };
+  if (isEnded(scan.status)) return scan;
+  switch (type) {
+    case "scan.start":
+      return { ...scan, status: "running", checksTotal: number("checks_total", scan.checksTotal) };
+    case "scan.progress":
+      return {
+        ...scan,
+        status: "running",
+        checksDone: Math.max(scan.checksDone, number("checks_done", 0)),
+        checksTotal: number("checks_total", scan.checksTotal),
+      };
+    case "scan.end":
+      return {
+        ...scan,
+        status: toEndStatus(fields["status"]),
+        pass: number("pass", scan.pass),
+        fail: number("fail", scan.fail),
+        manual: number("manual", scan.manual),
+      };
+    default:
+      return scan;
+  }
+}
+
+function toEndStatus(value: unknown): ScanStatus {
+  return value === "cancelled" || value === "failed" || value === "expired" ? value : "completed";
+}
+
+function toHaystack(finding: FindingRecord): string {
+  const { resourceName, check, detail, expected, actual } = finding;
+  return `${resourceName}\n${check}\n${check.replaceAll("_", " ")}\n${detail}\n${expected ?? ""}\n${actual ?? ""}`.toLowerCase();
+}

@@ -1,0 +1,88 @@
+import { element, setText, svg } from "./dom.ts";
+import { formatTime } from "./format.ts";
+import { isEnded, type Scan } from "./scan_wire.ts";
+
+export interface TrendView {
+  readonly element: HTMLElement;
+  /** `scans` are those of one org, in any order. */
+  update(scans: readonly Scan[], currentId: string): void;
+}
+
+const maxBars = 16;
+const width = 320;
+const height = 92;
+const barGap = 4;
+
+/** How the org fared over its last scans: one stacked bar for each, the oldest first. */
+export function createTrendView(): TrendView {
+  const summary = element("p", { class: "trend-summary" });
+  const figure = element("div", { class: "trend-chart" });
+  let drawn = "";
+  return {
+    element: element("section", { class: "card trend", attributes: { "aria-labelledby": "trend-title" } }, [
+      element("h2", { text: "Trend", attributes: { id: "trend-title" } }),
+      figure,
+      summary,
+    ]),
+    update(scans, currentId) {
+      const bars = scans
+        .filter((scan) => isShown(scan, currentId))
+        .sort((a, b) => (a.createdAtMs ?? 0) - (b.createdAtMs ?? 0))
+        .slice(-maxBars);
+      const key = JSON.stringify([currentId, bars.map(({ id, pass, fail, manual }) => [id, pass, fail, manual])]);
+      if (key === drawn) return;
+      drawn = key;
+      const text = toSummary(bars);
+      setText(summary, text);
+      figure.replaceChildren(draw(bars, currentId, text));
+    },
+  };
+}
+
+/** A scan that was broken off says nothing about the org, unless it is the one that is looked at. */
+function isShown(scan: Scan, currentId: string): boolean {
+  const isCounted = scan.pass + scan.fail + scan.manual > 0;
+  return isCounted && (scan.id === currentId || (isEnded(scan.status) && scan.status === "completed"));
+}
+
+function toSummary(bars: readonly Scan[]): string {
+  const first = bars[0];
+  const last = bars.at(-1);
+  if (first === undefined || last === undefined || bars.length < 2) {
+    return "The trend appears with the second scan of this organization.";
+  }
+  const change = last.fail - first.fail;
+  const words = change === 0 ? "unchanged" : change < 0 ? `${-change} fewer` : `${change} more`;
+  return `Failing checks over the last ${bars.length} scans: ${first.fail} → ${last.fail} (${words})`;
+}
+
+function draw(bars: readonly Scan[], currentId: string, text: string): SVGSVGElement {
+  const slot = width / maxBars;
+  const most = Math.max(1, ...bars.map(({ pass, fail, manual }) => pass + fail + manual));
+  const groups = bars.map((scan, index) => {
+    const x = (maxBars - bars.length + index) * slot + barGap / 2;
+    let y = height - 6;
+    const parts = (["fail", "manual", "pass"] as const).map((name) => {
+      const size = (scan[name] / most) * (height - 12);
+      y -= size;
+      return svg("rect", {
+        class: `trend-${name}`,
+        attributes: { x, y, width: slot - barGap, height: Math.max(0, size - 1), rx: 1.5 },
+      });
+    });
+    const title = `${scan.createdAtMs === null ? "" : `${formatTime(scan.createdAtMs)}: `}${scan.fail} fail, ${scan.manual} manual, ${scan.pass} pass`;
+    const marker = svg("circle", {
+      class: "trend-marker",
+      attributes: { cx: x + (slot - barGap) / 2, cy: height - 1.6, r: 1.6 },
+    });
+    return svg("g", { class: scan.id === currentId ? "trend-bar trend-current" : "trend-bar" }, [
+      svg("title", { text: title }),
+      ...parts,
+      scan.id === currentId ? marker : null,
+    ]);
+  });
+  return svg("svg", { attributes: { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text } }, [
+    svg("line", { class: "trend-base", attributes: { x1: 0, x2: width, y1: height - 5, y2: height - 5 } }),
+    ...groups,
+  ]);
+}

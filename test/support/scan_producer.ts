@@ -1,0 +1,101 @@
+import type { FindingCreated } from "../../shared/scan_events.ts";
+
+/** What a scanner does at a gateway, step by step, over HTTP and with an API key. */
+export interface ScanProducer {
+  register(body: object): Promise<ProducedScan>;
+}
+
+export interface ProducedScan {
+  readonly id: string;
+  readonly tenantId: string;
+  update(body: object): Promise<void>;
+  store(findings: readonly StoredFinding[]): Promise<void>;
+  publish(type: string, data: object): Promise<void>;
+  /** Stores and publishes one check with its findings, as a scanner does: state first. */
+  check(
+    name: string,
+    findings: readonly StoredFinding[],
+    progress: { readonly done: number; readonly total: number },
+  ): Promise<void>;
+  end(status: string, counts: { readonly pass: number; readonly fail: number; readonly manual: number }): Promise<void>;
+}
+
+export interface StoredFinding extends Omit<FindingCreated, "scan_id"> {
+  readonly reason: string | null;
+  readonly resource_type: string;
+  readonly resource_id: string;
+  readonly expected: string;
+  readonly actual: string;
+}
+
+export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProducer {
+  async function call(method: string, path: string, body: object): Promise<Record<string, unknown>> {
+    const response = await fetch(new URL(path, gatewayUrl), {
+      method,
+      headers: { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`Cannot ${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as Record<string, unknown>;
+  }
+
+  return {
+    async register(registration) {
+      const scan = await call("POST", "/api/v1/scans", registration);
+      const id = String(scan["id"]);
+      const channel = encodeURIComponent(String(scan["channel"]));
+      const update = async (body: object) => void (await call("PATCH", `/api/v1/scans/${id}`, body));
+      const store = async (findings: readonly StoredFinding[]) => {
+        for (let from = 0; from < findings.length; from += 1000) {
+          await call("POST", `/api/v1/scans/${id}/findings`, { findings: findings.slice(from, from + 1000) });
+        }
+      };
+      const publish = async (type: string, data: object) =>
+        void (await call("POST", `/api/v1/channels/${channel}/events`, { type, data: { scan_id: id, ...data } }));
+      return {
+        id,
+        tenantId: String(scan["tenant_id"]),
+        update,
+        store,
+        publish,
+        async check(name, findings, { done, total }) {
+          await store(findings);
+          await update({ status: "running", checks_done: done, checks_total: total });
+          for (const { check, status, severity, resource_name, detail, fingerprint } of findings) {
+            await publish("finding.created", { check, status, severity, resource_name, detail, fingerprint });
+          }
+          const status = findings.some((finding) => finding.status === "FAIL")
+            ? "FAIL"
+            : (findings[0]?.status ?? "PASS");
+          await publish("scan.progress", { checks_done: done, checks_total: total, check: name, status });
+        },
+        async end(status, counts) {
+          await update({ status, ...counts });
+          await publish("scan.end", { status, ...counts });
+        },
+      };
+    },
+  };
+}
+
+let findingCount = 0;
+
+/** A finding with everything a test does not care about filled in. */
+export function buildFinding(change: Partial<StoredFinding> = {}): StoredFinding {
+  findingCount += 1;
+  const resourceName = change.resource_name ?? `Resource ${findingCount}`;
+  return {
+    fingerprint: `f${findingCount}`,
+    check: "signon_global_session_idle_timeout_15min",
+    status: "FAIL",
+    severity: "medium",
+    reason: change.status === "MANUAL" ? "needs_review" : null,
+    resource_type: "policy",
+    resource_id: `00p${findingCount}`,
+    resource_name: resourceName,
+    expected: "at most 15 minutes",
+    actual: "120 minutes",
+    detail: `${resourceName} lets a session idle for 120 minutes; at most 15 minutes are allowed.`,
+    ...change,
+  };
+}
