@@ -1,0 +1,155 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import packageJson from "./package.json" with { type: "json" };
+import { ConfigError, parseConfig } from "./gateway/config.ts";
+import { createPinoLog } from "./gateway/pino_log.ts";
+import { startGateway, type RunningGateway } from "./gateway/start_gateway.ts";
+import { createStaticFiles } from "./gateway/static_files.ts";
+import { webFolder } from "./gateway/web_folder.ts";
+import type { CommandIo } from "./scanner/command_io.ts";
+import { createPracticeOrg, type PracticeOrg } from "./scanner/practice_org/create_practice_org.ts";
+import { publishCredentials } from "./scanner/practice_org/credentials.ts";
+import { loadKeyPair } from "./scanner/practice_org/key_pair.ts";
+import { scanCommand } from "./scanner/scan_command.ts";
+
+/**
+ * `npm start`: the main job on embedded defaults. A gateway, a practice org, one scan of it that is seen live in this
+ * terminal and on the page, and all of it stays up. State is kept in `.scanstream/`.
+ */
+const stateDirectory = ".scanstream";
+const demoFile = join(stateDirectory, "demo.json");
+/** Slow enough that the scan can be watched; a real org answers about as fast. */
+const practiceLatencyMs = 250;
+const practiceConcurrency = 2;
+const sessionMinutes = 15;
+
+interface Demo {
+  readonly tenant_id: string;
+  readonly tenant_name: string;
+  readonly sub: string;
+  readonly api_key: string;
+}
+
+/** What the demo session needs, once it is there. */
+let current: { readonly gateway: RunningGateway; readonly demo: Demo } | null = null;
+const interruption = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    if (interruption.signal.aborted) process.exit(130);
+    interruption.abort();
+  });
+}
+
+try {
+  await main();
+} catch (error) {
+  // Wrong settings have a message for people; anything else is a bug and keeps its trace.
+  if (!(error instanceof ConfigError)) throw error;
+  say(error.message);
+  process.exit(2);
+}
+process.exit(0);
+
+async function main(): Promise<void> {
+  await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+  const gateway = await openGateway();
+  const demo = await openDemo(gateway);
+  current = { gateway, demo };
+  say(`\nscanstream ${packageJson.version}\n`);
+  say(`  Live page    ${gateway.url}/`);
+
+  const org = await openPracticeOrg();
+  const credentials = await publishCredentials(org, join(stateDirectory, "practice-org"));
+  const env = {
+    ...Object.fromEntries(credentials.environmentLines.map(splitLine)),
+    IDP_PRIVATE_KEY_FILE: credentials.privateKeyFile,
+    SCANSTREAM_URL: gateway.url,
+    SCANSTREAM_API_KEY: demo.api_key,
+  };
+  say(`  Practice org ${org.url}`);
+  say(`  State        ${stateDirectory}/ (gateway.log, demo.json; delete the folder to begin anew)\n`);
+
+  await scanCommand(
+    { format: "table", failOn: "never", concurrency: String(practiceConcurrency) },
+    terminalIo(env, interruption.signal),
+  );
+  if (!interruption.signal.aborted) {
+    say(`The scan is kept at ${gateway.url}/. To scan again yourself:\n`);
+    for (const [name, value] of Object.entries(env)) say(`  export ${name}=${value}`);
+    say(`  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C.`);
+    await new Promise((resolve) => interruption.signal.addEventListener("abort", resolve, { once: true }));
+  }
+  await Promise.all([gateway.stop({ drainMs: 500 }), org.stop()]);
+}
+
+async function openGateway(): Promise<RunningGateway> {
+  const { PORT, HOST } = process.env;
+  const logFile = createWriteStream(join(stateDirectory, "gateway.log"), { flags: "a", mode: 0o600 });
+  return startGateway({
+    // Embedded defaults, whatever else this shell's environment names.
+    config: parseConfig({ PORT, HOST }),
+    log: createPinoLog({ level: "info", write: (line) => void logFile.write(line) }),
+    directory: stateDirectory,
+    webAssets: createStaticFiles(webFolder()),
+    signal: interruption.signal,
+    async demoSession() {
+      if (current === null) throw new Error("The demo is not ready");
+      const { gateway, demo } = current;
+      const args = { tenant: demo.tenant_id, sub: demo.sub, ttl: String(sessionMinutes * 60) };
+      const { access_token } = (await gateway.admin("token.create", args)) as { readonly access_token: string };
+      return { access_token, tenant_id: demo.tenant_id, tenant_name: demo.tenant_name };
+    },
+  });
+}
+
+/** The tenant, user and key of the first run; made anew when the database no longer knows them. */
+async function openDemo(gateway: RunningGateway): Promise<Demo> {
+  const kept = await readFile(demoFile, "utf8").then(
+    (text) => JSON.parse(text) as Demo,
+    () => null,
+  );
+  const tenants = (await gateway.admin("tenant.list", {})) as readonly { readonly id: string }[];
+  if (kept !== null && tenants.some((tenant) => tenant.id === kept.tenant_id)) return kept;
+
+  const name = "Demo";
+  const sub = "demo-user";
+  const tenant = (await gateway.admin("tenant.create", { name })) as { readonly id: string };
+  await gateway.admin("user.create", { tenant: tenant.id, sub });
+  const key = (await gateway.admin("api-key.create", { tenant: tenant.id, name })) as { readonly api_key: string };
+  const demo: Demo = { tenant_id: tenant.id, tenant_name: name, sub, api_key: key.api_key };
+  await writeFile(demoFile, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
+  return demo;
+}
+
+async function openPracticeOrg(): Promise<PracticeOrg> {
+  const keyPair = await loadKeyPair(join(stateDirectory, "practice-org"));
+  return createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: practiceLatencyMs, keyPair });
+}
+
+function splitLine(line: string): readonly [name: string, value: string] {
+  const equals = line.indexOf("=");
+  return [line.slice(0, equals), line.slice(equals + 1)];
+}
+
+function terminalIo(env: CommandIo["env"], interrupted: AbortSignal): CommandIo {
+  const { stdout, stderr } = process;
+  return {
+    env,
+    stdout: (text) => void stdout.write(text),
+    colorStdout: stdout.isTTY,
+    terminal: {
+      isTTY: stderr.isTTY,
+      columns: stderr.columns ?? 100,
+      color: stderr.isTTY,
+      write: (text) => void stderr.write(text),
+    },
+    interrupted,
+    toolVersion: packageJson.version,
+    now: () => new Date(),
+  };
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
