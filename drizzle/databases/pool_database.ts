@@ -26,7 +26,7 @@ export interface PoolDatabaseOptions {
 }
 
 /** Who waits longer than the queue is long would only wait to be refused: a bound turns a flood into 503s at once. */
-const maxWaiting = 2_000;
+const maxWaiting = 10_000;
 
 export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOptions = {}): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;

