@@ -262,7 +262,7 @@ function parseSub(args: AdminArguments): string {
 
 function isText(text: string, maxLength: number): boolean {
   // Control characters would also forge lines of a terminal.
-  return text !== "" && [...text].length <= maxLength && text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);
+  return text !== "" && text.length <= maxLength && text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);
 }
 
 const defaultTtlSeconds = 3600;
@@ -270,7 +270,7 @@ const maxTtlSeconds = 31_536_000;
 
 function parseTtlSeconds(value: unknown): number {
   if (value === undefined) return defaultTtlSeconds;
-  const seconds = /^\d+$/.test(String(value)) ? Number(value) : Number.NaN;
+  const seconds = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (seconds >= 1 && seconds <= maxTtlSeconds) return seconds;
   throw invalid(`--ttl is not valid: expected an integer of seconds from 1 to ${maxTtlSeconds}`);
 }

@@ -73,14 +73,8 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   }
 
   function gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
+    const made: Gauge = new Gauge({ name, help, registers: [], collect: () => made.set(read()) });
+    registry.registerMetric(made);
   }
 }
 
