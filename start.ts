@@ -20,8 +20,9 @@ import { scanCommand } from "./scanner/scan_command.ts";
 const stateDirectory = ".scanstream";
 const demoFile = join(stateDirectory, "demo.json");
 /** Slow enough that the scan can be watched; a real org answers about as fast. */
-const practiceLatencyMs = 250;
+const practiceLatencyMs = 500;
 const practiceConcurrency = 2;
+const practicePort = 8788;
 const sessionMinutes = 15;
 
 interface Demo {
@@ -124,7 +125,9 @@ async function openDemo(gateway: RunningGateway): Promise<Demo> {
 
 async function openPracticeOrg(): Promise<PracticeOrg> {
   const keyPair = await loadKeyPair(join(stateDirectory, "practice-org"));
-  return createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: practiceLatencyMs, keyPair });
+  const options = { profile: { name: "typical" }, role: "super", latencyMs: practiceLatencyMs, keyPair } as const;
+  // The same address each time is the same org each time, with a trend over its scans.
+  return createPracticeOrg({ ...options, port: practicePort }).catch(() => createPracticeOrg(options));
 }
 
 function splitLine(line: string): readonly [name: string, value: string] {
