@@ -26,9 +26,7 @@ export function createChecksView(actions: { readonly choose: (check: string) => 
       element(
         "tr",
         {},
-        ["Result", "Check", "Severity", "Findings"].map((text) =>
-          element("th", { text, attributes: { scope: "col" } }),
-        ),
+        ["Result", "Check", "Findings"].map((text) => element("th", { text, attributes: { scope: "col" } })),
       ),
     ]),
     body,
@@ -73,14 +71,15 @@ interface CheckRow {
 function createCheckRow(check: string, choose: (check: string) => void): CheckRow {
   const info = findCheck(check);
   const result = element("td", { class: "cell-result" });
-  const severity = element("td", { class: "cell-severity" });
+  const facts = element("span", { class: "check-facts" });
   const count = element("td", { class: "cell-count" });
   const button = element(
     "button",
     { class: "check-button", attributes: { type: "button" }, on: { click: () => choose(check) } },
     [
       element("span", { class: "check-title", text: checkTitle(check) }),
-      element("span", { class: "check-name", text: info === null ? check : `${info.stigId} · ${check}` }),
+      facts,
+      element("span", { class: "check-name", text: check, attributes: { title: check } }),
     ],
   );
   let shownStatus: Status | null = null;
@@ -88,13 +87,13 @@ function createCheckRow(check: string, choose: (check: string) => void): CheckRo
     element: element("tr", { class: "fresh" }, [
       result,
       element("th", { attributes: { scope: "row" } }, [button]),
-      severity,
       count,
     ]),
     update(state, isChosen) {
       if (state.status !== shownStatus) result.replaceChildren(statusTag(state.status));
       shownStatus = state.status;
-      setText(severity, state.severity ?? info?.severity ?? "");
+      const severity = state.severity ?? info?.severity ?? null;
+      setText(facts, [info?.stigId ?? null, severity].filter((part) => part !== null).join(" · "));
       setText(count, formatCount(state.findingCount));
       button.setAttribute("aria-pressed", String(isChosen));
     },

@@ -39,7 +39,7 @@ export function createFindingsView(actions: {
     onChange: (statuses) => setFilter({ statuses }),
   });
   const severityChips = createChips<Severity>("Severity", ["high", "medium", "low"], {
-    label: (severity) => [severity],
+    label: (severity) => [`${severity.charAt(0).toUpperCase()}${severity.slice(1)}`],
     onChange: (severities) => setFilter({ severities }),
   });
   const search = element("input", {

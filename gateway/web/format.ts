@@ -7,6 +7,7 @@ const dayAndTime = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",
 });
+const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const count = new Intl.NumberFormat();
 
@@ -27,7 +28,7 @@ export function formatAgo(timeMs: number, nowMs: number): string {
   if (seconds > -45) return "just now";
   if (seconds > -3600) return relative.format(Math.round(seconds / 60), "minute");
   if (seconds > -86_400) return relative.format(Math.round(seconds / 3600), "hour");
-  return formatTime(timeMs);
+  return seconds > -7 * 86_400 ? relative.format(Math.round(seconds / 86_400), "day") : day.format(timeMs);
 }
 
 export function formatDuration(ms: number): string {

@@ -1,7 +1,8 @@
 import type { Status } from "../../shared/report.ts";
 import { element, setClass, setText } from "./dom.ts";
 import { formatCount } from "./format.ts";
-import { icon, statusIcon, statusNames } from "./icons.ts";
+import { checkTitle } from "./check_catalog.ts";
+import { icon, statusIcon, statusNames, statusTag } from "./icons.ts";
 import type { CheckState, ScanModel } from "./scan_model.ts";
 import { isEnded, type Scan } from "./scan_wire.ts";
 
@@ -21,6 +22,8 @@ export function createProgressView(): ProgressView {
     class: "cells",
     attributes: { role: "progressbar", "aria-labelledby": "progress-title", "aria-valuemin": 0 },
   });
+  const latest = element("p", { class: "progress-latest" });
+  let latestKey = "";
   const tiles = tileOrder.map((status) => {
     const value = element("dd");
     const tile = element("div", { class: `tile tile-${statusIcon(status)}` }, [
@@ -39,6 +42,7 @@ export function createProgressView(): ProgressView {
         { class: "tiles", attributes: { "aria-label": "Checks by result" } },
         tiles.map(({ tile }) => tile),
       ),
+      latest,
     ]),
     update(model) {
       const { scan } = model;
@@ -52,9 +56,40 @@ export function createProgressView(): ProgressView {
       bar.setAttribute("aria-valuetext", toProgressText(counts, total));
       for (const { status, value } of tiles) setText(value, formatCount(counts[status]));
       drawCells(bar, model, counts, total, !isEnded(scan.status));
+      const line = toLatest(model, scan);
+      const key = `${line.check?.check ?? ""} ${line.text}`;
+      if (key !== latestKey) {
+        latest.replaceChildren(
+          ...(line.check === null ? [] : [statusTag(line.check.status)]),
+          element("span", { text: line.text }),
+        );
+      }
+      latestKey = key;
     },
   };
 }
+
+/** While it runs, the check that finished last; afterwards, how bad it is. */
+function toLatest(model: ScanModel, scan: Scan): { readonly check: CheckState | null; readonly text: string } {
+  const checks = [...model.checks.values()];
+  if (!isEnded(scan.status)) {
+    const last = checks.reduce<CheckState | null>(
+      (best, check) => (best === null || check.order > best.order ? check : best),
+      null,
+    );
+    return { check: last, text: last === null ? "Waiting for the first check…" : checkTitle(last.check) };
+  }
+  const failed = checks.filter(({ status }) => status === "FAIL");
+  if (checks.length === 0) return { check: null, text: "" };
+  if (failed.length === 0) return { check: null, text: "No check failed." };
+  const parts = severities
+    .map((severity) => ({ severity, count: failed.filter((check) => check.severity === severity).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ severity, count }) => `${formatCount(count)} of ${severity} severity`);
+  return { check: null, text: `Failed: ${parts.join(", ")}.` };
+}
+
+const severities = ["high", "medium", "low"] as const;
 
 export interface CheckCounts extends Readonly<Record<Status, number>> {
   readonly done: number;

@@ -96,7 +96,9 @@ function createScanRow(scan: Scan): ScanRow {
 function toCounts({ pass, fail, manual, checksDone, checksTotal, status }: Scan): string {
   if (status === "pending") return "Not started";
   if (status === "running") return `${formatCount(checksDone)} of ${formatCount(checksTotal)} checks`;
-  return `${formatCount(fail)} fail · ${formatCount(manual)} manual · ${formatCount(pass)} pass`;
+  return fail + manual === 0
+    ? `${formatCount(pass)} pass`
+    : `${formatCount(fail)} fail · ${formatCount(manual)} manual`;
 }
 
 /** Decoration: the words below it say the same. */

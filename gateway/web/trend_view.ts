@@ -9,6 +9,8 @@ export interface TrendView {
 }
 
 const maxBars = 16;
+/** Few bars are drawn as wide as if there were so many. */
+const minSlots = 8;
 const width = 320;
 const height = 92;
 const barGap = 4;
@@ -32,7 +34,7 @@ export function createTrendView(): TrendView {
       const key = JSON.stringify([currentId, bars.map(({ id, pass, fail, manual }) => [id, pass, fail, manual])]);
       if (key === drawn) return;
       drawn = key;
-      const text = toSummary(bars);
+      const text = toSummary(bars.filter(({ status }) => isEnded(status)));
       setText(summary, text);
       figure.replaceChildren(draw(bars, currentId, text));
     },
@@ -49,18 +51,19 @@ function toSummary(bars: readonly Scan[]): string {
   const first = bars[0];
   const last = bars.at(-1);
   if (first === undefined || last === undefined || bars.length < 2) {
-    return "The trend appears with the second scan of this organization.";
+    return "The trend appears when a second scan of this organization has ended.";
   }
   const change = last.fail - first.fail;
   const words = change === 0 ? "unchanged" : change < 0 ? `${-change} fewer` : `${change} more`;
-  return `Failing checks over the last ${bars.length} scans: ${first.fail} → ${last.fail} (${words})`;
+  return `Failing checks over ${bars.length} scans: ${first.fail} → ${last.fail}, ${words}`;
 }
 
 function draw(bars: readonly Scan[], currentId: string, text: string): SVGSVGElement {
-  const slot = width / maxBars;
+  const slots = Math.max(minSlots, bars.length);
+  const slot = width / slots;
   const most = Math.max(1, ...bars.map(({ pass, fail, manual }) => pass + fail + manual));
   const groups = bars.map((scan, index) => {
-    const x = (maxBars - bars.length + index) * slot + barGap / 2;
+    const x = (slots - bars.length + index) * slot + barGap / 2;
     let y = height - 6;
     const parts = (["fail", "manual", "pass"] as const).map((name) => {
       const size = (scan[name] / most) * (height - 12);

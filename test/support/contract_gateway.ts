@@ -177,7 +177,7 @@ export async function startContractGateway(options: ContractGatewayOptions): Pro
     if (resource !== "scans") return problem(response, 404, "No such resource");
     if (id === undefined && method === "POST") return json(response, 201, createScan(tenantId, body));
     if (id === undefined) {
-      const own = [...state.scans.values()].filter((scan) => scan["tenant_id"] === tenantId).reverse();
+      const own = [...state.scans.values()].filter((scan) => scan["tenant_id"] === tenantId).toReversed();
       return json(response, 200, page(own, url));
     }
     const scan = state.scans.get(id);
@@ -206,15 +206,23 @@ export async function startContractGateway(options: ContractGatewayOptions): Pro
     const id = randomUUID();
     const now = new Date().toISOString();
     const scan = {
-      ...{ org_url: null, client_id: null, checks_total: 0, checks_done: 0, pass: 0, fail: 0, manual: 0 },
-      ...{ status: "pending", cancel_requested: false, created_at: now, started_at: now, ended_at: null },
+      org_url: null,
+      client_id: null,
+      checks_total: 0,
+      checks_done: 0,
+      pass: 0,
+      fail: 0,
+      manual: 0,
+      status: "pending",
+      cancel_requested: false,
+      created_at: now,
+      started_at: now,
+      ended_at: null,
       ...body,
-      ...{
-        id,
-        tenant_id: tenantId,
-        channel: `scan:${tenantId}:${id}`,
-        event_stream: `/api/v1/scans/${id}/event-stream`,
-      },
+      id,
+      tenant_id: tenantId,
+      channel: `scan:${tenantId}:${id}`,
+      event_stream: `/api/v1/scans/${id}/event-stream`,
     };
     state.scans.set(id, scan);
     state.findings.set(id, new Map());

@@ -43,6 +43,7 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
     async register(registration) {
       const scan = await call("POST", "/api/v1/scans", registration);
       const id = String(scan["id"]);
+      const counts = { pass: 0, fail: 0, manual: 0 };
       const channel = encodeURIComponent(String(scan["channel"]));
       const update = async (body: object) => void (await call("PATCH", `/api/v1/scans/${id}`, body));
       const store = async (findings: readonly StoredFinding[]) => {
@@ -59,14 +60,15 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
         store,
         publish,
         async check(name, findings, { done, total }) {
-          await store(findings);
-          await update({ status: "running", checks_done: done, checks_total: total });
-          for (const { check, status, severity, resource_name, detail, fingerprint } of findings) {
-            await publish("finding.created", { check, status, severity, resource_name, detail, fingerprint });
-          }
           const status = findings.some((finding) => finding.status === "FAIL")
             ? "FAIL"
             : (findings[0]?.status ?? "PASS");
+          counts[countNames[status]] += 1;
+          await store(findings);
+          await update({ status: "running", checks_done: done, checks_total: total, ...counts });
+          for (const { check, status, severity, resource_name, detail, fingerprint } of findings) {
+            await publish("finding.created", { check, status, severity, resource_name, detail, fingerprint });
+          }
           await publish("scan.progress", { checks_done: done, checks_total: total, check: name, status });
         },
         async end(status, counts) {
@@ -77,6 +79,8 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
     },
   };
 }
+
+const countNames = { PASS: "pass", FAIL: "fail", MANUAL: "manual" } as const;
 
 let findingCount = 0;
 
