@@ -10,7 +10,7 @@ export function toChannelKey(database: number, channel: string): string {
 
 /** Throws `RangeError` for what cannot be the number of a Redis database. */
 export function requireDatabase(database: number): void {
-  if (Number.isInteger(database) && database >= 0 && database <= 2_147_483_647) return;
+  if (Number.isSafeInteger(database) && database >= 0) return;
   throw new RangeError(
     "Cannot make a broker: the database number (EVENTSTREAM_CACHE_DB) is not valid: expected a whole number from 0",
   );

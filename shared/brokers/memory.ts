@@ -1,10 +1,15 @@
-import { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
 import { requireMessage } from "./message.ts";
 import { createSharedSubscriptions, type ChannelListener } from "./shared_subscriptions.ts";
+import { unavailable } from "./unavailable.ts";
+
+export interface MemoryBroker extends Broker {
+  /** Whether a message on the channel would reach anybody now. */
+  hasSubscribers(channel: string): boolean;
+}
 
 /** A broker inside one process: the embedded default, for one gateway and whatever publishes in the same process. */
-export function createMemoryBroker(): Broker {
+export function createMemoryBroker(): MemoryBroker {
   const listeners = new Map<string, ChannelListener>();
   const waiting: { readonly channel: string; readonly message: string }[] = [];
   let isDelivering = false;
@@ -28,6 +33,7 @@ export function createMemoryBroker(): Broker {
     async ping() {
       requireOpen("ping");
     },
+    hasSubscribers: (channel) => listeners.has(channel),
     async close() {
       isClosed = true;
       subscriptions.close();
@@ -45,6 +51,6 @@ export function createMemoryBroker(): Broker {
   }
 
   function requireOpen(action: string): void {
-    if (isClosed) throw new AppError("unavailable", `Cannot ${action}: the broker is closed`);
+    if (isClosed) throw unavailable(`Cannot ${action}: the broker is closed`, { secrets: [] });
   }
 }

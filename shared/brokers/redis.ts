@@ -136,21 +136,17 @@ function openSubscriberConnection(settings: SubscriberSettings, onOver: () => vo
   };
 
   function listen(redis: Redis): void {
-    redis.on("messageBuffer", (key: Uint8Array, message: Uint8Array) => {
-      watchdog?.heard();
-      receive(decoder.decode(key), message);
-    });
+    redis.on("messageBuffer", (key: Uint8Array, message: Uint8Array) => receive(decoder.decode(key), message));
     watchdog = startWatchdog({
       quietMs: settings.pingEveryMs,
       patienceMs: settings.pingTimeoutMs,
       onQuiet: () =>
-        void redis.ping().then(
-          () => watchdog?.heard(),
-          // The end of the connection tells more.
-          () => undefined,
-        ),
+        // Its answer is heard as bytes; its failure, as the end of the connection.
+        void redis.ping().catch(() => undefined),
       onSilent: () => connection.drop("silent"),
     });
+    // Bytes, not messages: on a slow line the answer to the PING waits behind a message that is still arriving.
+    redis.stream.on("data", () => watchdog?.heard());
   }
 
   function receive(key: string, bytes: Uint8Array): void {

@@ -1,5 +1,5 @@
-import { AppError } from "../app_error.ts";
 import type { LostReason, Subscriber, SubscriptionHandlers } from "../broker.ts";
+import { unavailable } from "./unavailable.ts";
 
 /** What the broker's side of one channel tells; nothing is told after `onLost` or `close`. */
 export interface ChannelListener {
@@ -34,7 +34,7 @@ export function createSharedSubscriptions(openChannel: OpenChannel): SharedSubsc
   return {
     async subscribe(names, handlers, signal) {
       signal.throwIfAborted();
-      if (isClosed) throw closed();
+      if (isClosed) throw unavailable("Cannot subscribe: the broker is closed", { secrets: [] });
       const subscription = new Subscription(handlers, signal);
       await subscription.untilOpen(Array.from(new Set(names), (name) => join(name, subscription)));
     },
@@ -168,7 +168,7 @@ class Subscription {
   #open(): void {
     if (this.#state !== "opening") return;
     if (this.#wasLost) {
-      this.#fail(new AppError("unavailable", "Cannot subscribe: the broker was lost", { retryAfterSeconds: 1 }));
+      this.#fail(unavailable("Cannot subscribe: the broker was lost", { secrets: [], retryAfterSeconds: 1 }));
       return;
     }
     this.#state = "open";
@@ -187,8 +187,4 @@ class Subscription {
     this.#signal.removeEventListener("abort", this.#abort);
     for (const leave of this.#leaving) leave();
   }
-}
-
-function closed(): AppError {
-  return new AppError("unavailable", "Cannot subscribe: the broker is closed");
 }

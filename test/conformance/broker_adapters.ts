@@ -1,0 +1,128 @@
+import { randomUUID } from "node:crypto";
+import type { Broker } from "../../shared/broker.ts";
+import { createGatewayBroker } from "../../shared/brokers/gateway.ts";
+import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import { createRedisBroker } from "../../shared/brokers/redis.ts";
+import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import { startEventGateway } from "../support/event_gateway.ts";
+import type { RedisServer } from "../support/redis.ts";
+import { startTcpProxy } from "../support/tcp_proxy.ts";
+import { startUpstashBridge } from "../support/upstash_bridge.ts";
+import type { BrokerHarness, OpenHarness, Timing } from "./broker_harness.ts";
+
+const database = 2;
+
+export const openMemoryHarness: OpenHarness = async () => {
+  const broker = createMemoryBroker();
+  return {
+    createBroker: () => broker,
+    createDirectBroker: () => broker,
+    createRefusedBroker: () => null,
+    createChannel,
+    upstreamCount: async (channel) => (broker.hasSubscribers(channel) ? 1 : 0),
+    network: null,
+    carriesAnyText: true,
+    secrets: [],
+    close: () => broker.close(),
+  };
+};
+
+/** `redis` has a password. */
+export function redisHarness(redis: RedisServer): OpenHarness {
+  return async () => {
+    const network = await startTcpProxy(redis);
+    const secret = redis.password ?? "";
+    const urlOf = (port: number, password: string) => `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/7`;
+    const timingOf = (timing: Timing) =>
+      timing === "patient" ? {} : { timeoutMs: 500, pingEveryMs: 200, pingTimeoutMs: 300 };
+    return collect({
+      createBroker: (timing = "patient") =>
+        createRedisBroker({ url: urlOf(network.port, secret), database, ...timingOf(timing) }),
+      createDirectBroker: () => createRedisBroker({ url: urlOf(redis.port, secret), database }),
+      createRefusedBroker: () => createRedisBroker({ url: urlOf(network.port, "not the password"), database }),
+      createChannel,
+      upstreamCount: (channel) => subscriberCount(redis, channel),
+      network,
+      carriesAnyText: true,
+      secrets: [secret, encodeURIComponent(secret), "not the password"],
+      close: () => network.close(),
+    });
+  };
+}
+
+export function upstashHarness(redis: RedisServer): OpenHarness {
+  return async () => {
+    const token = "AX8sASQgN2M5-the-token";
+    const bridge = await startUpstashBridge({ redisUrl: redis.url, token });
+    const network = await startTcpProxy(bridge);
+    const url = `http://127.0.0.1:${network.port}`;
+    const timingOf = (timing: Timing) =>
+      timing === "patient" ? {} : { timeoutMs: 500, quietMs: 200, patienceMs: 300 };
+    return collect({
+      createBroker: (timing = "patient") => createUpstashBroker({ url, token, database, ...timingOf(timing) }),
+      createDirectBroker: () => createUpstashBroker({ url: bridge.url, token, database }),
+      createRefusedBroker: () => createUpstashBroker({ url, token: "not-the-token", database }),
+      createChannel,
+      upstreamCount: (channel) => subscriberCount(redis, channel),
+      network,
+      carriesAnyText: true,
+      secrets: [token, "not-the-token"],
+      async close() {
+        await network.close();
+        await bridge.close();
+      },
+    });
+  };
+}
+
+export const openGatewayHarness: OpenHarness = async () => {
+  const apiKey = "ssk_0123456789_the-key";
+  const server = await startEventGateway({ apiKey, heartbeatMs: 100 });
+  const network = await startTcpProxy(server);
+  const url = `http://127.0.0.1:${network.port}`;
+  const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 500, silenceMs: 500 });
+  return collect({
+    createBroker: (timing = "patient") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
+    createDirectBroker: () => createGatewayBroker({ url: server.url, apiKey }),
+    createRefusedBroker: () => createGatewayBroker({ url, apiKey: "not-the-key" }),
+    createChannel,
+    upstreamCount: async (channel) => server.streamCount(channel),
+    network,
+    carriesAnyText: false,
+    secrets: [apiKey, "not-the-key"],
+    async close() {
+      await network.close();
+      await server.close();
+    },
+  });
+};
+
+export function createChannel(): string {
+  return makeChannelName("scan", randomUUID(), randomUUID());
+}
+
+/** Every connection at the server counts one, so shared subscriptions show as one. */
+async function subscriberCount(redis: RedisServer, channel: string): Promise<number> {
+  const answer = await redis.command("PUBSUB", "NUMSUB", `scanstream:${database}:${channel}`);
+  return Array.isArray(answer) ? Number(answer[1]) : Number.NaN;
+}
+
+/** Closes every broker that was made, before the network under it. */
+function collect(harness: BrokerHarness): BrokerHarness {
+  const brokers: Broker[] = [];
+  const kept = <Made extends Broker | null>(broker: Made): Made => {
+    if (broker !== null) brokers.push(broker);
+    return broker;
+  };
+  return {
+    ...harness,
+    createBroker: (timing) => kept(harness.createBroker(timing)),
+    createDirectBroker: () => kept(harness.createDirectBroker()),
+    createRefusedBroker: () => kept(harness.createRefusedBroker()),
+    async close() {
+      for (const broker of brokers) await broker.close();
+      await harness.close();
+    },
+  };
+}

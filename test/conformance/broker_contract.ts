@@ -1,0 +1,335 @@
+import assert from "node:assert/strict";
+import { encodeEvent, maxPayloadBytes, toMessage } from "../../shared/event.ts";
+import { maxMessageBytes, pingMessage } from "../../shared/brokers/message.ts";
+import { eventMessage, eventually, record, unavailability, type BrokerHarness } from "./broker_harness.ts";
+
+/** What every adapter of the broker port promises, written once; `network_contract.ts` has what needs a network. */
+export interface BrokerCase {
+  readonly name: string;
+  readonly run: (harness: BrokerHarness) => Promise<void>;
+}
+
+const ignore = { onMessage() {}, onLost() {} };
+const never = new AbortController().signal;
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => eventMessage({ n }));
+
+export const brokerContract: readonly BrokerCase[] = [
+  {
+    name: "hands over a publisher's messages in order, awaited or not",
+    async run({ createBroker, createChannel }) {
+      const channel = createChannel();
+      const recording = await record(createBroker(), channel);
+      const publisher = createBroker();
+      const messages = numbered(120);
+      for (const message of messages.slice(0, 20)) await publisher.publish(channel, message);
+      await Promise.all(messages.slice(20).map((message) => publisher.publish(channel, message)));
+      await recording.untilCount(messages.length);
+      assert.deepEqual(recording.messages, messages);
+    },
+  },
+  {
+    name: "keeps each publisher's order when several publish",
+    async run({ createBroker, createChannel }) {
+      const channel = createChannel();
+      const recording = await record(createBroker(), channel);
+      const names = ["a", "b", "c"];
+      await Promise.all(
+        names.map(async (name) => {
+          const publisher = createBroker();
+          for (let n = 0; n < 20; n += 1) await publisher.publish(channel, eventMessage({ name, n }));
+        }),
+      );
+      await recording.untilCount(60);
+      for (const name of names) {
+        const own = recording.messages.filter((message) => message.includes(`"name":"${name}"`));
+        assert.deepEqual(
+          own,
+          Array.from({ length: 20 }, (_, n) => eventMessage({ name, n })),
+        );
+      }
+    },
+  },
+  {
+    name: "hands a message to every subscriber, here and elsewhere",
+    async run({ createBroker, createChannel }) {
+      const channel = createChannel();
+      const here = createBroker();
+      const recordings = [
+        await record(here, channel),
+        await record(here, channel),
+        await record(createBroker(), channel),
+        await record(createBroker(), channel),
+      ];
+      await here.publish(channel, eventMessage({ n: 1 }));
+      for (const recording of recordings) await recording.untilCount(1);
+      for (const recording of recordings) assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
+    },
+  },
+  {
+    name: "subscribe resolves only when confirmed: what is published right after is heard",
+    async run({ createBroker, createChannel }) {
+      const subscriber = createBroker();
+      const publisher = createBroker();
+      await publisher.ping();
+      for (let round = 0; round < 15; round += 1) {
+        const channel = createChannel();
+        const recording = await record(subscriber, channel);
+        await publisher.publish(channel, eventMessage({ round }));
+        await recording.untilCount(1);
+      }
+    },
+  },
+  {
+    name: "subscribes to several channels at once, and to no other",
+    async run({ createBroker, createChannel }) {
+      const [first, second, other] = [createChannel(), createChannel(), createChannel()];
+      const broker = createBroker();
+      // One channel twice is one subscription.
+      const recording = await record(broker, first, second, first);
+      await broker.publish(other, eventMessage({ n: 0 }));
+      await broker.publish(first, eventMessage({ n: 1 }));
+      await recording.untilCount(1);
+      await broker.publish(second, eventMessage({ n: 2 }));
+      await recording.untilCount(2);
+      assert.deepEqual(recording.labelled, [
+        `${first} ${eventMessage({ n: 1 })}`,
+        `${second} ${eventMessage({ n: 2 })}`,
+      ]);
+    },
+  },
+  {
+    name: "shares one upstream subscription by reference, until the last leaves",
+    async run({ createBroker, createChannel, upstreamCount }) {
+      const channel = createChannel();
+      const broker = createBroker();
+      // At once, so that some join while the first is being confirmed.
+      const recordings = await Promise.all(Array.from({ length: 5 }, () => record(broker, channel)));
+      recordings.push(await record(broker, channel));
+      assert.equal(await upstreamCount(channel), 1);
+      for (const recording of recordings.splice(0, 5)) recording.leave();
+      await broker.publish(channel, eventMessage({ n: 1 }));
+      await recordings[0]?.untilCount(1);
+      assert.equal(await upstreamCount(channel), 1);
+      recordings[0]?.leave();
+      await eventually(async () => (await upstreamCount(channel)) === 0, "the last one's leaving, seen at the server");
+    },
+  },
+  {
+    name: "hears again after the last has left and another came at once",
+    async run({ createBroker, createChannel, upstreamCount }) {
+      const channel = createChannel();
+      const broker = createBroker();
+      for (let round = 0; round < 5; round += 1) {
+        const recording = await record(broker, channel);
+        await broker.publish(channel, eventMessage({ round }));
+        await recording.untilCount(1);
+        recording.leave();
+      }
+      await eventually(async () => (await upstreamCount(channel)) === 0, "every leaving, seen at the server");
+    },
+  },
+  {
+    name: "a signal that was aborted before rejects with its reason and subscribes nothing",
+    async run({ createBroker, createChannel, upstreamCount }) {
+      const channel = createChannel();
+      const reason = new Error("no more");
+      await assert.rejects(createBroker().subscribe([channel], ignore, AbortSignal.abort(reason)), reason);
+      assert.equal(await upstreamCount(channel), 0);
+    },
+  },
+  {
+    name: "a signal that aborts while confirming rejects with its reason and leaves",
+    async run({ createBroker, createChannel, upstreamCount }) {
+      const channel = createChannel();
+      const broker = createBroker();
+      const leaving = new AbortController();
+      const reason = new Error("changed my mind");
+      const subscribed = broker.subscribe([channel], ignore, leaving.signal);
+      leaving.abort(reason);
+      await assert.rejects(subscribed, reason);
+      await eventually(async () => (await upstreamCount(channel)) === 0, "nobody subscribed");
+      const recording = await record(broker, channel);
+      await broker.publish(channel, eventMessage({ n: 1 }));
+      await recording.untilCount(1);
+    },
+  },
+  {
+    name: "nothing is handed over from the moment of the abort, not even of the same burst",
+    async run({ createBroker, createChannel }) {
+      const channel = createChannel();
+      const broker = createBroker();
+      const leaving = new AbortController();
+      const heard: string[] = [];
+      await broker.subscribe(
+        [channel],
+        {
+          onMessage(_, message) {
+            heard.push(message);
+            if (heard.length === 2) leaving.abort();
+          },
+          onLost: (reason) => void heard.push(reason),
+        },
+        leaving.signal,
+      );
+      // Comes after in the same fan-out: it is silenced by the other's handler.
+      let lateCount = 0;
+      await broker.subscribe([channel], { ...ignore, onMessage: () => void (lateCount += 1) }, leaving.signal);
+      const witness = await record(broker, channel);
+      await Promise.all(numbered(6).map((message) => broker.publish(channel, message)));
+      await witness.untilCount(6);
+      assert.deepEqual(heard, numbered(2));
+      assert.equal(lateCount, 1);
+    },
+  },
+  {
+    name: "whoever publishes from a handler does not overtake",
+    async run({ createBroker, createChannel }) {
+      const channel = createChannel();
+      const broker = createBroker();
+      const answer = eventMessage({ n: 1 });
+      const answered: Promise<void>[] = [];
+      await broker.subscribe(
+        [channel],
+        {
+          ...ignore,
+          onMessage: (_, message) => void (message === answer || answered.push(broker.publish(channel, answer))),
+        },
+        never,
+      );
+      const recording = await record(broker, channel);
+      await broker.publish(channel, eventMessage({ n: 0 }));
+      await recording.untilCount(2);
+      await Promise.all(answered);
+      assert.deepEqual(recording.messages, [eventMessage({ n: 0 }), answer]);
+    },
+  },
+  {
+    name: "carries every character unchanged",
+    async run({ createBroker, createChannel, carriesAnyText }) {
+      const channel = createChannel();
+      const broker = createBroker();
+      const recording = await record(broker, channel);
+      const texts = [
+        `quotes " ' \` and \\ and \\\\ and \\n`,
+        "commas, colons: message,x,y and data: x",
+        " spaces around ",
+        "é ß 漢字 🜚 👩‍👩‍👧‍👦 \u{10FFFF} \u2028 \u2029 \uFEFF \uFFFD \u0000 \u0007 \t",
+        "https://example.org/a?b=c&d=%2F#e + %",
+        "dGVzdA==",
+        "OK",
+      ];
+      const messages = texts.map((text) => eventMessage({ text }));
+      if (carriesAnyText) messages.push(...texts, "", " ", "{", "null", "\uFEFFtext", "subscribe,x,1", ": comment");
+      for (const message of messages) await broker.publish(channel, message);
+      await recording.untilCount(messages.length);
+      assert.deepEqual(recording.messages, messages);
+    },
+  },
+  {
+    name: "carries the largest event",
+    async run({ createBroker, createChannel }) {
+      const channel = createChannel();
+      const broker = createBroker();
+      const recording = await record(broker, channel);
+      const fill = (character: string) => {
+        const room = maxPayloadBytes - JSON.stringify({ text: "" }).length;
+        const text = character.repeat(room / (JSON.stringify(character).length - 2));
+        return toMessage(encodeEvent("scan.progress", { text: text + "x".repeat(room - jsonBytes(text)) }));
+      };
+      const messages = [fill("x"), fill("\\"), fill("\u0001"), fill('"')];
+      for (const message of messages)
+        assert.equal(Buffer.byteLength(message), maxPayloadBytes + '{"type":"scan.progress","data":}'.length);
+      await Promise.all(messages.map((message) => broker.publish(channel, message)));
+      await recording.untilCount(messages.length);
+      assert.deepEqual(recording.messages, messages);
+    },
+  },
+  {
+    name: "carries the longest message and refuses a longer one",
+    async run({ createBroker, createChannel, carriesAnyText }) {
+      if (!carriesAnyText) return;
+      const channel = createChannel();
+      const broker = createBroker();
+      const recording = await record(broker, channel);
+      const longest = ["x".repeat(maxMessageBytes), "é".repeat(maxMessageBytes / 2)];
+      for (const message of longest) await broker.publish(channel, message);
+      await recording.untilCount(longest.length);
+      assert.ok(recording.messages.every((message, index) => message === longest[index]));
+      await assert.rejects(broker.publish(channel, `${longest[0]}x`), RangeError);
+      await assert.rejects(broker.publish(channel, `${longest[1]}x`), RangeError);
+    },
+  },
+  {
+    name: "refuses what it could not carry unchanged",
+    async run({ createBroker, createChannel, carriesAnyText }) {
+      const channel = createChannel();
+      const broker = createBroker();
+      const recording = await record(broker, channel);
+      const bad = ["two\nlines", "carriage\rreturn", "half a \uD83D", pingMessage];
+      for (const message of bad) await assert.rejects(broker.publish(channel, message), TypeError, message);
+      if (!carriesAnyText) await assert.rejects(broker.publish(channel, "no event"), TypeError);
+      await broker.publish(channel, eventMessage({ n: 1 }));
+      await recording.untilCount(1);
+      assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
+    },
+  },
+  {
+    name: "publishes to nobody, and answers a ping",
+    async run({ createBroker, createChannel }) {
+      const broker = createBroker();
+      await broker.publish(createChannel(), eventMessage({ n: 1 }));
+      await broker.ping();
+    },
+  },
+  {
+    name: "says that credentials are wrong, without showing them",
+    async run({ createRefusedBroker, createChannel, secrets }) {
+      const broker = createRefusedBroker();
+      if (broker === null) return;
+      const channel = createChannel();
+      for (const attempt of [
+        () => broker.publish(channel, eventMessage({ n: 1 })),
+        () => broker.subscribe([channel], ignore, never),
+      ]) {
+        const error = await unavailability(attempt(), secrets);
+        assert.match(error.message, /refused the (user or password|token|API key)/);
+      }
+    },
+  },
+  {
+    name: "close ends every subscription and takes nothing more",
+    async run({ createBroker, createChannel, upstreamCount, secrets }) {
+      const [first, second] = [createChannel(), createChannel()];
+      const broker = createBroker();
+      const recordings = [await record(broker, first), await record(broker, first, second)];
+      const left = await record(broker, second);
+      left.leave();
+      await broker.close();
+      await broker.close();
+      for (const recording of recordings) assert.equal(await recording.untilLost(), "ended");
+      for (const { lost } of [...recordings, left]) assert.ok(lost.length <= 1);
+      assert.deepEqual(left.lost, []);
+      await eventually(
+        async () => (await upstreamCount(first)) + (await upstreamCount(second)) === 0,
+        "all was let go",
+      );
+      await unavailability(broker.publish(first, eventMessage({ n: 1 })), secrets);
+      await unavailability(broker.subscribe([first], ignore, never), secrets);
+      await unavailability(broker.ping(), secrets);
+    },
+  },
+  {
+    name: "close also ends what is still being confirmed",
+    async run({ createBroker, createChannel, secrets }) {
+      const broker = createBroker();
+      const subscribed = broker.subscribe([createChannel()], ignore, never);
+      const failed = unavailability(subscribed, secrets);
+      await broker.close();
+      await failed;
+    },
+  },
+];
+
+function jsonBytes(text: string): number {
+  return Buffer.byteLength(JSON.stringify(text)) - 2;
+}

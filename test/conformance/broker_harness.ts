@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { inspect } from "node:util";
+import { AppError } from "../../shared/app_error.ts";
+import type { Broker, LostReason, Subscriber } from "../../shared/broker.ts";
+import { encodeEvent, toMessage } from "../../shared/event.ts";
+import type { TcpProxy } from "../support/tcp_proxy.ts";
+
+/** One case's view of one kind of broker. Whatever it makes is closed with it. */
+export interface BrokerHarness {
+  /** A broker with connections of its own, as another process would have it, reached through `network`. */
+  readonly createBroker: (timing?: Timing) => Broker;
+  /** The same past `network`: it goes on when that is broken. */
+  readonly createDirectBroker: () => Broker;
+  /** With credentials that the server refuses; null where there are none. */
+  readonly createRefusedBroker: () => Broker | null;
+  readonly createChannel: () => string;
+  /** How many subscriptions of the channel the server has now. */
+  readonly upstreamCount: (channel: string) => Promise<number>;
+  /** Null: there is no network between. */
+  readonly network: TcpProxy | null;
+  /** Messages that are no events are carried too. */
+  readonly carriesAnyText: boolean;
+  /** What no error may show. */
+  readonly secrets: readonly string[];
+  readonly close: () => Promise<void>;
+}
+
+/** `impatient`: finds silence, and gives up waiting, in a fraction of a second. */
+export type Timing = "patient" | "impatient";
+
+export type OpenHarness = () => Promise<BrokerHarness>;
+
+/** A message that every broker carries. */
+export function eventMessage(fields: Readonly<Record<string, string | number>>): string {
+  return toMessage(encodeEvent("scan.progress", fields));
+}
+
+/** What one subscription heard, in order. */
+export interface Recording {
+  readonly messages: readonly string[];
+  /** `<channel> <message>`. */
+  readonly labelled: readonly string[];
+  readonly lost: readonly LostReason[];
+  /** Resolves when so many messages were heard. */
+  untilCount(count: number): Promise<void>;
+  untilLost(): Promise<LostReason>;
+  leave(): void;
+}
+
+/** Subscribes and records; resolves when the subscription is confirmed. */
+export async function record(subscriber: Subscriber, ...channels: readonly string[]): Promise<Recording> {
+  const leaving = new AbortController();
+  const messages: string[] = [];
+  const labelled: string[] = [];
+  const lost: LostReason[] = [];
+  let changed = Promise.withResolvers<void>();
+  const change = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  await subscriber.subscribe(
+    channels,
+    {
+      onMessage(channel, message) {
+        messages.push(message);
+        labelled.push(`${channel} ${message}`);
+        change();
+      },
+      onLost(reason) {
+        lost.push(reason);
+        change();
+      },
+    },
+    leaving.signal,
+  );
+  return {
+    messages,
+    labelled,
+    lost,
+    async untilCount(count) {
+      while (messages.length < count) {
+        assert.deepEqual(lost, [], "the subscription was lost while messages were waited for");
+        await changed.promise;
+      }
+    },
+    async untilLost() {
+      for (;;) {
+        const [reason] = lost;
+        if (reason !== undefined) return reason;
+        await changed.promise;
+      }
+    },
+    leave: () => leaving.abort(),
+  };
+}
+
+/** The failure that the port promises, which shows no secret. */
+export async function unavailability(promise: Promise<unknown>, secrets: readonly string[]): Promise<AppError> {
+  const error = await promise.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof AppError, `expected an AppError, got ${inspect(error)}`);
+  assert.equal(error.code, "unavailable");
+  assert.ok((error.retryAfterSeconds ?? 0) > 0, "says when to come back");
+  const shown = inspect(error, { depth: 10 }) + String(error.stack);
+  for (const secret of secrets) assert.ok(!shown.includes(secret), `the error shows a secret: ${shown}`);
+  return error;
+}
+
+/** Polls what can only be asked for: how a server sees it. */
+export async function eventually(isTrue: () => Promise<boolean>, what: string): Promise<void> {
+  const startMs = Date.now();
+  while (!(await isTrue())) {
+    assert.ok(Date.now() - startMs < 10_000, `never became true: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

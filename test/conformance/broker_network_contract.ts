@@ -1,0 +1,255 @@
+import assert from "node:assert/strict";
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../../shared/app_error.ts";
+import type { TcpProxy } from "../support/tcp_proxy.ts";
+import type { BrokerCase } from "./broker_contract.ts";
+import { eventMessage, record, unavailability, type BrokerHarness, type Recording } from "./broker_harness.ts";
+
+/** What every adapter that has a network between itself and its broker promises when that network breaks. */
+interface NetworkHarness extends BrokerHarness {
+  readonly network: TcpProxy;
+}
+
+const ignore = { onMessage() {}, onLost() {} };
+const never = new AbortController().signal;
+/** "Within seconds", and with room for a busy machine. */
+const withinMs = 5000;
+
+const cases: readonly { readonly name: string; readonly run: (harness: NetworkHarness) => Promise<void> }[] = [
+  {
+    name: "tells every subscription once that the connection was cut, and hands over nothing after",
+    async run(harness) {
+      const [first, second] = [harness.createChannel(), harness.createChannel()];
+      const broker = harness.createBroker();
+      const recordings = [
+        await record(broker, first),
+        await record(broker, first),
+        await record(broker, second),
+        await record(broker, first, second),
+      ];
+      const left = await record(broker, second);
+      left.leave();
+      const cutMs = Date.now();
+      harness.network.cut();
+      for (const recording of recordings) assert.equal(await recording.untilLost(), "cut");
+      assert.ok(Date.now() - cutMs < withinMs);
+      // A new subscription hears again; the lost ones do not come back to life.
+      const again = await record(broker, first, second);
+      const publisher = harness.createDirectBroker();
+      await publisher.publish(first, eventMessage({ n: 1 }));
+      await publisher.publish(second, eventMessage({ n: 2 }));
+      await again.untilCount(2);
+      for (const { messages, lost } of recordings) assert.deepEqual([messages, lost], [[], ["cut"]]);
+      assert.deepEqual(left.lost, []);
+    },
+  },
+  {
+    name: "tells that the broker ended the connection politely",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const broker = harness.createBroker();
+      const recording = await record(broker, channel);
+      harness.network.end();
+      assert.ok(["ended", "cut"].includes(await recording.untilLost()));
+      const again = await record(broker, channel);
+      await broker.publish(channel, eventMessage({ n: 1 }));
+      await again.untilCount(1);
+      assert.equal(recording.lost.length, 1);
+    },
+  },
+  {
+    name: "tells that nothing is heard any more",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const broker = harness.createBroker("impatient");
+      const recording = await record(broker, channel);
+      const stalledMs = Date.now();
+      harness.network.stall();
+      assert.equal(await recording.untilLost(), "silent");
+      assert.ok(Date.now() - stalledMs < withinMs);
+      // What was held comes through now, to nobody.
+      await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
+      harness.network.restore();
+      const again = await record(broker, channel);
+      await broker.publish(channel, eventMessage({ n: 2 }));
+      await again.untilCount(1);
+      assert.deepEqual(again.messages, [eventMessage({ n: 2 })]);
+      assert.deepEqual(recording.messages, []);
+      assert.equal(recording.lost.length, 1);
+    },
+  },
+  {
+    name: "does not call an idle subscription lost, and hands no ping to anybody",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const impatient = await record(harness.createBroker("impatient"), channel);
+      const patient = await record(harness.createBroker(), channel);
+      await sleep(2000);
+      assert.deepEqual([impatient.lost, impatient.messages], [[], []]);
+      await harness.createBroker().publish(channel, eventMessage({ n: 1 }));
+      await impatient.untilCount(1);
+      await patient.untilCount(1);
+      assert.deepEqual(patient.messages, [eventMessage({ n: 1 })]);
+    },
+  },
+  {
+    name: "a slow network is not a silent one",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const recording = await record(harness.createBroker("impatient"), channel);
+      harness.network.slow(50_000);
+      const publisher = harness.createDirectBroker();
+      const messages = [1, 2].map((n) => eventMessage({ n, text: "x".repeat(35_000) }));
+      for (const message of messages) await publisher.publish(channel, message);
+      await recording.untilCount(messages.length);
+      assert.deepEqual(recording.messages, messages);
+    },
+  },
+  {
+    name: "a message that was cut off is not handed over, and the subscription is lost",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const recording = await record(harness.createBroker(), channel);
+      harness.network.truncate(40);
+      await harness.createDirectBroker().publish(channel, eventMessage({ text: "x".repeat(1000) }));
+      assert.ok(["ended", "cut"].includes(await recording.untilLost()));
+      assert.deepEqual(recording.messages, []);
+    },
+  },
+  {
+    name: "refuses to publish while the broker is away, quickly, and publishes nothing of it later",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const publisher = harness.createBroker();
+      const recording = await record(harness.createDirectBroker(), channel);
+      await publisher.publish(channel, eventMessage({ n: 0 }));
+      harness.network.refuse();
+      const awayMs = Date.now();
+      const refused = Array.from({ length: 10 }, (_, n) => publisher.publish(channel, eventMessage({ away: n })));
+      await Promise.all(refused.map((attempt) => unavailability(attempt, harness.secrets)));
+      await unavailability(publisher.ping(), harness.secrets);
+      assert.ok(Date.now() - awayMs < withinMs);
+      harness.network.restore();
+      await publisher.publish(channel, eventMessage({ n: 1 }));
+      await recording.untilCount(2);
+      assert.deepEqual(recording.messages, [eventMessage({ n: 0 }), eventMessage({ n: 1 })]);
+    },
+  },
+  {
+    name: "refuses to publish when nothing answers, in time",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const publisher = harness.createBroker("impatient");
+      await publisher.publish(channel, eventMessage({ n: 0 }));
+      harness.network.stall();
+      const stalledMs = Date.now();
+      const attempts = [1, 2, 3].map((n) => publisher.publish(channel, eventMessage({ n })));
+      const errors = await Promise.all(attempts.map((attempt) => unavailability(attempt, harness.secrets)));
+      for (const { message } of errors) assert.match(message, /did not answer within|cannot be reached/);
+      await unavailability(publisher.publish(channel, eventMessage({ n: 4 })), harness.secrets);
+      assert.ok(Date.now() - stalledMs < withinMs);
+      harness.network.restore();
+      await publisher.publish(channel, eventMessage({ n: 5 }));
+    },
+  },
+  {
+    name: "refuses to subscribe while the broker is away or does not answer",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const broker = harness.createBroker("impatient");
+      harness.network.refuse();
+      await unavailability(broker.subscribe([channel], ignore, never), harness.secrets);
+      harness.network.restore();
+      harness.network.stall();
+      await unavailability(broker.subscribe([channel], ignore, never), harness.secrets);
+      harness.network.restore();
+      const recording = await record(broker, channel);
+      await broker.publish(channel, eventMessage({ n: 1 }));
+      await recording.untilCount(1);
+    },
+  },
+  {
+    name: "a cut while subscribing rejects, for all who wait for it",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const broker = harness.createBroker();
+      harness.network.stall();
+      const waiting = [1, 2].map(() => broker.subscribe([channel], ignore, never));
+      const failed = waiting.map((subscribed) => unavailability(subscribed, harness.secrets));
+      await harness.network.untilOpenCount(1);
+      harness.network.refuse();
+      await Promise.all(failed);
+      harness.network.restore();
+      const recording = await record(broker, channel);
+      await broker.publish(channel, eventMessage({ n: 1 }));
+      await recording.untilCount(1);
+    },
+  },
+  {
+    name: "whoever subscribes anew in onLost is not lost with the rest",
+    async run(harness) {
+      const [first, second] = [harness.createChannel(), harness.createChannel()];
+      const broker = harness.createBroker();
+      const again = Promise.withResolvers<Recording>();
+      const subscribeAgain = (): Promise<Recording> =>
+        // The other channel may have a connection of its own that is just being lost.
+        record(broker, first, second).catch((error: unknown) => {
+          assert.ok(error instanceof AppError && error.code === "unavailable");
+          return subscribeAgain();
+        });
+      const onLost = () => subscribeAgain().then(again.resolve, again.reject);
+      await broker.subscribe([first, second], { onMessage() {}, onLost: () => void onLost() }, never);
+      await record(broker, second);
+      harness.network.cut();
+      const recording = await again.promise;
+      await harness.createDirectBroker().publish(second, eventMessage({ n: 1 }));
+      await recording.untilCount(1);
+      assert.deepEqual(recording.lost, []);
+    },
+  },
+  {
+    name: "a loss does not follow an abort",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const broker = harness.createBroker();
+      const leaving = new AbortController();
+      let lostCount = 0;
+      const handlers = { onMessage() {}, onLost: () => void (lostCount += 1) };
+      // Whoever is told first silences the other.
+      await broker.subscribe([channel], { ...handlers, onLost: () => leaving.abort() }, never);
+      await broker.subscribe([channel], handlers, leaving.signal);
+      const witness = await record(broker, channel);
+      harness.network.cut();
+      await witness.untilLost();
+      assert.equal(lostCount, 0);
+    },
+  },
+  {
+    name: "losses leave no connection behind",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const broker = harness.createBroker();
+      await broker.publish(channel, eventMessage({ n: 0 }));
+      const openCounts: number[] = [];
+      for (let round = 0; round < 10; round += 1) {
+        const recording = await record(broker, channel);
+        await broker.publish(channel, eventMessage({ round }));
+        await recording.untilCount(1);
+        openCounts.push(harness.network.openCount);
+        harness.network.cut();
+        await recording.untilLost();
+      }
+      assert.ok(Math.max(...openCounts) <= 3, `connections grew: ${openCounts.join(", ")}`);
+      await broker.close();
+      await harness.network.untilOpenCount(0);
+    },
+  },
+];
+
+export const networkContract: readonly BrokerCase[] = cases.map(({ name, run }) => ({
+  name,
+  async run(harness) {
+    if (harness.network === null) throw new TypeError(`Cannot run ${JSON.stringify(name)}: there is no network`);
+    await run({ ...harness, network: harness.network });
+  },
+}));

@@ -1,0 +1,25 @@
+import { describe, test } from "vitest";
+import { brokerContract, type BrokerCase } from "./broker_contract.ts";
+import type { OpenHarness } from "./broker_harness.ts";
+import { networkContract } from "./broker_network_contract.ts";
+
+/** Runs the whole contract against one adapter, each case with a harness of its own. */
+export function describeBroker(
+  name: string,
+  openHarness: OpenHarness,
+  options: { readonly hasNetwork: boolean },
+): void {
+  const cases: readonly BrokerCase[] = options.hasNetwork ? [...brokerContract, ...networkContract] : brokerContract;
+  describe(`${name} broker`, () => {
+    for (const { name: title, run } of cases) {
+      test(title, async () => {
+        const harness = await openHarness();
+        try {
+          await run(harness);
+        } finally {
+          await harness.close();
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,24 @@
+import { afterAll, beforeAll } from "vitest";
+import {
+  openGatewayHarness,
+  openMemoryHarness,
+  redisHarness,
+  upstashHarness,
+} from "../../conformance/broker_adapters.ts";
+import { describeBroker } from "../../conformance/describe_broker.ts";
+import { startRedis, type RedisServer } from "../../support/redis.ts";
+
+let redis: RedisServer;
+
+beforeAll(async () => {
+  redis = await startRedis({ password: "p@ss/w:rd secret" });
+});
+
+afterAll(async () => {
+  await redis.stop();
+});
+
+describeBroker("memory", openMemoryHarness, { hasNetwork: false });
+describeBroker("redis", () => redisHarness(redis)(), { hasNetwork: true });
+describeBroker("upstash", () => upstashHarness(redis)(), { hasNetwork: true });
+describeBroker("gateway", openGatewayHarness, { hasNetwork: true });
