@@ -1,0 +1,219 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseFault } from "../../scanner/practice_org/fault.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
+import { publishCredentials } from "../../scanner/practice_org/credentials.ts";
+import type { Report } from "../../shared/report.ts";
+import reportSchema from "../../shared/report.schema.json" with { type: "json" };
+import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+
+const superAdminChecks = [
+  "application_admin_console_session_idle_timeout_15min",
+  "application_admin_console_mfa_required",
+  "application_dashboard_mfa_required",
+  "application_admin_console_phishing_resistant_authentication",
+  "application_dashboard_phishing_resistant_authentication",
+];
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let readOnly: PracticeOrg;
+let compliant: PracticeOrg;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  [readOnly, compliant] = await Promise.all([
+    createPracticeOrg({ profile: { name: "typical" }, role: "read-only" }),
+    createPracticeOrg({ profile: { name: "compliant" }, role: "super" }),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all([readOnly.stop(), compliant.stop()]);
+  await folder[Symbol.asyncDispose]();
+});
+
+async function envOf(org: PracticeOrg): Promise<Record<string, string>> {
+  const { privateKeyFile } = await publishCredentials(org, join(folder.path, new URL(org.url).port));
+  return { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+}
+
+function scan(env: Record<string, string>, ...args: readonly string[]) {
+  return runCommand(["scan", ...args], { cwd: folder.path, env });
+}
+
+const ajv = new Ajv2020({ allErrors: true });
+addFormats.default(ajv);
+const validate = ajv.compile(reportSchema);
+
+function parseReport(text: string): Report {
+  const report: unknown = JSON.parse(text);
+  expect(validate(report), JSON.stringify(validate.errors?.slice(0, 3))).toBe(true);
+  return report as Report;
+}
+
+describe("scan", () => {
+  test("under Read-Only leaves the five Super Administrator checks to a person and judges the rest", async () => {
+    const { code, stdout, stderr } = await scan(await envOf(readOnly), "--format", "json");
+    const report = parseReport(stdout);
+    expect(code).toBe(1);
+    expect(report.scan).toMatchObject({ role: "read_only_admin", engine: "identity", status: "completed" });
+    for (const name of superAdminChecks) {
+      expect(report.checks.find(({ check }) => check === name)).toMatchObject({
+        status: "MANUAL",
+        reason: "missing_role",
+      });
+    }
+    const others = report.checks.filter(({ check }) => !superAdminChecks.includes(check));
+    expect(others.filter(({ reason }) => reason === "missing_role" || reason === "missing_scope")).toEqual([]);
+    expect(others.filter(({ status }) => status === "FAIL").length).toBeGreaterThan(5);
+    expect(report.checks).toHaveLength(29);
+    expect(stderr).toContain("[29/29]");
+  });
+
+  test("of a compliant org under Super Administrator passes every check", async () => {
+    const { code, stdout } = await scan(await envOf(compliant), "--format", "json", "--quiet", "--fail-on", "manual");
+    const report = parseReport(stdout);
+    expect(report.checks.filter(({ status }) => status !== "PASS")).toEqual([]);
+    expect(report.summary).toEqual({ pass: 29, fail: 0, manual: 0 });
+    expect(report.scan.role).toBe("super_admin");
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    ["fail", 1],
+    ["manual", 1],
+    ["never", 0],
+  ])("--fail-on %s exits with %i on an org that fails", async (failOn, expected) => {
+    const args = ["--check", "authenticator_password_minimum_length_15", "--fail-on", failOn, "--quiet"];
+    expect((await scan(await envOf(readOnly), ...args)).code).toBe(expected);
+  });
+
+  test.each([
+    ["fail", 0],
+    ["manual", 1],
+  ])("--fail-on %s exits with %i where only a person can decide", async (failOn, expected) => {
+    const args = ["--check", "V-273187", "--fail-on", failOn, "--quiet"];
+    expect((await scan(await envOf(readOnly), ...args)).code).toBe(expected);
+  });
+
+  test("writes the same verdicts again from saved artifacts, offline", async () => {
+    const file = join(folder.path, "artifacts.json");
+    const online = await scan(await envOf(readOnly), "--format", "json", "--quiet", "--save-artifacts", file);
+    const offline = await runCommand(["evaluate", "--from-artifacts", file, "--format", "json"], { cwd: folder.path });
+    expect(offline.code).toBe(1);
+    expect(parseReport(offline.stdout).checks).toEqual(parseReport(online.stdout).checks);
+    expect(await readFile(file, "utf8")).not.toMatch(/PRIVATE KEY|Bearer|DPoP/);
+  });
+
+  test("a waiver changes the exit code and nothing else", async () => {
+    const waivers = join(folder.path, "waivers.json");
+    const check = "authenticator_password_minimum_length_15";
+    await writeFile(waivers, JSON.stringify([{ check, reason: "CHG-1", expires: "2999-01-01" }]));
+    const args = ["--check", check, "--format", "json", "--quiet", "--waivers", waivers];
+    const { code, stdout } = await scan(await envOf(readOnly), ...args);
+    expect(code).toBe(0);
+    const [result] = parseReport(stdout).checks;
+    expect(result?.status).toBe("FAIL");
+    expect(result?.findings.filter(({ status }) => status === "FAIL").every(({ waived }) => waived)).toBe(true);
+  });
+
+  test("without an admin role exits with 3, evaluates nothing and says so as JSON", async () => {
+    const org = await createPracticeOrg({ profile: { name: "typical" }, role: "none" });
+    const { code, stdout, stderr } = await scan(await envOf(org), "--format", "json");
+    await org.stop();
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({
+      schema: "scanstream.error/1",
+      code: "no_role",
+      remedy: expect.any(String),
+    });
+    expect(stderr).toContain("Read-Only Administrator");
+    expect(stderr).not.toContain("[1/29]");
+  });
+
+  test("of an address where nothing listens is unreachable, not a matter of credentials", async () => {
+    const env = { ...(await envOf(readOnly)), IDP_ORG_URL: "http://127.0.0.1:9" };
+    const { code, stdout, stderr } = await scan(env, "--format", "json");
+    expect(code).toBe(3);
+    expect(JSON.parse(stdout)).toMatchObject({ code: "unreachable" });
+    expect(stderr).not.toMatch(/credential/i);
+  });
+
+  test("an endpoint that fails costs its own checks only", async () => {
+    const faults = [parseFault("forbidden:/api/v1/zones")];
+    const org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super", faults });
+    const report = parseReport((await scan(await envOf(org), "--format", "json", "--quiet")).stdout);
+    await org.stop();
+    const open = report.checks.filter(({ status }) => status !== "PASS").map(({ check, reason }) => [check, reason]);
+    expect(open).toEqual([
+      ["apitoken_restricted_to_network_zone", "missing_role"],
+      ["network_zone_block_anonymized_proxies", "missing_role"],
+    ]);
+  });
+
+  test("interrupted writes what was evaluated and exits with 130", async () => {
+    const org = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 150 });
+    const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {
+      cwd: folder.path,
+      env: await envOf(org),
+    });
+    await running.until("stderr", /\[ 3\/29\]/);
+    const { code, stdout } = await running.stop("SIGINT");
+    await org.stop();
+    expect(code).toBe(130);
+    const report = parseReport(stdout);
+    expect(report.scan.status).toBe("cancelled");
+    expect(report.checks).toHaveLength(29);
+    expect(report.checks.filter(({ detail }) => !detail.includes("interrupted")).length).toBeGreaterThanOrEqual(3);
+    expect(report.checks.filter(({ status }) => status === "MANUAL").length).toBeGreaterThan(5);
+  });
+});
+
+describe("usage and configuration exit with 2", () => {
+  test("every missing variable is named in one message", async () => {
+    const { code, stdout, stderr } = await scan({});
+    expect(code).toBe(2);
+    expect(stdout).toBe("");
+    for (const name of ["IDP_ORG_URL", "IDP_CLIENT_ID", "IDP_PRIVATE_KEY"]) expect(stderr).toContain(name);
+  });
+
+  test.each([
+    [["scan", "--format", "pdf"], /pdf.*table/s],
+    [["scan", "--format", "table,json"], /--output/],
+    [["scan", "--fail-on", "always"], /fail, manual, never/],
+    [["scan", "--check", "authenticator_password_minimum_lenght_15"], /did you mean/],
+    [["scan", "--severity", "critical"], /high, medium, low/],
+    [["scan", "--check", "V-273187", "--exclude", "V-273187"], /leaves no check/],
+    [["scan", "--waivers", "missing.json"], /missing\.json.*ENOENT/],
+    [["scan", "--fail-on-new"], /--baseline/],
+    [["scan", "--no-such-option"], /unknown option/],
+    [["scann"], /unknown command/],
+    [["evaluate"], /--from-artifacts/],
+    [["evaluate", "--from-artifacts", "missing.json"], /ENOENT/],
+    [["collect"], /--save-artifacts/],
+    [["explain", "no_such_check"], /No check is named/],
+    [["practice-org", "--profile", "large:x"], /large:N/],
+    [["practice-org", "--role", "admin"], /read-only/],
+    [["practice-org", "--fault", "meteor"], /meteor/],
+    [["watch", "1"], /UUID/],
+  ])("%j", async (args, message) => {
+    const env = await envOf(readOnly);
+    const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, env });
+    expect(stderr).toMatch(message);
+    expect(stdout).toBe("");
+    expect(code).toBe(2);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+
+  test("a key that is none is refused with the accepted formats and without its text", async () => {
+    const file = join(folder.path, "bad.pem");
+    await writeFile(file, "-----BEGIN PRIVATE KEY-----\nc2VjcmV0LW1hdGVyaWFs\n-----END PRIVATE KEY-----\n");
+    const { code, stderr } = await scan({ ...(await envOf(readOnly)), IDP_PRIVATE_KEY_FILE: file });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/PKCS#8.*JWK/s);
+    expect(stderr).not.toContain("c2VjcmV0");
+  });
+});

@@ -1,0 +1,75 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const root = join(import.meta.dirname, "../..");
+
+export interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Running {
+  readonly process: ChildProcess;
+  /** What it wrote so far. */
+  readonly output: { readonly stdout: string; readonly stderr: string };
+  readonly finished: Promise<Outcome>;
+  /** Resolves with the match as soon as the text is there; rejects when the process ends without it. */
+  until(stream: "stdout" | "stderr", pattern: RegExp): Promise<RegExpExecArray>;
+  stop(signal?: NodeJS.Signals): Promise<Outcome>;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where it runs; default: a folder that nobody else uses. */
+  readonly cwd: string;
+}
+
+/** Starts the command line as a user would, with an environment of its own. */
+export function startCommand(args: readonly string[], options: RunOptions): Running {
+  const child = spawn(process.execPath, [join(root, "scanstream.ts"), ...args], {
+    cwd: options.cwd,
+    env: { PATH: process.env["PATH"], HOME: options.cwd, ...options.env },
+  });
+  const output = { stdout: "", stderr: "" };
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream].setEncoding("utf8").on("data", (text: string) => {
+      output[stream] += text;
+      child.emit("output");
+    });
+  }
+  const finished = once(child, "close").then(([code]): Outcome => ({ code: code as number | null, ...output }));
+  return {
+    process: child,
+    output,
+    finished,
+    async until(stream, pattern) {
+      for (;;) {
+        const match = pattern.exec(output[stream]);
+        if (match !== null) return match;
+        const isOver = await Promise.race([once(child, "output").then(() => false), finished.then(() => true)]);
+        if (isOver && pattern.exec(output[stream]) === null) {
+          throw new Error(`The command ended before it wrote ${pattern}:\n${output.stdout}\n${output.stderr}`);
+        }
+      }
+    },
+    stop(signal = "SIGTERM") {
+      child.kill(signal);
+      return finished;
+    },
+  };
+}
+
+/** Runs the command line to its end. */
+export function runCommand(args: readonly string[], options: RunOptions): Promise<Outcome> {
+  return startCommand(args, options).finished;
+}
+
+/** An empty folder, removed when it is disposed of. */
+export async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
+  const path = await mkdtemp(join(tmpdir(), "scanstream-"));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+}
