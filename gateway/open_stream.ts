@@ -45,6 +45,8 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   #sink: Sink | null = null;
   /** What `due` means while the stream is open. */
   #dueReason: CloseReason = "lifetime";
+  /** While closing: when the last bytes had time enough. */
+  #destroyAtMs = 0;
   #lastWriteMs = 0;
   #writtenBytes = 0;
   /** At the last look: how much had reached the client, and since when it has been no more than that. */
@@ -95,9 +97,9 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   }
 
   /** The deadline's: the stream's time is over, or its last bytes were given time enough. */
-  due(): void {
+  due(nowMs: number): void {
     if (this.#state === "open") this.close(this.#dueReason);
-    else if (this.#state === "closing") this.#sink?.destroy();
+    else if (this.#state === "closing") this.#settle(nowMs);
   }
 
   /** Moves its end forward, never back. */
@@ -128,7 +130,9 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
     this.#state = "closing";
     this.#detach();
     this.#shared.metrics.closed(reason);
-    this.#shared.deadlines.set(this, this.#shared.now() + this.#shared.closeGraceMs);
+    const nowMs = this.#shared.now();
+    this.#destroyAtMs = nowMs + this.#shared.closeGraceMs;
+    this.#shared.deadlines.set(this, Math.min(nowMs + settleMs, this.#destroyAtMs));
     this.#sink.end(closeChunk(reason, this.#shared.random));
   }
 
@@ -145,6 +149,15 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
     this.#hold?.release();
     this.#sink = null;
     this.#tenant.release();
+  }
+
+  #settle(nowMs: number): void {
+    if (nowMs >= this.#destroyAtMs) {
+      this.#sink?.destroy();
+      return;
+    }
+    this.#shared.deadlines.set(this, Math.min(nowMs + settleMs, this.#destroyAtMs));
+    this.#sink?.settle();
   }
 
   /** No event reaches it any more, and nobody finds it. */
@@ -170,6 +183,9 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
     }
   }
 }
+
+/** How often a stream that is closing looks whether its last bytes have left. */
+const settleMs = 100;
 
 export interface StreamOptions {
   readonly endsAfterTerminalEvent: boolean;

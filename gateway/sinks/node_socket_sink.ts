@@ -1,19 +1,19 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Chunk } from "../chunk.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
-type Fetch = (request: Request, bindings: HttpBindings | Http2Bindings) => Response | Promise<Response>;
+type Fetch = (request: Request, bindings: Bindings) => Response | Promise<Response>;
 
 /** What `withNodeSockets` puts beside Node's bindings, for the sink of this request to leave itself in. */
 const takenBy = Symbol("takenBy");
 
-interface SocketBindings {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
+interface Taking {
   [takenBy]: NodeSocketSink | null;
 }
+
+type Bindings = HttpBindings | Http2Bindings;
 
 /**
  * Wraps an app's `fetch` for `@hono/node-server`, so that streams can be written to the socket of their HTTP response.
@@ -23,8 +23,7 @@ interface SocketBindings {
  */
 export function withNodeSockets(fetch: Fetch): Fetch {
   return async (request, bindings) => {
-    if (!("outgoing" in bindings) || !isOwnSocket(bindings)) return fetch(request, bindings);
-    const own: SocketBindings = Object.assign(bindings, { [takenBy]: null });
+    const own: Bindings & Taking = Object.assign(bindings, { [takenBy]: null });
     const response = await fetch(request, own);
     const sink = own[takenBy];
     if (sink === null) return response;
@@ -46,7 +45,8 @@ export function withNodeSockets(fetch: Fetch): Fetch {
 export function createNodeSocketSinks(fallback: CreateSink): CreateSink {
   return (stream, owner) => {
     const bindings = stream.platform;
-    if (!isBindings(bindings) || !isOwnSocket(bindings)) return fallback(stream, owner);
+    if (!isBindings(bindings)) return fallback(stream, owner);
+    if (!hasOwnSocket(bindings)) return new FallbackSink(fallback(stream, owner), owner, bindings.outgoing);
     const sink = new NodeSocketSink(bindings.outgoing, owner);
     bindings[takenBy] = sink;
     return sink;
@@ -123,6 +123,9 @@ class NodeSocketSink implements Sink {
     else this.#outgoing.end(last.bytes);
   }
 
+  /** The response's own `close` tells. */
+  settle(): void {}
+
   destroy(): void {
     this.#outgoing.destroy();
     this.closed();
@@ -132,6 +135,32 @@ class NodeSocketSink implements Sink {
   closed(): void {
     this.#outgoing.off("close", onClose);
     delete this.#outgoing[sinkOf];
+    this.#owner.gone();
+  }
+}
+
+/** Another sink on the same HTTP response. An error in its body would be written to standard error by the server. */
+class FallbackSink implements Sink {
+  readonly open: Sink["open"];
+  readonly write: Sink["write"];
+  readonly bufferedBytes: Sink["bufferedBytes"];
+  readonly end: Sink["end"];
+  readonly settle: Sink["settle"];
+  readonly #owner: SinkOwner;
+  readonly #outgoing: Bindings["outgoing"];
+
+  constructor(sink: Sink, owner: SinkOwner, outgoing: Bindings["outgoing"]) {
+    this.open = (first) => sink.open(first);
+    this.write = (chunk) => sink.write(chunk);
+    this.bufferedBytes = () => sink.bufferedBytes() + outgoing.writableLength;
+    this.end = (last) => sink.end(last);
+    this.settle = () => sink.settle();
+    this.#owner = owner;
+    this.#outgoing = outgoing;
+  }
+
+  destroy(): void {
+    this.#outgoing.destroy();
     this.#owner.gone();
   }
 }
@@ -153,16 +182,14 @@ function nodeBuffer(chunk: Chunk): Buffer {
   return lastBuffer;
 }
 
-function isBindings(platform: unknown): platform is SocketBindings {
+function isBindings(platform: unknown): platform is Bindings & Taking {
   return typeof platform === "object" && platform !== null && takenBy in platform;
 }
 
 /** True for an HTTP/1.1 response that has its socket, and with it the chunked coding, to itself. */
-function isOwnSocket(bindings: HttpBindings | Http2Bindings): bindings is HttpBindings {
+function hasOwnSocket(bindings: Bindings): bindings is HttpBindings {
   const { incoming, outgoing } = bindings;
-  return (
-    incoming.httpVersion === "1.1" && incoming.method === "GET" && outgoing.socket !== null && !outgoing.headersSent
-  );
+  return incoming.httpVersion === "1.1" && outgoing.socket !== null && !outgoing.headersSent;
 }
 
 function toNodeHeaders(headers: Headers): Record<string, string | string[]> {

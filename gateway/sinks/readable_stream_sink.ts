@@ -13,7 +13,6 @@ export function createReadableStreamSinks(options: ReadableStreamSinkOptions = {
   return (stream, owner) => new ReadableStreamSink(stream, owner, headers);
 }
 
-/** Nothing is pulled: `desiredSize` is then just the waiting bytes, negated. */
 const strategy: QueuingStrategy<Uint8Array<ArrayBuffer>> = {
   highWaterMark: 0,
   size: (bytes) => bytes.byteLength,
@@ -37,8 +36,10 @@ class ReadableStreamSink implements Sink {
 
   /** The request's signal. */
   handleEvent(): void {
-    this.destroy();
-    this.#owner.gone();
+    const controller = this.#controller;
+    this.#finish();
+    // Not an error: a server would log it, and there is nobody left to be told.
+    controller?.close();
   }
 
   /** The underlying source's. */
@@ -62,7 +63,7 @@ class ReadableStreamSink implements Sink {
     if (controller === null) return 0;
     try {
       controller.enqueue(chunk.bytes);
-      return -(controller.desiredSize ?? 0);
+      return this.bufferedBytes();
     } catch {
       // Closed or errored by the runtime, which had no other way of saying that the client left.
       this.#finish();
@@ -71,7 +72,8 @@ class ReadableStreamSink implements Sink {
   }
 
   bufferedBytes(): number {
-    return -(this.#controller?.desiredSize ?? 0);
+    // With a high-water mark of 0 this is the waiting bytes, negated.
+    return 0 - (this.#controller?.desiredSize ?? 0);
   }
 
   end(last: Chunk): void {
@@ -80,7 +82,10 @@ class ReadableStreamSink implements Sink {
     this.write(last);
     if (this.#controller === null) return;
     controller.close();
-    // Nothing tells when the rest was read: `destroy` comes after the owner's patience, and finds what is left.
+    this.settle();
+  }
+
+  settle(): void {
     if (this.bufferedBytes() === 0) this.#finish();
   }
 

@@ -13,6 +13,8 @@ export interface Sink {
   bufferedBytes(): number;
   /** Writes the last bytes and ends the response; `owner.gone()` follows once they have left. */
   end(last: Chunk): void;
+  /** After `end`, now and then: calls `owner.gone()` when the last bytes have left and no event of the runtime said so. */
+  settle(): void;
   /** Frees everything now, whatever still waits to be sent. Calling it twice, or after the end, is fine. */
   destroy(): void;
 }

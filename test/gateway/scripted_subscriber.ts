@@ -1,0 +1,85 @@
+import type { LostReason, Subscriber, SubscriptionHandlers } from "../../shared/broker.ts";
+import { encodeEvent, toMessage, type EventPayload } from "../../shared/event.ts";
+
+/** One subscription as the broker sees it; the test decides what becomes of it. */
+export interface ScriptedSubscription {
+  readonly channel: string;
+  readonly signal: AbortSignal;
+  confirm(): void;
+  refuse(error: unknown): void;
+  lose(reason: LostReason): void;
+  /** Hands over any text, as a broker would that somebody else writes to. */
+  message(text: string): void;
+}
+
+export interface ScriptedSubscriber extends Subscriber {
+  /** Every subscription ever asked for, oldest first. */
+  readonly subscriptions: readonly ScriptedSubscription[];
+  /** The newest of a channel. */
+  newest(channel: string): ScriptedSubscription;
+  /** To every subscription of the channel that is confirmed and not over. */
+  publish(channel: string, type: string, payload: EventPayload): void;
+}
+
+/** A broker whose every answer is given by the test. With `confirms: "at once"` only the trouble is. */
+export function createScriptedSubscriber(options: { readonly confirms: "at once" | "when told" }): ScriptedSubscriber {
+  const subscriptions: (ScriptedSubscription & { isLive: boolean })[] = [];
+
+  return {
+    subscriptions,
+
+    newest(channel) {
+      const found = subscriptions.findLast((subscription) => subscription.channel === channel);
+      if (found === undefined) throw new Error(`Nobody subscribed to ${channel}`);
+      return found;
+    },
+
+    publish(channel, type, payload) {
+      const text = toMessage(encodeEvent(type, payload));
+      for (const subscription of subscriptions) {
+        if (subscription.channel === channel && subscription.isLive) subscription.message(text);
+      }
+    },
+
+    subscribe(channels, handlers, signal) {
+      const [channel = ""] = channels;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const subscription = createSubscription({ channel, handlers, signal, resolve, reject });
+      subscriptions.push(subscription);
+      signal.addEventListener("abort", () => {
+        subscription.isLive = false;
+        reject(signal.reason);
+      });
+      if (options.confirms === "at once") subscription.confirm();
+      return promise;
+    },
+  };
+}
+
+interface Subscribing {
+  readonly channel: string;
+  readonly handlers: SubscriptionHandlers;
+  readonly signal: AbortSignal;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+function createSubscription({ channel, handlers, signal, resolve, reject }: Subscribing) {
+  return {
+    channel,
+    signal,
+    isLive: false,
+    confirm() {
+      this.isLive = true;
+      resolve();
+    },
+    refuse: reject,
+    lose(reason: LostReason) {
+      this.isLive = false;
+      handlers.onLost(reason);
+    },
+    message(text: string) {
+      handlers.onMessage(channel, text);
+    },
+  };
+}
