@@ -56,17 +56,22 @@ export const doctorSteps: readonly DoctorStep[] = [
  * when the signal aborts.
  */
 export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult> {
-  const done = new Set<DoctorStep>();
+  let next = 0;
   let failed: DoctorStep | null = null;
+  const skipUntil = function* (index: number): Generator<DoctorResult> {
+    for (const step of doctorSteps.slice(next, index)) {
+      yield { step, state: "skipped", detail: `Not examined, because of ${failed ?? "what is above"}`, remedy: null };
+    }
+    next = Math.max(next, index);
+  };
   for await (const result of examine(input)) {
-    done.add(result.step);
     if (result.state === "fail") failed ??= result.step;
+    const index = doctorSteps.indexOf(result.step);
+    yield* skipUntil(index);
+    next = index + 1;
     yield result;
   }
-  for (const step of doctorSteps) {
-    if (done.has(step)) continue;
-    yield { step, state: "skipped", detail: `Not examined, because of ${failed ?? "what is above"}`, remedy: null };
-  }
+  yield* skipUntil(doctorSteps.length);
 }
 
 async function* examine({ flags, env, signal, clock = systemClock }: DoctorInput): AsyncGenerator<DoctorResult> {
@@ -86,22 +91,21 @@ function examineConfig(flags: ScannerFlags, env: Environment) {
     const config = readScannerConfig(flags, env);
     return {
       config,
-      results: [ok("configuration", `Address, client id and options are well-formed`), keyResult(config)],
+      results: [ok("configuration", wellFormed), keyResult(config)],
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const isKey = ({ name }: { readonly name: string }) => /PRIVATE_KEY|private-key/.test(name);
     const keyProblems = error.problems.filter(isKey);
     const others = error.problems.filter((problem) => !isKey(problem));
-    const results: DoctorResult[] = [];
-    if (others.length > 0)
-      results.push(fail("configuration", joined(others), "Set what is named; see the README's list of variables"));
-    if (others.length === 0) results.push(ok("configuration", "Address, client id and options are well-formed"));
-    if (keyProblems.length > 0) {
-      const remedy =
-        "Generate a key in Applications → your app → General → Client Credentials → Public Keys → Add key → Generate new key, and copy the private key as PEM or JWK";
-      results.push(fail("private_key", joined(keyProblems), remedy));
-    }
+    const results = [
+      others.length === 0
+        ? ok("configuration", wellFormed)
+        : fail("configuration", joined(others), "Set what is named; the README lists every variable"),
+      keyProblems.length === 0
+        ? ok("private_key", "A private key in an accepted format")
+        : fail("private_key", joined(keyProblems), makeKey),
+    ];
     return { config: null, results };
   }
 }
@@ -229,12 +233,10 @@ async function examineReads(config: ScannerConfig, session: Session): Promise<Do
       assignRole,
     );
   }
-  if (session.roleEvidence.role() === "super_admin")
-    return warn("role", `${found}; every check can be evaluated`, useReadOnly);
-  return ok(
-    "role",
-    `${found}; the five checks of first-party applications need Super Administrator, in a separate run`,
-  );
+  const role = session.roleEvidence.role();
+  if (role === "super_admin") return warn("role", `${found}; every check can be evaluated`, useReadOnly);
+  const verb = role === "read_only_admin" ? "become MANUAL: they need" : "need";
+  return ok("role", `${found}; the five checks of first-party applications ${verb} ${superAdmin}`);
 }
 
 /** What the provider says is assigned; reading the first-party settings tells a Super Administrator in any case. */
@@ -268,6 +270,10 @@ function rateLimitResult(transport: Transport): DoctorResult {
 }
 
 const toleratedSkewSeconds = 25;
+const superAdmin = "Super Administrator, in a separate run";
+const wellFormed = "Address, client id and options are well-formed";
+const makeKey =
+  "Generate a key in Applications → your app → General → Client Credentials → Public Keys → Add key → Generate new key, and copy the private key as PEM or JWK";
 const requireDpop =
   'Applications → your app → General → "Require Demonstrating Proof of Possession (DPoP) header in token requests"';
 const assignRole = "Assign Read-Only Administrator in Applications → your app → Admin roles → Edit assignments";

@@ -9,7 +9,7 @@ export function parseNextLink(header: string | null): NextLink {
   if (header === null || header.trim() === "") return { kind: "none" };
   let rest = header;
   let next: string | null = null;
-  while (rest.trim() !== "") {
+  while (/[^\s,]/.test(rest)) {
     const link = /^[\s,]*<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]*))?)*)\s*(?=,|$)/.exec(
       rest,
     );

@@ -62,11 +62,11 @@ const kinds: Readonly<Record<string, readonly [NoAnswerKind, string]>> = {
 /** Tells a failed fetch by its innermost code. */
 export function toNoAnswer(error: unknown): NoAnswer {
   if (error instanceof NoAnswer) return error;
-  for (const { code, message } of causes(error)) {
+  for (const { name, code, message } of causes(error)) {
     const known = kinds[code];
     if (known !== undefined) return new NoAnswer(...known);
     if (code === "UND_ERR_INVALID_ARG" || /proxy response/i.test(message)) return new NoAnswer(...proxyRefusal);
-    if (code.startsWith("HPE_")) return new NoAnswer("not_http", "what answered does not speak HTTP");
+    if (name === "HTTPParserError") return new NoAnswer("not_http", "what answered does not speak HTTP");
     if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|HOSTNAME_)/.test(code) || /\btls\b|ssl routines/i.test(message)) {
       return new NoAnswer("tls_failed", `the TLS connection failed (${code === "" ? "handshake" : code})`);
     }
@@ -132,6 +132,7 @@ export function noAnswerError(failure: NoAnswer, orgUrl: string): IdpError {
 }
 
 interface Cause {
+  readonly name: string;
   readonly code: string;
   readonly message: string;
 }
@@ -141,5 +142,5 @@ function causes(error: unknown, depth = 0): readonly Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const inner = error instanceof AggregateError ? error.errors.flatMap((each) => causes(each, depth + 1)) : [];
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return [...causes(error.cause, depth + 1), ...inner, { code, message: error.message }];
+  return [...causes(error.cause, depth + 1), ...inner, { name: error.name, code, message: error.message }];
 }

@@ -156,7 +156,7 @@ export class Pacer {
     const signature = signatureOf(facts, this.#apart.has(lane.family) ? lane.family : null);
     const seen = { remaining: facts.remaining, seenAt: ++this.#sequence, seenBy: lane.family };
     const window = this.#windows.get(signature);
-    if (window === undefined) {
+    if (window === undefined || window.resetAtMs <= nowMs) {
       this.#forgetOldWindows(nowMs);
       const resetAtMs = facts.resetAtMs + this.#resetMarginMs();
       lane.window = { ...seen, active: 0, resetAtMs, resetSeconds: facts.resetSeconds };

@@ -31,7 +31,7 @@ export interface Session {
   /** With the provider's prefix. */
   readonly requestedScopes: readonly string[];
   /** Whether the token carries a scope, named without prefix. */
-  isGranted(scope: string): boolean;
+  readonly isGranted: (scope: string) => boolean;
 }
 
 export interface SessionParts {

@@ -1,0 +1,44 @@
+import type { Clock } from "../../scanner/idp/clock.ts";
+
+export interface FakeClock extends Clock {
+  advance(ms: number): void;
+  /** How long each wait was, in the order in which they began. */
+  readonly sleeps: readonly number[];
+}
+
+/** Time that passes only while something waits for it, and then at once: the earliest waiter first. */
+export function createFakeClock(startMs: number = Date.now()): FakeClock {
+  let nowMs = startMs;
+  const sleeps: number[] = [];
+  const waiting: { readonly atMs: number; readonly wake: () => void }[] = [];
+  const wakeEarliest = () => {
+    waiting.sort((one, other) => one.atMs - other.atMs);
+    const next = waiting.shift();
+    if (next === undefined) return;
+    nowMs = Math.max(nowMs, next.atMs);
+    next.wake();
+  };
+  return {
+    sleeps,
+    nowMs: () => nowMs,
+    random: () => 0.5,
+    advance: (ms) => {
+      nowMs += ms;
+    },
+    sleep(ms, signal) {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      sleeps.push(ms);
+      return new Promise((resolve, reject) => {
+        const entry = { atMs: nowMs + ms, wake: resolve };
+        waiting.push(entry);
+        const onAbort = () => {
+          const index = waiting.indexOf(entry);
+          if (index >= 0) waiting.splice(index, 1);
+          reject(signal.reason);
+        };
+        signal.addEventListener("abort", onAbort, { once: true });
+        setImmediate(wakeEarliest);
+      });
+    },
+  };
+}

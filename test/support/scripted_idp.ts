@@ -1,0 +1,198 @@
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import { generateKeyPairSync } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { EmbeddedJWK, jwtVerify, type JWTPayload } from "jose";
+import type { SelfSigned } from "./self_signed.ts";
+
+/** A request as it arrived. */
+export interface SeenRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly form: URLSearchParams;
+}
+
+/** What is answered. An object or array body is sent as JSON; a text as it is. */
+export interface Reply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: unknown;
+  /** `reset`: the connection breaks; `hang`: nothing comes; `cut`: the body ends in the middle. */
+  readonly fault?: "reset" | "hang" | "cut";
+}
+
+export type Script = Reply | ((request: SeenRequest) => Reply | Promise<Reply>);
+
+export interface ScriptedIdp {
+  /** Its origin. */
+  readonly url: string;
+  readonly clientId: string;
+  /** PEM, PKCS#8. */
+  readonly privateKey: string;
+  readonly requests: readonly SeenRequest[];
+  /** Answers to a path (without query, or with the very same one): one after another, the last one for ever. */
+  on(method: "GET" | "POST", path: string, ...scripts: readonly [Script, ...Script[]]): void;
+  /** What arrived for a path, whatever its query. */
+  seen(path: string): readonly SeenRequest[];
+  stop(): Promise<void>;
+}
+
+export interface ScriptedIdpOptions {
+  readonly tls?: SelfSigned;
+  /** The provider's clock; default: the machine's. */
+  readonly nowMs?: () => number;
+  /** The token endpoint gives DPoP tokens and insists on a nonce. */
+  readonly dpop?: boolean;
+}
+
+export const tokenPath = "/oauth2/v1/token";
+export const tenScopes =
+  "okta.policies.read okta.brands.read okta.apps.read okta.authenticators.read okta.networkZones.read okta.apiTokens.read okta.roles.read okta.groups.read okta.logStreams.read okta.idps.read";
+
+const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
+/** A real HTTP server with the provider's shapes, which answers what a test tells it to and keeps what it was asked. */
+export async function createScriptedIdp(options: ScriptedIdpOptions = {}): Promise<ScriptedIdp> {
+  const requests: SeenRequest[] = [];
+  const scripts = new Map<string, Script[]>();
+  const nowMs = options.nowMs ?? (() => Date.now());
+  const listener: RequestListener = (incoming, outgoing) => {
+    void answer(incoming, outgoing).catch(() => incoming.socket.destroy());
+  };
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const seen = await readSeen(incoming);
+    requests.push(seen);
+    const pathname = seen.url.split("?", 1)[0] ?? "";
+    const queue = scripts.get(`${seen.method} ${seen.url}`) ?? scripts.get(`${seen.method} ${pathname}`);
+    const script = (queue !== undefined && queue.length > 1 ? queue.shift() : queue?.[0]) ?? notFound;
+    send(incoming, outgoing, { reply: typeof script === "function" ? await script(seen) : script, nowMs: nowMs() });
+  };
+  const server = options.tls === undefined ? createHttpServer(listener) : createHttpsServer(options.tls, listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const url = options.tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
+  const idp: ScriptedIdp = {
+    url,
+    clientId: "0oa1scripted",
+    privateKey: keys.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+    requests,
+    on: (method, path, ...replies) => void scripts.set(`${method} ${path}`, [...replies]),
+    seen: (path) => requests.filter((request) => request.url.split("?", 1)[0] === path),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  idp.on("GET", "/.well-known/okta-organization", {
+    body: { id: "00o5qwjvg8hg7YpT81d7", pipeline: "idx", cell: "op3" },
+  });
+  idp.on("POST", tokenPath, options.dpop === true ? nonceDance(nowMs) : (request) => issueToken(request));
+  return idp;
+}
+
+/** A token for what was asked; the shape of a recorded one. */
+export function issueToken(request: SeenRequest, overrides: Readonly<Record<string, unknown>> = {}): Reply {
+  const type = request.headers["dpop"] === undefined ? "Bearer" : "DPoP";
+  const body = { token_type: type, expires_in: 3600, access_token: "opaque-token-1", scope: request.form.get("scope") };
+  return { body: { ...body, ...overrides } };
+}
+
+export function oauthError(status: number, error: string, description: string): Reply {
+  return { status, body: { error, error_description: description } };
+}
+
+export function apiError(status: number, errorCode: string, errorSummary = "Something is wrong"): Reply {
+  return { status, body: { errorCode, errorSummary, errorLink: errorCode, errorId: "oaeX", errorCauses: [] } };
+}
+
+/** Rate limit headers whose window ends so many seconds after the server's `Date`. */
+export function rateHeaders(
+  limit: number,
+  remaining: number,
+  inSeconds: number,
+  nowMs = Date.now(),
+): Record<string, string> {
+  return {
+    "x-rate-limit-limit": String(limit),
+    "x-rate-limit-remaining": String(remaining),
+    "x-rate-limit-reset": String(Math.floor(nowMs / 1000) + inSeconds),
+  };
+}
+
+/** Verifies a client assertion as the provider does: signature, audience, lifetime by its own clock. */
+export async function verifyAssertion(
+  request: SeenRequest,
+  expected: { readonly audience: string; readonly nowMs: number },
+): Promise<JWTPayload> {
+  const { payload } = await jwtVerify(request.form.get("client_assertion") ?? "", keys.publicKey, {
+    audience: expected.audience,
+    currentDate: new Date(expected.nowMs),
+  });
+  return payload;
+}
+
+/** Verifies a DPoP proof with the key that it carries. */
+export async function verifyProof(
+  request: SeenRequest,
+): Promise<{ readonly claims: JWTPayload; readonly header: Readonly<Record<string, unknown>> }> {
+  const { payload, protectedHeader } = await jwtVerify(request.headers["dpop"] ?? "", EmbeddedJWK, { typ: "dpop+jwt" });
+  return { claims: payload, header: { ...protectedHeader } };
+}
+
+function nonceDance(nowMs: () => number): Script {
+  return async (request) => {
+    const { claims } = await verifyProof(request);
+    const nonce = `nonce-${Math.floor(nowMs() / 86_400_000)}`;
+    if (claims["nonce"] !== nonce) {
+      const refusal = oauthError(400, "use_dpop_nonce", "Authorization server requires nonce in DPoP proof.");
+      return { ...refusal, headers: { "dpop-nonce": nonce } };
+    }
+    return { ...issueToken(request), headers: { "dpop-nonce": nonce } };
+  };
+}
+
+const notFound: Reply = apiError(404, "E0000007", "Not found: Resource not found");
+
+async function readSeen(incoming: IncomingMessage): Promise<SeenRequest> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming as AsyncIterable<Buffer>) chunks.push(chunk);
+  const headers = Object.fromEntries(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
+  return {
+    method: incoming.method ?? "",
+    url: incoming.url ?? "",
+    headers,
+    form: new URLSearchParams(Buffer.concat(chunks).toString("utf8")),
+  };
+}
+
+function send(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { reply, nowMs }: { readonly reply: Reply; readonly nowMs: number },
+): void {
+  const { status = 200, body = "", headers = {}, fault } = reply;
+  if (fault === "hang") return;
+  if (fault === "reset") {
+    incoming.socket.resetAndDestroy();
+    return;
+  }
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  outgoing.statusCode = status;
+  outgoing.setHeader("date", new Date(nowMs).toUTCString());
+  outgoing.setHeader("content-type", typeof body === "string" ? "text/html" : "application/json");
+  for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
+  if (fault !== "cut") {
+    outgoing.end(text);
+    return;
+  }
+  outgoing.setHeader("content-length", Buffer.byteLength(text));
+  outgoing.write(text.slice(0, text.length / 2), () => incoming.socket.destroy());
+}
