@@ -1,0 +1,305 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database, Statement } from "../../drizzle/database.ts";
+import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
+import { findings, scans } from "../../drizzle/schema.ts";
+import { withTenant } from "../../drizzle/with_tenant.ts";
+import type { OpenDatabase } from "./open_databases.ts";
+import { findingValues, type SeededTenant, seedTenant } from "./seed.ts";
+
+/** No tenant sees or touches another's rows: every table that the database has, whether this suite knows it or not. */
+export function describeIsolation(driver: string, open: () => Promise<OpenDatabase>): void {
+  describe(`tenants over ${driver}`, () => {
+    let opened: OpenDatabase;
+    let database: Database;
+    let acme: SeededTenant;
+    let globex: SeededTenant;
+
+    beforeAll(async () => {
+      opened = await open();
+      database = opened.database;
+      acme = await seedTenant(database);
+      globex = await seedTenant(database, "globex");
+    });
+    afterAll(() => opened?.close());
+
+    test("every table has row-level security, enabled and forced, and belongs to no role that transactions take on", async () => {
+      const { rows } = await raw(
+        database,
+        `select format('%I.%I', n.nspname, c.relname), c.relrowsecurity, c.relforcerowsecurity, r.rolname
+         from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_roles r on r.oid = c.relowner
+         where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
+      );
+      const rules = rows.filter(([name]) => name !== "scanstream.migrations");
+      expect(rules.map(([name]) => name)).toContain("public.scans");
+      for (const [name, isEnabled, isForced, owner] of rules) {
+        expect({ name, isEnabled, isForced }).toEqual({ name, isEnabled: true, isForced: true });
+        expect(String(owner)).not.toMatch(/^scanstream_(app|admin)$/);
+      }
+    });
+
+    test("the application role owns nothing, is no superuser, bypasses nothing and is a member of nothing", async () => {
+      const { rows } = await raw(
+        database,
+        `select rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin,
+           (select count(*)::int from pg_auth_members where member = r.oid),
+           (select count(*)::int from pg_shdepend where refobjid = r.oid and deptype = 'o'
+              and dbid = (select oid from pg_database where datname = current_database()))
+         from pg_roles r where rolname = 'scanstream_app'`,
+      );
+      expect(rows).toEqual([[false, false, false, false, false, 0, 0]]);
+    });
+
+    test("functions with their owner's rights pin the search path and are for the application role alone", async () => {
+      const { rows } = await raw(
+        database,
+        `select p.proname, p.proconfig::text, p.proacl::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+         where p.prosecdef and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
+      );
+      expect(rows.map(([name]) => name)).toEqual(["expire_stale_scans", "find_api_key"]);
+      for (const [, config, access] of rows) {
+        expect(config).toContain("search_path=pg_catalog, pg_temp");
+        expect(access).toContain("scanstream_app=X/");
+        // An entry without a role's name is PUBLIC's.
+        expect(access).not.toMatch(/[{,]=/);
+      }
+    });
+
+    test("a tenant sees exactly its own rows of every table", async () => {
+      for (const table of await listTables(database)) {
+        const all = await rowIds(database, asAdmin(), table);
+        const ofAcme = await rowIds(database, asTenant(acme.id), table);
+        const ofGlobex = await rowIds(database, asTenant(globex.id), table);
+        expect(ofAcme.length, `rows of acme in ${table}; seed.ts fills every table`).toBeGreaterThan(0);
+        expect(ofGlobex.length, `rows of globex in ${table}; seed.ts fills every table`).toBeGreaterThan(0);
+        expect([...ofAcme, ...ofGlobex].sort(), table).toEqual(all.sort());
+      }
+    });
+
+    test("without a tenant, with an empty one and with an unknown one no row of any table is visible", async () => {
+      const scopes = [asTenant(null), asTenant(""), asTenant("00000000-0000-4000-8000-000000000000")];
+      for (const table of await listTables(database)) {
+        for (const scope of scopes) expect(await rowIds(database, scope, table), table).toEqual([]);
+      }
+    });
+
+    test("a tenant setting that is no UUID is an error, never rows", async () => {
+      for (const tenantId of ["*", "' or true --", `${acme.id}' or '1'='1`]) {
+        await expect(rowIds(database, asTenant(tenantId), "public.scans")).rejects.toBeInstanceOf(DatabaseError);
+      }
+    });
+
+    test("the application role may not write who belongs to whom, nor read the hash of a key", async () => {
+      const denied = [
+        "insert into tenants (name) values ('x')",
+        "update tenants set name = 'x'",
+        "insert into users (sub) values ('x')",
+        "insert into memberships (tenant_id, user_id) select tenant_id, user_id from memberships",
+        "update api_keys set revoked_at = null",
+        "select hash from api_keys",
+        "select * from api_keys",
+        "delete from scans",
+        "truncate scans",
+        "create table public.mine (id int)",
+        "create table scanstream.mine (id int)",
+        "update scanstream.migrations set created_at = 0",
+      ];
+      for (const statement of denied) {
+        await expect(runIn(database, asTenant(acme.id), statement), statement).rejects.toMatchObject({
+          sqlState: "42501",
+        });
+      }
+    });
+
+    test("a finding cannot be attached to another tenant's scan", async () => {
+      const [scanId = ""] = globex.scanIds;
+      const attached = withTenant(database, acme.id, (tx) =>
+        tx.insert(findings).values({ ...findingValues, fingerprint: "f2", tenantId: acme.id, scanId }),
+      );
+      const error: unknown = await attached.catch((reason: unknown) => reason);
+      expect(constraintViolation(error)).toEqual({ kind: "foreign_key", constraint: "findings_scan" });
+    });
+
+    test("an insert learns nothing from a row that another tenant has", async () => {
+      const [scanId = ""] = globex.scanIds;
+      const inserted = (fingerprint: string) =>
+        withTenant(database, acme.id, (tx) =>
+          tx.insert(findings).values({ ...findingValues, fingerprint, tenantId: acme.id, scanId }),
+        ).catch((error: unknown) => constraintViolation(error)?.kind);
+      expect(await inserted(findingValues.fingerprint)).toBe(await inserted("nobody has this one"));
+    });
+
+    test("a row cannot be moved to another tenant", async () => {
+      const moved = withTenant(database, acme.id, (tx) => tx.update(scans).set({ tenantId: globex.id }));
+      await expect(moved).rejects.toMatchObject({ sqlState: "42501" });
+    });
+
+    test("statements of two tenants that run at once never mix", async () => {
+      const seen = await Promise.all(
+        Array.from({ length: 200 }, async (_, index) => {
+          const tenant = index % 2 === 0 ? acme : globex;
+          const rows = await withTenant(database, tenant.id, (tx) =>
+            tx.select({ tenantId: scans.tenantId }).from(scans),
+          );
+          return rows.every(({ tenantId }) => tenantId === tenant.id) && rows.length > 0;
+        }),
+      );
+      expect(seen.every(Boolean)).toBe(true);
+    });
+
+    test("role and tenant end with the transaction, also when it fails, also when it set them for the session", async () => {
+      const session = async () => {
+        const { rows } = await raw(
+          database,
+          "select current_user = session_user, coalesce(current_setting('app.tenant_id', true), '')",
+        );
+        return rows[0];
+      };
+      await withTenant(database, acme.id, (tx) => tx.select().from(scans));
+      expect(await session()).toEqual([true, ""]);
+
+      await expect(withTenant(database, acme.id, (tx) => tx.execute("select 1 / 0"))).rejects.toThrow();
+      expect(await session()).toEqual([true, ""]);
+
+      await withTenant(database, acme.id, (tx) =>
+        tx.execute(
+          `select set_config('app.tenant_id', '${globex.id}', false), set_config('search_path', 'pg_catalog', false)`,
+        ),
+      );
+      const rows = await withTenant(database, acme.id, (tx) => tx.select({ tenantId: scans.tenantId }).from(scans));
+      expect(new Set(rows.map(({ tenantId }) => tenantId))).toEqual(new Set([acme.id]));
+      await raw(database, "select set_config('app.tenant_id', '', false), set_config('search_path', 'public', false)");
+    });
+
+    test("a tenant id that is no canonical UUID is refused before anything is sent", async () => {
+      const sent: Statement[] = [];
+      const silent: Database = {
+        ...database,
+        transact(statements) {
+          sent.push(...statements);
+          return database.transact(statements);
+        },
+      };
+      const bad = [
+        "",
+        "*",
+        "null",
+        "' or true --",
+        acme.id.toUpperCase(),
+        `{${acme.id}}`,
+        ` ${acme.id}`,
+        `${acme.id}\n`,
+      ];
+      for (const tenantId of bad) {
+        await expect(
+          withTenant(silent, tenantId, (tx) => tx.select().from(scans)),
+          tenantId,
+        ).rejects.toThrow(TypeError);
+      }
+      expect(sent).toEqual([]);
+      await withTenant(silent, acme.id, (tx) => tx.select().from(scans));
+      expect(sent).toHaveLength(2);
+    });
+
+    describe("where the application role was granted everything", () => {
+      beforeAll(async () => {
+        await raw(database, "grant select, insert, update, delete on all tables in schema public to scanstream_app");
+      });
+
+      test("no policy lets a tenant change, remove or add another's rows, in either direction", async () => {
+        for (const table of await listTables(database)) {
+          for (const [mine, theirs] of [
+            [acme, globex],
+            [globex, acme],
+          ] as const) {
+            const own = await rowIds(database, asTenant(mine.id), table);
+            const foreign = await rowIds(database, asTenant(theirs.id), table);
+            const [column = ""] = await firstColumn(database, table);
+            const touch = (ids: readonly string[]) =>
+              runIn(
+                database,
+                asTenant(mine.id),
+                `update ${table} set ${column} = ${column} where ${rowId(table)} = any($1) returning 1`,
+                [ids],
+              );
+            const remove = (ids: readonly string[]) =>
+              runIn(database, asTenant(mine.id), `delete from ${table} where ${rowId(table)} = any($1) returning 1`, [
+                ids,
+              ]);
+
+            expect((await touch(own)).rows.length, `own rows of ${table} updated`).toBe(own.length);
+            expect((await touch(foreign)).rows, `foreign rows of ${table} updated`).toEqual([]);
+            expect((await remove(foreign)).rows, `foreign rows of ${table} deleted`).toEqual([]);
+            await expect(insertCopies(database, mine, table, theirs), table).rejects.toMatchObject({
+              sqlState: "42501",
+            });
+            // The same insert of an own row gets as far as the row that is there already.
+            await expect(insertCopies(database, mine, table, mine), table).rejects.toMatchObject({ sqlState: "23505" });
+          }
+        }
+      });
+    });
+  });
+}
+
+interface Scope {
+  readonly role: string;
+  /** Null: the setting is not touched at all. */
+  readonly tenantId: string | null;
+}
+
+const asTenant = (tenantId: string | null): Scope => ({ role: "scanstream_app", tenantId });
+const asAdmin = (): Scope => ({ role: "scanstream_admin", tenantId: null });
+
+function raw(database: Database, sql: string, params: readonly unknown[] = []) {
+  return database.transact([{ sql, params }]);
+}
+
+function runIn(database: Database, scope: Scope, sql: string, params: readonly unknown[] = []) {
+  const statements: Statement[] = [{ sql: "select set_config('role', $1, true)", params: [scope.role] }];
+  if (scope.tenantId !== null) {
+    statements.push({ sql: "select set_config('app.tenant_id', $1, true)", params: [scope.tenantId] });
+  }
+  return database.transact([...statements, { sql, params }]);
+}
+
+async function listTables(database: Database): Promise<readonly string[]> {
+  const { rows } = await raw(
+    database,
+    `select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where c.relkind in ('r', 'p') and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
+  );
+  return rows.map(([name]) => String(name)).filter((name) => name !== "scanstream.migrations");
+}
+
+/** A row's readable columns as text; the application role may not read the hash of a key. */
+function rowId(table: string): string {
+  const name = table.slice(table.indexOf(".") + 1);
+  return table === "public.api_keys" ? `${name}.id::text` : `${name}::text`;
+}
+
+async function rowIds(database: Database, scope: Scope, table: string): Promise<string[]> {
+  const { rows } = await runIn(database, scope, `select ${rowId(table)} from ${table}`);
+  return rows.map(([id]) => String(id));
+}
+
+async function firstColumn(database: Database, table: string): Promise<readonly string[]> {
+  const { rows } = await raw(
+    database,
+    "select quote_ident(attname) from pg_attribute where attrelid = $1::regclass and attnum > 0 order by attnum limit 1",
+    [table],
+  );
+  return rows.map(([name]) => String(name));
+}
+
+/** As the tenant, inserts rows that `source` has, exactly as they are. */
+async function insertCopies(database: Database, tenant: SeededTenant, table: string, source: SeededTenant) {
+  const name = table.slice(table.indexOf(".") + 1);
+  const { rows } = await runIn(database, asTenant(source.id), `select to_jsonb(${name})::text from ${table}`);
+  const copies = `[${rows.map(([json]) => String(json)).join(",")}]`;
+  return runIn(
+    database,
+    asTenant(tenant.id),
+    `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
+    [copies],
+  );
+}

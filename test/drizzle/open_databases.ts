@@ -1,0 +1,36 @@
+import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import type { Database } from "../../drizzle/database.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+import { suitePostgres } from "../support/suite_postgres.ts";
+
+/** A migrated database of a suite's own, reached as its owner over one driver. */
+export interface OpenDatabase {
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+export async function openPglite(): Promise<OpenDatabase> {
+  const database = await openPgliteDatabase({ directory: null });
+  return { database, close: () => database.close() };
+}
+
+/** One connection, so that whatever a transaction leaves behind meets the next one. */
+export function openPg(): Promise<OpenDatabase> {
+  return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
+}
+
+/** `connect` gets the URL of an owner who is no superuser. */
+export async function openOnPostgres(connect: (ownerUrl: string) => Database): Promise<OpenDatabase> {
+  const server = await suitePostgres();
+  const { ownerUrl, drop } = await createTestDatabase(server.adminUrl);
+  const database = connect(ownerUrl);
+  return {
+    database,
+    async close() {
+      await database.close();
+      await drop();
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from "node:crypto";
+import type { Database } from "../../drizzle/database.ts";
+import { apiKeys, findings, memberships, scans, tenants, users } from "../../drizzle/schema.ts";
+import { asOwner } from "../../drizzle/with_tenant.ts";
+
+/** A tenant with at least two rows in every table, none of them shared with another tenant (but one row of its own in `tenants`). */
+export interface SeededTenant {
+  readonly id: string;
+  readonly scanIds: readonly string[];
+  readonly hashes: readonly string[];
+}
+
+export async function seedTenant(database: Database, name = "acme"): Promise<SeededTenant> {
+  const id = randomUUID();
+  const subs = [`one@${id}`, `two@${id}`];
+  const scanIds = [randomUUID(), randomUUID()];
+  const hashes = [randomHash(), randomHash()];
+  await asOwner(database, async (tx) => {
+    await tx.insert(tenants).values({ id, name });
+    await tx.insert(users).values(subs.map((sub) => ({ sub })));
+    await tx.insert(memberships).values(subs.map((userId) => ({ tenantId: id, userId })));
+    await tx.insert(apiKeys).values(hashes.map((hash) => ({ tenantId: id, name: "ci", prefix: "ss_1234", hash })));
+    await tx.insert(scans).values(scanIds.map((scanId) => ({ id: scanId, tenantId: id })));
+    await tx.insert(findings).values(scanIds.map((scanId) => ({ ...findingValues, tenantId: id, scanId })));
+  });
+  return { id, scanIds, hashes };
+}
+
+export const findingValues = {
+  fingerprint: "f1",
+  check: "user_inactivity_automation_35d_enabled",
+  status: "FAIL",
+  severity: "medium",
+  resourceType: "policy",
+  resourceId: "p1",
+  resourceName: "Inactivity",
+  expected: "35 days",
+  actual: "90 days",
+  detail: "Policy Inactivity allows 90 days where 35 are expected.",
+} as const;
+
+export function randomHash(): string {
+  return (randomUUID() + randomUUID()).replaceAll("-", "");
+}
