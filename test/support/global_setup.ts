@@ -1,3 +1,11 @@
-export default async function setup(): Promise<() => Promise<void>> {
-  return async () => {};
+import type { TestProject } from "vitest/node";
+import { requireMachineTools } from "./machine_tools.ts";
+import { startPostgres } from "./postgres.ts";
+
+/** Once for the whole run: the programs that tests need are there, and one PostgreSQL that every suite shares. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await requireMachineTools();
+  const postgres = await startPostgres();
+  project.provide("postgresAdminUrl", postgres.adminUrl);
+  return () => postgres.stop();
 }

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+
+interface Tool {
+  /** Any one of these programs will do. */
+  readonly programs: readonly string[];
+  readonly aptPackage: string;
+}
+
+/** What npm cannot bring. Everything else comes from the lock file. */
+const tools: readonly Tool[] = [
+  { programs: ["redis-server", "valkey-server"], aptPackage: "redis-server" },
+  { programs: ["chromium", "chromium-browser", "google-chrome"], aptPackage: "chromium" },
+  { programs: ["xmllint"], aptPackage: "libxml2-utils" },
+];
+
+const run = promisify(execFile);
+
+/**
+ * Looks for the programs that tests need; installs with apt what is missing where that is possible, and otherwise names
+ * all of it in one error, so that no test has to be skipped in silence.
+ */
+export async function requireMachineTools(): Promise<void> {
+  const missing = tools.filter(isMissing);
+  if (missing.length === 0) return;
+  const packages = missing.map((tool) => tool.aptPackage);
+  if (process.getuid?.() === 0 && findProgram("apt-get")) {
+    process.stderr.write(`Installing with apt: ${packages.join(", ")}\n`);
+    const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+    await run("apt-get", ["update", "-qq"], { env }).catch(() => undefined);
+    await run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], {
+      env,
+      maxBuffer: 1e8,
+    }).catch(() => undefined);
+  }
+  const stillMissing = missing.filter(isMissing);
+  if (stillMissing.length === 0) return;
+  const names = stillMissing.map(({ programs, aptPackage }) => `${programs[0]} (package ${aptPackage})`);
+  throw new Error(
+    `Cannot run the tests: these programs are not on this machine: ${names.join(", ")}. ` +
+      `On Debian and Ubuntu: sudo apt-get install ${stillMissing.map((tool) => tool.aptPackage).join(" ")}`,
+  );
+}
+
+function isMissing(tool: Tool): boolean {
+  return !tool.programs.some(findProgram);
+}
+
+function findProgram(program: string): boolean {
+  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+  return folders.some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
