@@ -10,6 +10,8 @@ import { createPoolDatabase } from "./pool_database.ts";
 export interface PgliteOptions {
   /** Where the data is kept; in memory when null. */
   readonly directory: string | null;
+  /** `PGlite.dumpDataDir` of an earlier one: starts in half a second, where a new one takes two or three. In memory only. */
+  readonly dump?: Blob;
 }
 
 /**
@@ -17,7 +19,10 @@ export interface PgliteOptions {
  * another. One process at a time may have a directory open.
  */
 export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
-  const pglite = await PGlite.create(options.directory ?? "memory://");
+  const pglite = await PGlite.create({
+    dataDir: options.directory ?? "memory://",
+    ...(options.dump === undefined ? {} : { loadDataDir: options.dump }),
+  });
   await migrate(drizzle(pglite), migrationConfig);
   const { connection } = createPgConfig(pglite);
   // Node-postgres takes a ready connection, its types do not say so.

@@ -1,6 +1,6 @@
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
+import { openTestPglite } from "../support/pglite.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
 
@@ -11,7 +11,7 @@ export interface OpenDatabase {
 }
 
 export async function openPglite(): Promise<OpenDatabase> {
-  const database = await openPgliteDatabase({ directory: null });
+  const database = await openTestPglite();
   return { database, close: () => database.close() };
 }
 
@@ -23,13 +23,13 @@ export function openPg(): Promise<OpenDatabase> {
 /** `connect` gets the URL of an owner who is no superuser. */
 export async function openOnPostgres(connect: (ownerUrl: string) => Database): Promise<OpenDatabase> {
   const server = await suitePostgres();
-  const { ownerUrl, drop } = await createTestDatabase(server.adminUrl);
-  const database = connect(ownerUrl);
+  const testDatabase = await createTestDatabase(server.adminUrl);
+  const database = connect(testDatabase.ownerUrl);
   return {
     database,
     async close() {
       await database.close();
-      await drop();
+      await testDatabase.drop();
       await server.stop();
     },
   };

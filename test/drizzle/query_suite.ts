@@ -1,0 +1,330 @@
+import { and, eq, sql } from "drizzle-orm";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AppError } from "../../shared/app_error.ts";
+import type { Database } from "../../drizzle/database.ts";
+import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
+import { apiKeys, findings, memberships, scans, tenants, users } from "../../drizzle/schema.ts";
+import { asOwner, expireStaleScans, findApiKey, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import type { OpenDatabase } from "./open_databases.ts";
+import { findingValues, randomHash, type SeededTenant, seedTenant } from "./seed.ts";
+
+/** What every driver does alike: values, transactions, errors, and the questions that are asked across tenants. */
+export function describeQueries(driver: string, open: () => Promise<OpenDatabase>): void {
+  describe(`queries over ${driver}`, () => {
+    let opened: OpenDatabase;
+    let database: Database;
+    let acme: SeededTenant;
+    let globex: SeededTenant;
+
+    beforeAll(async () => {
+      opened = await open();
+      database = opened.database;
+      acme = await seedTenant(database);
+      globex = await seedTenant(database, "globex");
+    });
+    afterAll(() => opened?.close());
+
+    test("ping and isMigrated say that it is there", async () => {
+      await ping(database);
+      expect(await isMigrated(database)).toBe(true);
+    });
+
+    test("values come back as they were written", async () => {
+      const orgUrl = "quotes ' \" back\\slash {a,b} $1 \n\t π 🙂 NULL";
+      const startedAt = new Date("2026-02-03T04:05:06.789Z");
+      const [written] = await withTenant(database, acme.id, (tx) =>
+        tx
+          .insert(scans)
+          .values({
+            tenantId: acme.id,
+            orgUrl,
+            clientId: null,
+            startedAt,
+            checksTotal: 2_147_483_647,
+            cancelRequested: true,
+          })
+          .returning(),
+      );
+      const [read] = await withTenant(database, acme.id, (tx) =>
+        tx
+          .select()
+          .from(scans)
+          .where(and(eq(scans.id, written?.id ?? ""), eq(scans.startedAt, startedAt))),
+      );
+      expect(read).toEqual(written);
+      expect(read).toMatchObject({
+        orgUrl,
+        clientId: null,
+        startedAt,
+        checksTotal: 2_147_483_647,
+        cancelRequested: true,
+      });
+      expect(read?.createdAt).toBeInstanceOf(Date);
+      expect(Math.abs(Date.now() - (read?.createdAt.getTime() ?? 0))).toBeLessThan(60_000);
+    });
+
+    test("raw SQL gives objects; parameters may be of any kind that Postgres has a text form of", async () => {
+      const [row] = await withTenant(database, acme.id, (tx) =>
+        tx.execute(sql`select ${true}::bool as yes, ${7}::int as seven, ${12345678901234567890n}::numeric as big,
+          ${new Date(0)}::timestamptz = 'epoch' as epoch, ${sql.param(["a", 'b"\\,{}', null])}::text[] as list,
+          ${sql.param({ a: ["1"] })}::jsonb ->> 'a' as json, ${sql.param(new Uint8Array([0, 255]))}::bytea = '\\x00ff' as bytes,
+          ${null}::text as nothing, 'two words' as "two words", count(*) as n from scans where false`),
+      );
+      expect(row).toEqual({
+        yes: true,
+        seven: 7,
+        big: "12345678901234567890",
+        epoch: true,
+        list: `{a,"b\\"\\\\,{}",NULL}`,
+        json: '["1"]',
+        bytes: true,
+        nothing: null,
+        "two words": "two words",
+        n: "0",
+      });
+    });
+
+    test("a parameter without a text form is a TypeError, and the connection lives on", async () => {
+      const circular: { self?: unknown } = {};
+      circular.self = circular;
+      for (const value of [circular, () => 1, Symbol("s")]) {
+        await expect(database.transact([{ sql: "select $1", params: [value] }])).rejects.toThrow(TypeError);
+      }
+      await ping(database);
+    });
+
+    test("statements of one transaction stand or fall together", async () => {
+      const insert = (name: string) => ({ sql: "insert into tenants (name) values ($1)", params: [name] });
+      const admin = { sql: "select set_config('role', 'scanstream_admin', true)", params: [] };
+      const names = async () => {
+        const rows = await asOwner(database, (tx) => tx.select({ name: tenants.name }).from(tenants));
+        return rows.map(({ name }) => name).filter((name) => name.startsWith("all-"));
+      };
+
+      await expect(database.transact([admin, insert("all-1"), insert("")])).rejects.toBeInstanceOf(DatabaseError);
+      expect(await names()).toEqual([]);
+      await expect(
+        database.transact([admin, insert("all-2"), { sql: "bogus", params: [] }, insert("all-3")]),
+      ).rejects.toBeInstanceOf(DatabaseError);
+      expect(await names()).toEqual([]);
+      await database.transact([admin, insert("all-4"), insert("all-5")]);
+      expect((await names()).sort()).toEqual(["all-4", "all-5"]);
+    });
+
+    test("the rows are the last statement's, also when it has none", async () => {
+      const one = { sql: "select 1 as one", params: [] };
+      const none = { sql: "set local application_name = 'x'", params: [] };
+      expect(await database.transact([one, { sql: "select 2 as two, null::int as three", params: [] }])).toEqual({
+        columns: ["two", "three"],
+        rows: [[2, null]],
+      });
+      expect((await database.transact([one, none])).rows).toEqual([]);
+      expect((await database.transact([one, { sql: "select 1 as one where false", params: [] }])).rows).toEqual([]);
+    });
+
+    test("a broken constraint is told by its kind and name, and its message holds no value", async () => {
+      const secret = "do-not-log-me";
+      const refused = async (work: Promise<unknown>) => {
+        const error: unknown = await work.catch((reason: unknown) => reason);
+        expect(error).toBeInstanceOf(DatabaseError);
+        expect(String(error)).not.toContain(secret);
+        expect(error).not.toHaveProperty("cause", expect.anything());
+        return constraintViolation(error);
+      };
+      const [hash = ""] = acme.hashes;
+      const key = { tenantId: acme.id, name: secret, prefix: "p", hash };
+      expect(await refused(asOwner(database, (tx) => tx.insert(apiKeys).values(key)))).toEqual({
+        kind: "unique",
+        constraint: "api_keys_hash",
+      });
+      expect(
+        await refused(asOwner(database, (tx) => tx.insert(memberships).values({ tenantId: acme.id, userId: secret }))),
+      ).toMatchObject({ kind: "foreign_key" });
+      expect(await refused(asOwner(database, (tx) => tx.insert(apiKeys).values({ ...key, hash: secret })))).toEqual({
+        kind: "check",
+        constraint: "api_keys_hash_is_sha256_hex",
+      });
+      expect(
+        await refused(asOwner(database, (tx) => tx.execute(sql`insert into tenants (name) values (${null})`))),
+      ).toEqual({ kind: "not_null", constraint: null });
+      expect(await refused(withTenant(database, acme.id, (tx) => tx.execute(sql`select ${secret}::uuid`)))).toBeNull();
+      expect(
+        await refused(withTenant(database, acme.id, (tx) => tx.execute(sql`select ${`${secret}\0`}::text`))),
+      ).toBeNull();
+    });
+
+    test("a caught failure inside the work still tells its constraint", async () => {
+      const kind = await withTenant(database, acme.id, async (tx) => {
+        const [scanId = ""] = acme.scanIds;
+        try {
+          await tx.insert(findings).values({ ...findingValues, tenantId: acme.id, scanId });
+          return null;
+        } catch (error) {
+          return constraintViolation(error)?.kind;
+        }
+      });
+      expect(kind).toBe("unique");
+    });
+
+    test("what the work throws itself comes out unchanged", async () => {
+      const own = new Error("mine");
+      await expect(withTenant(database, acme.id, () => Promise.reject(own))).rejects.toBe(own);
+    });
+
+    test.each(["pending", "running", "completed", "cancelled", "failed", "expired"] as const)(
+      "a scan may be %s",
+      async (status) => {
+        const endedAt = status === "pending" || status === "running" ? null : new Date();
+        await withTenant(database, acme.id, (tx) => tx.insert(scans).values({ tenantId: acme.id, status, endedAt }));
+        const wrong = withTenant(database, acme.id, (tx) =>
+          tx.insert(scans).values({ tenantId: acme.id, status, endedAt: endedAt === null ? new Date() : null }),
+        );
+        const error: unknown = await wrong.catch((reason: unknown) => reason);
+        expect(constraintViolation(error)).toEqual({ kind: "check", constraint: "scans_ended_at" });
+      },
+    );
+
+    test("a scan has no other status and no negative count", async () => {
+      const refused = async (assignment: string) => {
+        const work = withTenant(database, acme.id, (tx) => tx.execute(`update scans set ${assignment}`));
+        return constraintViolation(await work.catch((reason: unknown) => reason))?.constraint;
+      };
+      expect(await refused("status = 'done', ended_at = now()")).toBe("scans_status");
+      expect(await refused("manual = -1")).toBe("scans_counts");
+      expect(await refused("manual = 0")).toBeUndefined();
+    });
+
+    test("a user of two tenants is seen by both, and neither sees the other membership", async () => {
+      const sub = "both@example.test";
+      await asOwner(database, async (tx) => {
+        await tx.insert(users).values({ sub });
+        await tx.insert(memberships).values([acme, globex].map(({ id }) => ({ tenantId: id, userId: sub })));
+      });
+      for (const { id } of [acme, globex]) {
+        const seen = await withTenant(database, id, (tx) =>
+          tx
+            .select({ tenantId: memberships.tenantId, sub: users.sub })
+            .from(users)
+            .innerJoin(memberships, eq(memberships.userId, users.sub))
+            .where(eq(users.sub, sub)),
+        );
+        expect(seen).toEqual([{ tenantId: id, sub }]);
+      }
+    });
+
+    test("findApiKey finds by the exact hash and nothing else", async () => {
+      const [hash = ""] = acme.hashes;
+      expect(await findApiKey(database, hash)).toMatchObject({ tenantId: acme.id, name: "ci" });
+      const near = [
+        "",
+        "%",
+        "_".repeat(64),
+        hash.slice(0, 63),
+        `${hash} `,
+        hash.toUpperCase(),
+        randomHash(),
+        "' or true --",
+      ];
+      for (const wrong of near.filter((candidate) => candidate !== hash)) {
+        expect(await findApiKey(database, wrong), wrong).toBeNull();
+      }
+    });
+
+    test("findApiKey does not find a revoked key", async () => {
+      const [, hash = ""] = acme.hashes;
+      const setRevoked = (revokedAt: Date | null) =>
+        asOwner(database, (tx) => tx.update(apiKeys).set({ revokedAt }).where(eq(apiKeys.hash, hash)));
+      await setRevoked(new Date());
+      expect(await findApiKey(database, hash)).toBeNull();
+      await setRevoked(null);
+      expect(await findApiKey(database, hash)).toMatchObject({ tenantId: acme.id });
+    });
+
+    test("findApiKey notes the use once a minute, of that key only", async () => {
+      const [hash = "", other = ""] = globex.hashes;
+      const lastUse = async (ofHash: string) => {
+        const [key] = await asOwner(database, (tx) => tx.select().from(apiKeys).where(eq(apiKeys.hash, ofHash)));
+        return key?.lastUsedAt ?? null;
+      };
+      expect(await lastUse(hash)).toBeNull();
+      await Promise.all(Array.from({ length: 5 }, () => findApiKey(database, hash)));
+      const first = await lastUse(hash);
+      expect(first).not.toBeNull();
+      await findApiKey(database, hash);
+      expect(await lastUse(hash)).toEqual(first);
+      await asOwner(database, (tx) =>
+        tx
+          .update(apiKeys)
+          .set({ lastUsedAt: new Date(Date.now() - 61_000) })
+          .where(eq(apiKeys.hash, hash)),
+      );
+      await findApiKey(database, hash);
+      expect((await lastUse(hash))?.getTime()).toBeGreaterThanOrEqual(first?.getTime() ?? Infinity);
+      expect(await lastUse(other)).toBeNull();
+    });
+
+    test("expireStaleScans ends what is unfinished and silent for longer, each for one caller, over all tenants", async () => {
+      const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+      const stored = async (values: Partial<typeof scans.$inferInsert> & { tenantId: string }) => {
+        const [scan] = await asOwner(database, (tx) => tx.insert(scans).values(values).returning({ id: scans.id }));
+        return scan?.id ?? "";
+      };
+      const stale = await stored({
+        tenantId: acme.id,
+        updatedAt: minutesAgo(11),
+        status: "running",
+        pass: 3,
+        fail: 2,
+        manual: 1,
+      });
+      const staleToo = await stored({ tenantId: globex.id, updatedAt: minutesAgo(11) });
+      const alive = await stored({ tenantId: acme.id, updatedAt: minutesAgo(9), status: "running" });
+      const ended = await stored({
+        tenantId: acme.id,
+        updatedAt: minutesAgo(11),
+        status: "failed",
+        endedAt: minutesAgo(11),
+      });
+
+      const answers = await Promise.all(Array.from({ length: 4 }, () => expireStaleScans(database, 10)));
+      expect(answers.flat().sort((a, b) => a.pass - b.pass)).toEqual([
+        { id: staleToo, tenantId: globex.id, pass: 0, fail: 0, manual: 0 },
+        { id: stale, tenantId: acme.id, pass: 3, fail: 2, manual: 1 },
+      ]);
+      expect(await expireStaleScans(database, 10)).toEqual([]);
+      const status = async (id: string) => {
+        const [scan] = await asOwner(database, (tx) => tx.select().from(scans).where(eq(scans.id, id)));
+        return [scan?.status, scan?.endedAt instanceof Date];
+      };
+      expect(await status(stale)).toEqual(["expired", true]);
+      expect(await status(alive)).toEqual(["running", false]);
+      expect(await status(ended)).toEqual(["failed", true]);
+    });
+
+    test("expireStaleScans never goes below a minute", async () => {
+      await expireStaleScans(database, 1);
+      await asOwner(database, (tx) =>
+        tx.insert(scans).values({ tenantId: acme.id, updatedAt: new Date(Date.now() - 55_000) }),
+      );
+      for (const minutes of [0.99, 0, -1, NaN, Infinity, 1_000_001]) {
+        await expect(expireStaleScans(database, minutes)).rejects.toThrow(RangeError);
+      }
+      expect(await expireStaleScans(database, 1)).toEqual([]);
+      const asApplication = { sql: "select set_config('role', 'scanstream_app', true)", params: [] };
+      const { rows } = await database.transact([
+        asApplication,
+        { sql: "select scanstream.expire_stale_scans(0)", params: [] },
+      ]);
+      expect(rows).toEqual([]);
+    });
+
+    test("a closed database is unavailable, and closing it again is fine", async () => {
+      const other = await open();
+      await other.database.close();
+      await other.database.close();
+      await expect(ping(other.database)).rejects.toMatchObject({ code: "unavailable" });
+      await expect(ping(other.database)).rejects.toBeInstanceOf(AppError);
+      await other.close();
+    });
+  });
+}

@@ -1,0 +1,54 @@
+import { createHash } from "node:crypto";
+import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { PGlite } from "@electric-sql/pglite";
+import { drizzle } from "drizzle-orm/pglite";
+import { migrate } from "drizzle-orm/pglite/migrator";
+import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import type { Database } from "../../drizzle/database.ts";
+import { migrationConfig } from "../../drizzle/migrations_folder.ts";
+
+/** The embedded database in memory, migrated, from a dump that is kept between runs: half a second instead of three. */
+export async function openTestPglite(): Promise<Database> {
+  return await openPgliteDatabase({ directory: null, dump: await readDump() });
+}
+
+const cacheFolder = fileURLToPath(new URL("../../node_modules/.cache/scanstream/", import.meta.url));
+
+async function readDump(): Promise<Blob> {
+  const file = join(cacheFolder, `pglite-${await fingerprint()}.tar.gz`);
+  try {
+    return new Blob([await readFile(file)]);
+  } catch {
+    const dump = await createDump();
+    await mkdir(cacheFolder, { recursive: true });
+    // Whole or not at all: another worker may read, or write the same, at this moment.
+    await writeFile(`${file}.${process.pid}`, dump.stream());
+    await rename(`${file}.${process.pid}`, file);
+    return dump;
+  }
+}
+
+async function createDump(): Promise<Blob> {
+  const pglite = await PGlite.create("memory://");
+  await migrate(drizzle(pglite), migrationConfig);
+  const dump = await pglite.dumpDataDir("gzip");
+  await pglite.close();
+  return dump;
+}
+
+/** Another version of PGlite or of the migrations needs another dump. */
+async function fingerprint(): Promise<string> {
+  const folder = migrationConfig.migrationsFolder;
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  const hash = createHash("sha256").update(await pgliteVersion());
+  for (const name of names) hash.update(name).update(await readFile(join(folder, name)));
+  return hash.digest("hex").slice(0, 16);
+}
+
+async function pgliteVersion(): Promise<string> {
+  const main = createRequire(import.meta.url).resolve("@electric-sql/pglite");
+  return await readFile(join(main, "..", "..", "package.json"), "utf8");
+}
