@@ -34,7 +34,7 @@ export interface TransportOptions {
 /** How often a request is repeated after a failure that may pass: a reset, a time-out, a 5xx. */
 const maxRetries = 2;
 const firstRetryMs = 500;
-/** How many refusals for the rate limit one request waits out. */
+/** How many refusals for the rate limit one request waits out, and one endpoint in a row. */
 const maxRefusals = 4;
 const firstRefusalMs = 1000;
 const maxBackOffMs = 30_000;
@@ -52,6 +52,8 @@ export class Transport {
   readonly #logins: Pacer;
   /** Endpoints whose refusals did not end: not asked again before that time, and then once only. */
   readonly #saturated = new Map<string, { readonly answer: ReceivedAnswer; readonly untilMs: number }>();
+  /** Refusals of an endpoint since it last let something through; those of one wait are one. */
+  readonly #refusals = new Map<string, { readonly count: number; readonly untilMs: number }>();
   /** The latest that each endpoint told about its rate limit. */
   readonly #limits = new Map<string, SeenRateLimit>();
   #failuresInRow = 0;
@@ -139,20 +141,26 @@ export class Transport {
   /** Decides whether a 429 is waited out; the wait itself happens where the next attempt asks for its permit. */
   #mayWait(path: string, answer: ReceivedAnswer, refusals: number): boolean {
     const { endpoint } = endpointOf(path);
+    const pacer = this.#pacerOf(path);
+    const nowMs = this.#clock.nowMs();
     const facts = parseRateFacts(answer.headers, answer.receivedAtMs);
     const retryAfterMs = parseRetryAfterMs(answer.headers, answer.receivedAtMs);
-    const pacer = this.#pacerOf(path);
-    if (refusals > maxRefusals || this.#saturated.has(endpoint) || (retryAfterMs ?? 0) > maxWindowMs) {
-      const untilMs = Math.max(facts?.resetAtMs ?? 0, this.#clock.nowMs() + (retryAfterMs ?? maxBackOffMs));
+    const before = this.#refusals.get(endpoint) ?? { count: 0, untilMs: 0 };
+    const inRow = nowMs >= before.untilMs ? before.count + 1 : before.count;
+    const isEndless = refusals > maxRefusals || inRow > maxRefusals || this.#saturated.has(endpoint);
+    if (isEndless || (retryAfterMs ?? 0) > maxWindowMs) {
+      const untilMs = Math.max(facts?.resetAtMs ?? 0, nowMs + (retryAfterMs ?? maxBackOffMs));
       this.#saturated.set(endpoint, { answer, untilMs });
       pacer.turnAway(path);
       return false;
     }
     // Without a window that is used up the refusal was for too many requests at once.
-    if (facts === null || facts.remaining > 0) pacer.halveConcurrency();
-    const isWindowOpen = facts !== null && facts.remaining === 0 && facts.resetAtMs > this.#clock.nowMs();
-    const backOffMs = isWindowOpen ? 0 : this.#jittered(Math.min(maxBackOffMs, firstRefusalMs * 2 ** (refusals - 1)));
-    pacer.holdBack(path, Math.max(backOffMs, retryAfterMs ?? 0));
+    if (inRow > before.count && (facts === null || facts.remaining > 0)) pacer.halveConcurrency();
+    const isWindowOpen = facts !== null && facts.remaining === 0 && facts.resetAtMs > nowMs;
+    const backOffMs = isWindowOpen ? 0 : this.#jittered(Math.min(maxBackOffMs, firstRefusalMs * 2 ** (inRow - 1)));
+    const waitMs = Math.max(backOffMs, retryAfterMs ?? 0);
+    pacer.holdBack(path, waitMs);
+    this.#refusals.set(endpoint, { count: inRow, untilMs: isWindowOpen ? facts.resetAtMs : nowMs + waitMs });
     return true;
   }
 
@@ -171,7 +179,9 @@ export class Transport {
   #succeeded(path: string, outcome: ReceivedAnswer | NoAnswer): ReceivedAnswer {
     if (!isAnswer(outcome)) throw outcome;
     this.#failuresInRow = 0;
-    this.#saturated.delete(endpointOf(path).endpoint);
+    const { endpoint } = endpointOf(path);
+    this.#saturated.delete(endpoint);
+    this.#refusals.delete(endpoint);
     return outcome;
   }
 
