@@ -1,4 +1,4 @@
-import { lifecycleLink, link } from "./links.ts";
+import { link } from "./links.ts";
 import { oktaId } from "./okta_id.ts";
 import type { App, JsonObject, Site } from "./org_contents.ts";
 
@@ -19,7 +19,6 @@ export interface AppSpec {
   /** Null: not bound to a policy, as every app of the Classic Engine. */
   readonly policyId: string | null;
   readonly orgId: string;
-  readonly settings?: JsonObject;
   readonly oauthClient?: { readonly credentials: JsonObject; readonly settings: JsonObject };
 }
 
@@ -32,6 +31,9 @@ export function appObject(site: Site, spec: AppSpec): App {
   const href = `${site.url}/api/v1/apps/${id}`;
   const status = spec.status ?? "ACTIVE";
   const isFirstParty = spec.name === "saasure" || spec.name.startsWith("okta_");
+  const mode = modeFields(site, spec, id);
+  const linkName = appLinkName(spec);
+  const verb = status === "ACTIVE" ? "deactivate" : "activate";
   return {
     id,
     orn: `orn:okta:idp:${spec.orgId}:apps:${spec.name}:${id}`,
@@ -41,36 +43,104 @@ export function appObject(site: Site, spec: AppSpec): App {
     lastUpdated,
     created,
     accessibility: { selfService: false, errorRedirectUrl: null, loginRedirectUrl: null },
-    visibility: { autoSubmitToolbar: false, hide: { iOS: false, web: false }, appLinks: {} },
+    visibility: {
+      ...(isFirstParty ? {} : { autoLaunch: false }),
+      autoSubmitToolbar: false,
+      hide: { iOS: false, web: false },
+      appLinks: linkName === null ? {} : { [linkName]: true },
+    },
     features: spec.features ?? [],
+    ...mode.fields,
     signOnMode: spec.signOnMode,
     credentials: {
       userNameTemplate: { template: "${source.login}", type: "BUILT_IN" },
-      signing: spec.signOnMode === "BOOKMARK" ? {} : { kid: signingKeyId },
-      ...(spec.oauthClient === undefined ? {} : { oauthClient: spec.oauthClient.credentials }),
+      signing: mode.isSigned ? { kid: signingKeyId } : {},
+      ...mode.credentials,
     },
     universalLogout: null,
     settings: {
-      app: spec.settings ?? {},
+      app: {},
       notifications: { vpn: { network: { connection: "DISABLED" }, message: null, helpUrl: null } },
       manualProvisioning: false,
       implicitAssignment: false,
       emOptInStatus: "NONE",
       ...(isFirstParty ? {} : { notes: { admin: null, enduser: null } }),
-      ...(spec.oauthClient === undefined ? {} : { oauthClient: spec.oauthClient.settings }),
+      ...mode.settings,
     },
     _links: {
+      ...mode.links,
       uploadLogo: link(`${href}/logo`, "POST"),
-      appLinks: [],
+      appLinks:
+        linkName === null
+          ? []
+          : [{ name: linkName, href: `${site.url}/home/${spec.name}/${id}/2557`, type: "text/html" }],
       profileEnrollment: link(`${site.url}/api/v1/policies/${oktaId("rst", "Default Policy PROFILE_ENROLLMENT")}`),
       policies: link(`${href}/policies`, "PUT"),
       groups: link(`${href}/groups`),
       logo: [{ name: "medium", href: `${site.url}/assets/img/logos/default.png`, type: "image/png" }],
       ...(spec.policyId === null ? {} : { accessPolicy: link(`${site.url}/api/v1/policies/${spec.policyId}`) }),
       users: link(`${href}/users`),
-      ...lifecycleLink(href, status),
+      [verb]: link(`${href}/lifecycle/${verb}`),
     },
   };
+}
+
+interface ModeFields {
+  readonly isSigned: boolean;
+  readonly fields?: JsonObject;
+  readonly credentials?: JsonObject;
+  readonly settings?: JsonObject;
+  readonly links?: JsonObject;
+}
+
+/** What apps of one sign-on mode have and others do not. */
+function modeFields(site: Site, spec: AppSpec, id: string): ModeFields {
+  if (spec.oauthClient !== undefined) {
+    const { credentials, settings } = spec.oauthClient;
+    return { isSigned: true, credentials: { oauthClient: credentials }, settings: { oauthClient: settings } };
+  }
+  if (spec.signOnMode === "SAML_2_0") {
+    const help = `${site.url}/app/${spec.name}/${id}/setup/help/SAML_2_0/instructions`;
+    return {
+      isSigned: true,
+      settings: { signOn: samlSettings(spec.label) },
+      links: {
+        help: { href: help, type: "text/html" },
+        metadata: { href: `${site.url}/api/v1/apps/${id}/sso/saml/metadata`, type: "application/xml" },
+      },
+    };
+  }
+  if (spec.signOnMode === "BROWSER_PLUGIN") {
+    return {
+      isSigned: false,
+      fields: { licensing: { seatCount: 0 } },
+      credentials: { scheme: "EDIT_USERNAME_AND_PASSWORD", revealPassword: false },
+    };
+  }
+  return { isSigned: spec.signOnMode === "OPENID_CONNECT" };
+}
+
+function samlSettings(label: string): JsonObject {
+  const host = `${label.toLowerCase().replaceAll(" ", "-")}.practice.example`;
+  return {
+    defaultRelayState: "",
+    ssoAcsUrl: `https://${host}/saml/acs`,
+    audience: `https://${host}`,
+    recipient: `https://${host}/saml/acs`,
+    destination: `https://${host}/saml/acs`,
+    subjectNameIdFormat: "urn:oasis:names:tc:SAML:1.1:nameid-format:emailAddress",
+    responseSigned: true,
+    assertionSigned: true,
+    signatureAlgorithm: "RSA_SHA256",
+    digestAlgorithm: "SHA256",
+  };
+}
+
+/** The tile on the end user's dashboard; null where there is none. */
+function appLinkName(spec: AppSpec): string | null {
+  if (spec.name === "saasure") return "admin";
+  if (spec.name.startsWith("okta_") || spec.signOnMode === null) return null;
+  return spec.signOnMode === "BOOKMARK" || spec.signOnMode === "BROWSER_PLUGIN" ? "login" : `${spec.name}_link`;
 }
 
 /** The API Services integration that the scanner signs in as. */

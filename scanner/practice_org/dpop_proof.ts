@@ -27,11 +27,11 @@ export async function verifyProof(proof: string | undefined, context: ProofConte
   let payload: Record<string, unknown>;
   let jwk: JWK | undefined;
   try {
-    // Times are compared below: the provider's tolerance is not jose's.
+    // The age is judged by `iat`, below: proofs have no `exp` of their own.
     const verified = await jwtVerify(proof, EmbeddedJWK, {
       algorithms: [...signatureAlgorithms],
       typ: "dpop+jwt",
-      currentDate: new Date(0),
+      currentDate: new Date(context.nowSeconds * 1000),
     });
     payload = verified.payload;
     jwk = verified.protectedHeader.jwk;

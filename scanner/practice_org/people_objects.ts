@@ -71,6 +71,7 @@ export function user(site: Site, spec: UserSpec): User {
       lastLogin: null,
       lastUpdated,
       passwordChanged: null,
+      realmId: oktaId("guo", "Default Realm"),
       type: { id: oktaId("oty", "user") },
       profile: {
         firstName: spec.firstName,

@@ -9,11 +9,11 @@ export function createReplayGuard(lifetimeSeconds: number, maxEntries = 100_000)
   const expiries = new Map<string, number>();
   return {
     admit(id, nowSeconds) {
+      if ((expiries.get(id) ?? nowSeconds) > nowSeconds) return false;
       for (const [oldest, expiry] of expiries) {
         if (expiry > nowSeconds && expiries.size < maxEntries) break;
         expiries.delete(oldest);
       }
-      if (expiries.has(id)) return false;
       expiries.set(id, nowSeconds + lifetimeSeconds);
       return true;
     },

@@ -162,6 +162,7 @@ function passwordPolicies(site: Site): readonly PolicyWithRules[] {
   return [
     passwordPolicy(site, {
       name: "Employees",
+      description: "Passwords of everybody who works here",
       priority: 1,
       groupIds: [groupId("Employees")],
       settings: {

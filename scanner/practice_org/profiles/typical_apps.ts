@@ -9,7 +9,21 @@ export const passwordThenEmail = "Password then e-mail";
 /** Apps that share a few policies, one that is switched off, and a directory that nobody signs in to. */
 export function businessApps(site: Site, orgId: string): readonly App[] {
   const strong = ["Finance", "Payroll", "Source code", "Secrets vault"];
-  const usual = ["Wiki", "Chat", "Calendar", "Help desk", "Design", "Surveys", "Video", "Whiteboard"];
+  const usual = [
+    "Wiki",
+    "Chat",
+    "Calendar",
+    "Help desk",
+    "Design",
+    "Surveys",
+    "Video",
+    "Whiteboard",
+    "Travel",
+    "Learning",
+    "Recruiting",
+    "Newsletter",
+    "Status page",
+  ];
   const app = (label: string, policyName: string, name: string, signOnMode: string): App =>
     appObject(site, { name, label, signOnMode, policyId: policyId("ACCESS_POLICY", policyName), orgId });
   return [
