@@ -22,8 +22,8 @@ export interface MissingEvidence<Value = unknown> {
 export type JsonList = readonly JsonObject[];
 
 /**
- * What was fetched, by name. The objects are the provider's JSON, with only links and long texts left out that no check
- * reads, so that an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
+ * What was fetched, by name. The objects are the provider's JSON with the fields that no check reads left out, so that
+ * an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
  */
 export interface Artifacts {
   /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */

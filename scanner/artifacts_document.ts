@@ -71,6 +71,8 @@ const count = v.pipe(v.number("and should be a number"), v.minValue(0, "and shou
 const time = v.pipe(
   text,
   v.check((value) => !Number.isNaN(Date.parse(value)), "and should be a time as in 2026-01-31T12:00:00.000Z"),
+  // In one form, because validities are compared as texts.
+  v.transform((value) => new Date(value).toISOString()),
 );
 // Kept as it came: a check reads the provider's JSON leniently, field by field.
 const json = v.custom<JsonObject>(isJsonObject, "and should be an object");

@@ -17,23 +17,20 @@ export interface Collection {
 }
 
 export interface CollectionOptions {
-  /** The selected checks, so that nothing is asked for twice in two ways. */
-  readonly checks?: readonly Check[];
   /** Requests under way at one time; default 8. */
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
 }
 
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
-  const { checks = [], concurrency = 8, signal } = options;
+  const { concurrency = 8, signal } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
   const collected: Partial<Record<ArtifactName, unknown>> = {};
-  const needed = new Set(checks.flatMap((check) => check.artifacts));
   const limited = withConcurrency(client, concurrency);
   const context: CollectorContext = {
     client: limited,
     obtain: start,
-    isFetchedAnyway: (name) => needed.has(name) || started.has(name),
+    isFetchedAnyway: (name) => started.has(name),
     policyRules: createPolicyRules(limited),
   };
 
@@ -56,13 +53,18 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   function start<Name extends ArtifactName>(name: Name): Promise<Artifacts[Name]> {
     const running = started.get(name) as Promise<Artifacts[Name]> | undefined;
     if (running !== undefined) return running;
-    signal?.throwIfAborted();
-    const fetching = collectors[name](context).then((artifact) => {
-      collected[name] = artifact;
-      return artifact;
-    });
+    const fetching = fetchArtifact(name);
     started.set(name, fetching);
     return fetching;
+  }
+
+  async function fetchArtifact<Name extends ArtifactName>(name: Name): Promise<Artifacts[Name]> {
+    // A turn later, when every check has said what it needs: one list may then answer for several.
+    await Promise.resolve();
+    signal?.throwIfAborted();
+    const artifact: Artifacts[Name] = await collectors[name](context);
+    collected[name] = artifact;
+    return artifact;
   }
 
   /** A copy: an artifact that arrives later must not appear in what somebody is already judging. */

@@ -62,7 +62,8 @@ async function toResult(
   drafts: readonly FindingDraft[],
   context: EvaluationContext,
 ): Promise<CheckResult> {
-  const findings = await Promise.all(drafts.map((draft) => toFinding(check.name, draft, context)));
+  const org = orgResource(context.orgUrl);
+  const findings = await Promise.all(drafts.map((draft) => toFinding(check.name, draft, org)));
   const sorted = onePerResource(findings).sort(byResource);
   const status = worstStatus(sorted.map((finding) => finding.status));
   const { rule } = check;
@@ -83,8 +84,8 @@ async function toResult(
   };
 }
 
-async function toFinding(checkName: string, draft: FindingDraft, context: EvaluationContext): Promise<Finding> {
-  const resource = draft.resource ?? orgResource(context.orgUrl);
+async function toFinding(checkName: string, draft: FindingDraft, org: FindingResource): Promise<Finding> {
+  const resource = draft.resource ?? org;
   return {
     status: draft.status,
     reason: draft.status === "MANUAL" ? draft.reason : null,
@@ -92,7 +93,7 @@ async function toFinding(checkName: string, draft: FindingDraft, context: Evalua
     expected: draft.expected,
     actual: draft.actual,
     detail: sentence(resource, draft),
-    fingerprint: await fingerprint([checkName, originOf(context.orgUrl), resource.type, resource.id]),
+    fingerprint: await fingerprint([checkName, org.id, resource.type, resource.id]),
     waived: false,
     waiver: null,
     change: null,
@@ -103,16 +104,18 @@ async function toFinding(checkName: string, draft: FindingDraft, context: Evalua
 async function fingerprint(parts: readonly string[]): Promise<string> {
   const bytes = new TextEncoder().encode(JSON.stringify(parts));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return digest.reduce((hex, byte) => hex + hexOf(byte), "");
+}
+
+const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
+function hexOf(byte: number): string {
+  return hexDigits[byte] ?? "";
 }
 
 function orgResource(orgUrl: string): FindingResource {
-  const origin = originOf(orgUrl);
+  const origin = URL.canParse(orgUrl) ? new URL(orgUrl).origin : orgUrl;
   return { type: "org", id: origin, name: origin.replace(/^https?:\/\//, "") };
-}
-
-function originOf(orgUrl: string): string {
-  return URL.canParse(orgUrl) ? new URL(orgUrl).origin : orgUrl;
 }
 
 const typeNames: Readonly<Record<string, string>> = { org: "Organization", api_token: "API token" };
@@ -138,14 +141,13 @@ function onePerResource(findings: readonly Finding[]): Finding[] {
 }
 
 /** By code points: the order is the same whatever the provider's, and in every locale. */
-function byResource(one: Finding, other: Finding): number {
-  const keys = [one, other].map(({ resource }) => [resource.type, resource.name, resource.id]);
-  const [a = [], b = []] = keys;
-  for (const [index, key] of a.entries()) {
-    const against = b[index] ?? "";
-    if (key !== against) return key < against ? -1 : 1;
-  }
-  return 0;
+function byResource({ resource: one }: Finding, { resource: other }: Finding): number {
+  return compare(one.type, other.type) || compare(one.name, other.name) || compare(one.id, other.id);
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
 }
 
 // What a person can mend comes first; not_applicable only where nothing else is left to look at.

@@ -1,4 +1,11 @@
-import type { CollectedArtifacts, Evidence, JsonList, JsonObject, PolicyWithRules } from "../artifacts.ts";
+import type {
+  CollectedArtifacts,
+  Evidence,
+  JsonList,
+  JsonObject,
+  MissingEvidence,
+  PolicyWithRules,
+} from "../artifacts.ts";
 import { defineCheck, type FindingDraft } from "../check.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import { judgeAutomation, type Automation, type JudgedAutomation } from "./reading/automations.ts";
@@ -39,26 +46,53 @@ export const userInactivityAutomationEnabled = defineCheck({
   },
   evaluate({ user_lifecycle_policies: policies, ...directory }) {
     if (policies.state === "missing") return [manualForMissing(org, policies)];
-    const automations = judgeAll(policies.value);
-    const compliant = automations.filter((automation) => automation.kind === "compliant");
-    if (compliant.length > 0) return compliant.map(passFor);
-    return [judgeWithoutCompliant(policies.value, automations, directory)];
+    const seen = judgePolicies(policies.value);
+    if (seen.compliant.length > 0)
+      return seen.compliant.map((automation) => pass(subjectOf(automation), automation.actual));
+    return [seen.undecided ?? judgeLacking(seen.automations, directory)];
   },
 });
 
-/** Nothing once an automation complies; then the cheaper evidence first. */
+interface SeenAutomations {
+  readonly automations: readonly JudgedAutomation[];
+  readonly compliant: readonly JudgedAutomation[];
+  /** Why nobody can say that none complies. */
+  readonly undecided: FindingDraft | null;
+}
+
+function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
+  const automations = policies.flatMap(judgePolicy);
+  const unseen = policies.map(({ rules }) => rules).find((rules) => rules?.state === "missing");
+  const unread = automations.find((automation) => automation.kind === "unreadable");
+  const compliant = automations.filter((automation) => automation.kind === "compliant");
+  if (unseen?.state === "missing") return { automations, compliant, undecided: manualForMissing(org, unseen) };
+  const undecided = unread === undefined ? null : unreadable(subjectOf(unread), unread.problems.join(", "));
+  return { automations, compliant, undecided };
+}
+
+/** An automation is a policy with one of its rules; a policy without rules lacks the action. */
+function judgePolicy({ policy, rules }: PolicyWithRules): readonly JudgedAutomation[] {
+  if (rules?.state !== "obtained") return [];
+  const automations: readonly Automation[] =
+    rules.value.length > 0 ? rules.value.map((rule) => ({ policy, rule })) : [{ policy, rule: null }];
+  return automations.map((automation) =>
+    judgeAutomation(automation, automationResource(automation, automations.length)),
+  );
+}
+
+/** Nothing once an automation complies or nobody can tell; then the cheaper evidence first. */
 function directoryEvidenceNeeded(
   artifacts: Pick<CollectedArtifacts, "user_lifecycle_policies" | DirectoryEvidence>,
 ): readonly DirectoryEvidence[] {
   const { user_lifecycle_policies: policies, password_policies: passwords } = artifacts;
   if (policies?.state !== "obtained") return [];
-  if (judgeAll(policies.value).some((automation) => automation.kind === "compliant")) return [];
+  const seen = judgePolicies(policies.value);
+  if (seen.compliant.length > 0 || seen.undecided !== null) return [];
   if (passwords === undefined) return ["password_policies"];
   return directoryPolicyOf(passwords) === null ? ["apps"] : [];
 }
 
-function judgeWithoutCompliant(
-  policies: readonly PolicyWithRules[],
+function judgeLacking(
   automations: readonly JudgedAutomation[],
   directory: Pick<CollectedArtifacts, DirectoryEvidence>,
 ): FindingDraft {
@@ -67,30 +101,10 @@ function judgeWithoutCompliant(
     const note = "a directory that sources users has to disable them itself";
     return manual({ ...org, note }, "not_applicable", `no such automation, and ${source.what}`);
   }
-  const unseen = policies.map(({ rules }) => rules).find((rules) => rules?.state === "missing");
-  if (unseen?.state === "missing") return manualForMissing(org, unseen);
-  const unread = automations.find((automation) => automation.kind === "unreadable");
-  if (unread !== undefined) return unreadable(subjectOf(unread), unread.problems.join(", "));
   if (source.kind === "missing") return manualForMissing(org, source.evidence);
   const closest = automations.toSorted(byProblems)[0];
   if (closest === undefined) return fail(org, "no automation");
   return fail(subjectOf(closest), closest.problems.join(", "));
-}
-
-/** An automation is one policy with one of its rules; a policy without rules lacks the action. */
-function judgeAll(policies: readonly PolicyWithRules[]): readonly JudgedAutomation[] {
-  return policies.flatMap(({ policy, rules }) => {
-    if (rules?.state !== "obtained") return [];
-    const automations: readonly Automation[] =
-      rules.value.length > 0 ? rules.value.map((rule) => ({ policy, rule })) : [{ policy, rule: null }];
-    return automations.map((automation) =>
-      judgeAutomation(automation, automationResource(automation, automations.length)),
-    );
-  });
-}
-
-function passFor(automation: JudgedAutomation): FindingDraft {
-  return pass(subjectOf(automation), automation.actual);
 }
 
 function subjectOf({ resource }: JudgedAutomation): Subject {
@@ -109,14 +123,13 @@ function automationResource({ policy, rule }: Automation, actions: number): Find
 function byProblems(one: JudgedAutomation, other: JudgedAutomation): number {
   const difference = one.problems.length - other.problems.length;
   if (difference !== 0) return difference;
-  const [a, b] = [one, other].map((automation) => JSON.stringify(automation.resource));
-  return String(a) < String(b) ? -1 : 1;
+  return JSON.stringify(one.resource) < JSON.stringify(other.resource) ? -1 : 1;
 }
 
 type DirectorySource =
   | { readonly kind: "in_use"; readonly what: string }
   | { readonly kind: "none" }
-  | { readonly kind: "missing"; readonly evidence: Extract<Evidence<JsonList>, { state: "missing" }> };
+  | { readonly kind: "missing"; readonly evidence: MissingEvidence<JsonList> };
 
 function directoryOf({
   password_policies: passwords,
@@ -134,7 +147,7 @@ function directoryOf({
   return { kind: "none" };
 }
 
-const notAsked: Extract<Evidence<JsonList>, { state: "missing" }> = {
+const notAsked: MissingEvidence<JsonList> = {
   state: "missing",
   reason: "provider_error",
   detail: "Whether a directory sources the users was not asked",

@@ -9,7 +9,7 @@ import {
 } from "../artifacts.ts";
 import { isSuperAdminRole } from "../checks/reading/super_admin_role.ts";
 import type { IdpClient } from "../idp/idp_client.ts";
-import { mapEvidence, pathSegment, type Collector } from "./collector.ts";
+import { keepFields, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 export const collectApiTokenOwners: Collector<"api_token_owners"> = async ({ client, obtain }) => {
@@ -27,7 +27,7 @@ type GroupRoles = (groupId: string) => Promise<Evidence<JsonList>>;
 /** Where a role of the user's own already decides, the groups are not asked for. */
 async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles): Promise<ApiTokenOwner> {
   const path = `/api/v1/users/${encodeURIComponent(userId)}`;
-  const roles = evidenceOf(await client.getList({ path: `${path}/roles`, scope: "roles.read" }));
+  const roles = await listRoles(client, path);
   const known = roles.state === "obtained" ? roles.value : (roles.partial ?? []);
   if (known.some((role) => isSuperAdminRole(role) === true)) return { roles, groups: null };
   const groups = await client.getList({ path: `${path}/groups`, scope: "groups.read" });
@@ -56,13 +56,14 @@ async function ownerGroup(group: JsonObject, groupRoles: GroupRoles): Promise<Ow
 function createGroupRoles(client: IdpClient): GroupRoles {
   const asked = new Map<string, Promise<Evidence<JsonList>>>();
   return (groupId) => {
-    const running = asked.get(groupId) ?? fetchRoles(client, groupId);
+    const running = asked.get(groupId) ?? listRoles(client, `/api/v1/groups/${encodeURIComponent(groupId)}`);
     asked.set(groupId, running);
     return running;
   };
 }
 
-async function fetchRoles(client: IdpClient, groupId: string): Promise<Evidence<JsonList>> {
-  const path = `/api/v1/groups/${encodeURIComponent(groupId)}/roles`;
-  return evidenceOf(await client.getList({ path, scope: "roles.read" }));
+/** The roles of a user or a group. */
+async function listRoles(client: IdpClient, holderPath: string): Promise<Evidence<JsonList>> {
+  const roles = evidenceOf(await client.getList({ path: `${holderPath}/roles`, scope: "roles.read" }));
+  return mapEvidence(roles, (found) => found.map((role) => keepFields(role, ["id", "type", "label", "status"])));
 }

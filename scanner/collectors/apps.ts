@@ -1,14 +1,16 @@
-import { isJsonObject, type BuiltInApp, type Evidence, type JsonList, type JsonObject } from "../artifacts.ts";
+import type { BuiltInApp, Evidence, JsonList } from "../artifacts.ts";
 import { accessPolicyId } from "../checks/reading/access_policy.ts";
 import { activityOf } from "../checks/reading/activity.ts";
-import { mapEvidence, type Collector, type CollectorContext } from "./collector.ts";
+import { keepFields, mapEvidence, type Collector, type CollectorContext } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 const scope = "apps.read";
+// An app is three kilobytes and an org may have ten thousand.
+const appFields = ["id", "name", "label", "status", "_links.accessPolicy.href"];
 
 export const collectApps: Collector<"apps"> = async ({ client }) => {
   const apps = await client.getList({ path: "/api/v1/apps?limit=200", scope });
-  return mapEvidence(evidenceOf(apps), (found) => found.map(whatChecksRead));
+  return mapEvidence(evidenceOf(apps), (found) => found.map((app) => keepFields(app, appFields)));
 };
 
 export const collectAppPolicyRules: Collector<"app_policy_rules"> = async (context) => {
@@ -50,14 +52,5 @@ async function appsNamed(context: CollectorContext, name: string): Promise<Evide
   }
   const filter = encodeURIComponent(`name eq "${name}"`);
   const apps = await context.client.getList({ path: `/api/v1/apps?filter=${filter}&limit=200`, scope });
-  return mapEvidence(evidenceOf(apps), (found) => found.map(whatChecksRead));
-}
-
-/** An app is three kilobytes and an org may have ten thousand. */
-function whatChecksRead(app: JsonObject): JsonObject {
-  const { id, name, label, status } = app;
-  const links = app["_links"];
-  if (!isJsonObject(links))
-    return links === undefined ? { id, name, label, status } : { id, name, label, status, _links: links };
-  return { id, name, label, status, _links: { accessPolicy: links["accessPolicy"] } };
+  return mapEvidence(evidenceOf(apps), (found) => found.map((app) => keepFields(app, appFields)));
 }

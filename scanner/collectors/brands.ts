@@ -1,6 +1,6 @@
 import { missing, type BrandSignInPage, type Evidence, type JsonObject, type SignInPage } from "../artifacts.ts";
 import type { IdpClient, Reading } from "../idp/idp_client.ts";
-import { mapEvidence, pathSegment, type Collector } from "./collector.ts";
+import { keepFields, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 const scope = "brands.read";
@@ -10,7 +10,7 @@ export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async (
   return mapEvidence(evidenceOf(brands), (found) =>
     Promise.all(
       found.map(async (brand): Promise<BrandSignInPage> => ({
-        brand: nameOf(brand),
+        brand: keepFields(brand, ["id", "name"]),
         page: await signInPage(client, brand),
       })),
     ),
@@ -36,9 +36,4 @@ function isCustomized(page: Reading<JsonObject>): boolean {
 
 function pageOf(kind: SignInPage["kind"], page: Reading<JsonObject>): Promise<Evidence<SignInPage>> {
   return mapEvidence(evidenceOf(page), (value): SignInPage => ({ kind, content: value["pageContent"] ?? null }));
-}
-
-function nameOf(brand: JsonObject): JsonObject {
-  const { id, name } = brand;
-  return { id, name };
 }

@@ -1,4 +1,11 @@
-import type { ArtifactName, Artifacts, Evidence, JsonList } from "../artifacts.ts";
+import {
+  isJsonObject,
+  type ArtifactName,
+  type Artifacts,
+  type Evidence,
+  type JsonList,
+  type JsonObject,
+} from "../artifacts.ts";
 import type { IdpClient } from "../idp/idp_client.ts";
 
 /** What a collector works with. Everything it obtains is fetched once for the whole scan. */
@@ -26,4 +33,26 @@ export async function mapEvidence<Value, Made>(
 /** The id as a path segment; null where there is none that a path could be made of. */
 export function pathSegment(id: unknown): string | null {
   return typeof id === "string" && id !== "" ? encodeURIComponent(id) : null;
+}
+
+/**
+ * The object with the named fields alone, `settings.compliance` for a part of one. What no check reads is not kept: it is
+ * most of the memory of a large org, and some of it (links, client secrets) has no place in a saved file.
+ */
+export function keepFields(object: JsonObject, paths: readonly string[]): JsonObject {
+  const kept: Record<string, unknown> = {};
+  const deeper = new Map<string, string[]>();
+  for (const path of paths) {
+    const [field = "", ...rest] = path.split(".");
+    if (!Object.hasOwn(object, field)) continue;
+    const value = object[field];
+    // What has another shape than expected is kept as it is: whether it can be read is for a check to say.
+    if (rest.length === 0 || !isJsonObject(value)) kept[field] = value;
+    else deeper.set(field, [...(deeper.get(field) ?? []), rest.join(".")]);
+  }
+  for (const [field, inner] of deeper) {
+    const value = object[field];
+    if (isJsonObject(value)) kept[field] = keepFields(value, inner);
+  }
+  return kept;
 }

@@ -1,20 +1,41 @@
 import type { Evidence, JsonList } from "../artifacts.ts";
-import type { Collector, CollectorContext } from "./collector.ts";
+import type { IdpRequest } from "../idp/idp_client.ts";
+import { keepFields, mapEvidence, type Collector, type CollectorContext } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
-/** Artifacts that are one list as it came. */
+const zoneFields =
+  "id name type status usage system proxyType asns locations ipServiceCategories gateways proxies".split(" ");
+
+/** Artifacts that are one list. */
 export const collectAuthenticators: Collector<"authenticators"> = (context) =>
-  list(context, "/api/v1/authenticators", "authenticators.read");
+  list(context, {
+    path: "/api/v1/authenticators",
+    scope: "authenticators.read",
+    fields: ["id", "key", "name", "type", "status", "settings.compliance"],
+  });
 
 export const collectNetworkZones: Collector<"network_zones"> = (context) =>
-  list(context, "/api/v1/zones?limit=200", "networkZones.read");
+  list(context, {
+    path: "/api/v1/zones?limit=200",
+    scope: "networkZones.read",
+    fields: zoneFields,
+  });
 
 export const collectApiTokens: Collector<"api_tokens"> = (context) =>
-  list(context, "/api/v1/api-tokens", "apiTokens.read");
+  list(context, { path: "/api/v1/api-tokens", scope: "apiTokens.read", fields: ["id", "name", "userId", "network"] });
 
 export const collectLogStreams: Collector<"log_streams"> = (context) =>
-  list(context, "/api/v1/logStreams?limit=200", "logStreams.read");
+  list(context, {
+    path: "/api/v1/logStreams?limit=200",
+    scope: "logStreams.read",
+    fields: ["id", "name", "type", "status"],
+  });
 
-async function list({ client }: CollectorContext, path: string, scope: string): Promise<Evidence<JsonList>> {
-  return evidenceOf(await client.getList({ path, scope }));
+interface ListRequest extends IdpRequest {
+  readonly fields: readonly string[];
+}
+
+async function list({ client }: CollectorContext, { path, scope, fields }: ListRequest): Promise<Evidence<JsonList>> {
+  const items = evidenceOf(await client.getList({ path, scope }));
+  return mapEvidence(items, (found) => found.map((item) => keepFields(item, fields)));
 }

@@ -2,10 +2,12 @@ import { X509Certificate } from "node:crypto";
 import { obtained, type Evidence, type JsonObject, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
 import { readText } from "../checks/reading/fields.ts";
 import type { IdpClient } from "../idp/idp_client.ts";
-import { mapEvidence, pathSegment, type Collector } from "./collector.ts";
+import { keepFields, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 const scope = "idps.read";
+const trust = "protocol.credentials.trust";
+const idpFields = ["id", "name", "type", "status", "protocol.type", `${trust}.issuer`, `${trust}.kid`];
 
 export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ client }) => {
   const idps = await client.getList({ path: "/api/v1/idps?type=X509&limit=200", scope });
@@ -13,7 +15,7 @@ export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ clien
   return mapEvidence(evidenceOf(idps), (found) =>
     Promise.all(
       found.map(async (idp): Promise<SmartCardIdp> => ({
-        idp: whatChecksRead(idp),
+        idp: keepFields(idp, idpFields),
         certificate: await certificates(idp),
       })),
     ),
@@ -24,7 +26,7 @@ export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ clien
 function createCertificates(client: IdpClient): (idp: JsonObject) => Promise<SmartCardIdp["certificate"]> {
   const asked = new Map<string, Promise<SmartCardIdp["certificate"]>>();
   return async (idp) => {
-    const kid = readText(idp, "protocol.credentials.trust.kid");
+    const kid = readText(idp, `${trust}.kid`);
     const segment = kid.kind === "value" ? pathSegment(kid.value) : null;
     if (segment === null) return obtained(null);
     const running = asked.get(segment) ?? fetchCertificate(client, segment);
@@ -56,9 +58,4 @@ export function readCertificate(key: JsonObject): TrustedCertificate | null {
   } catch {
     return null;
   }
-}
-
-function whatChecksRead(idp: JsonObject): JsonObject {
-  const { id, name, type, status, protocol } = idp;
-  return { id, name, type, status, protocol };
 }

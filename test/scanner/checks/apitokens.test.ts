@@ -1,0 +1,190 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type ApiTokenOwner, type Evidence, type JsonList } from "../../../scanner/artifacts.ts";
+import { findCheck } from "../../../scanner/catalog/select_checks.ts";
+import { aRole, aToken, aZone, anAnonymizerZone, evaluate } from "../../support/artifact_builders.ts";
+
+const zoned = "apitoken_restricted_to_network_zone";
+const notSuper = "apitoken_not_super_admin";
+const brokeOff = missing<never>("provider_error", "page 2 failed");
+
+describe(zoned, () => {
+  const network = (value: unknown) => aToken({ network: value });
+  const allZones = [
+    aZone(),
+    aZone({ id: "nzo2", name: "Plant" }),
+    aZone({ id: "nzoOff", status: "INACTIVE" }),
+    anAnonymizerZone(),
+  ];
+
+  test.each<[network: unknown, status: string, reason: string | null]>([
+    [{ connection: "ZONE", include: ["nzo1"] }, "PASS", null],
+    [{ connection: "ZONE", include: ["nzo1", "nzo2"] }, "PASS", null],
+    [{ connection: "ZONE", include: ["nzo1", "nzoOff"] }, "FAIL", null],
+    [{ connection: "ZONE", include: ["nzoOff"] }, "FAIL", null],
+    [{ connection: "ZONE", include: ["nzoBlock"] }, "FAIL", null],
+    [{ connection: "ZONE", include: ["nzoGone"] }, "FAIL", null],
+    [{ connection: "ZONE", include: [] }, "FAIL", null],
+    [{ connection: "ZONE", exclude: ["nzo1"] }, "FAIL", null],
+    [{ connection: "ZONE", include: null }, "FAIL", null],
+    [{ connection: "ANYWHERE" }, "FAIL", null],
+    [{ connection: "ANYWHERE", include: ["nzo1"] }, "FAIL", null],
+    [{ connection: "ANY_IP" }, "FAIL", null],
+    [{ include: ["nzo1"] }, "FAIL", null],
+    [{}, "FAIL", null],
+    [null, "FAIL", null],
+    [undefined, "FAIL", null],
+    [{ connection: "MOON", include: ["nzo1"] }, "MANUAL", "unreadable"],
+    [{ connection: 1, include: ["nzo1"] }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: "nzo1" }, "MANUAL", "unreadable"],
+    ["ZONE", "MANUAL", "unreadable"],
+  ])("%j is %s", async (value, status, reason) => {
+    const result = await evaluate(zoned, { api_tokens: obtained([network(value)]), network_zones: obtained(allZones) });
+    expect(result).toMatchObject({ status, reason });
+  });
+
+  test.each<[what: string, zone: ReturnType<typeof aZone>, status: string, reason: string | null]>([
+    ["without a status", aZone({ status: undefined }), "FAIL", null],
+    ["with a status of another shape", aZone({ status: 1 }), "MANUAL", "unreadable"],
+    ["without a usage", aZone({ usage: null }), "FAIL", null],
+    ["with an unknown usage", aZone({ usage: "BOTH" }), "MANUAL", "unreadable"],
+    ["of the blocklist with an unknown status", aZone({ usage: "BLOCKLIST", status: 1 }), "FAIL", null],
+  ])("a zone %s is %s", async (_, zone, status, reason) => {
+    const result = await evaluate(zoned, { api_tokens: obtained([aToken()]), network_zones: obtained([zone]) });
+    expect(result).toMatchObject({ status, reason });
+  });
+
+  test("each token has its finding, named", async () => {
+    const tokens = [aToken(), aToken({ id: "00T2", name: "CI", network: { connection: "ANYWHERE" } })];
+    const result = await evaluate(zoned, { api_tokens: obtained(tokens), network_zones: obtained(allZones) });
+    expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
+      ["CI", "FAIL"],
+      ["SIEM export", "PASS"],
+    ]);
+  });
+
+  test("no token PASSes for the org", async () => {
+    const result = await evaluate(zoned, { api_tokens: obtained([]) });
+    expect(result.findings).toMatchObject([{ status: "PASS", resource: { type: "org" } }]);
+  });
+
+  test("a token open to anywhere FAILs without the zones, a zoned one is MANUAL", async () => {
+    const tokens = [aToken(), aToken({ id: "00T2", name: "CI", network: { connection: "ANYWHERE" } })];
+    const result = await evaluate(zoned, { api_tokens: obtained(tokens), network_zones: brokeOff });
+    expect(result.findings.map(({ status, reason }) => [status, reason])).toEqual([
+      ["FAIL", null],
+      ["MANUAL", "provider_error"],
+    ]);
+  });
+
+  test.each<[what: string, partial: JsonList, status: string]>([
+    ["seen and good", [aZone()], "MANUAL"],
+    ["not seen", [], "MANUAL"],
+    ["seen and inactive", [aZone({ status: "INACTIVE" })], "FAIL"],
+  ])("zones that broke off, the token's own %s: %s", async (_, partial, status) => {
+    const zones = missing("provider_error", "page 2 failed", partial);
+    expect((await evaluate(zoned, { api_tokens: obtained([aToken()]), network_zones: zones })).status).toBe(status);
+  });
+
+  test("tokens that broke off prove an open one, and nothing else", async () => {
+    const open = missing("provider_error", "page 2 failed", [aToken({ network: null })]);
+    const none = missing<JsonList>("provider_error", "page 2 failed", []);
+    expect((await evaluate(zoned, { api_tokens: open, network_zones: obtained([]) })).status).toBe("FAIL");
+    expect(await evaluate(zoned, { api_tokens: none, network_zones: obtained([]) })).toMatchObject({
+      status: "MANUAL",
+    });
+  });
+
+  test("asks for the zones only where a token names one", () => {
+    const further = (tokens: JsonList) => findCheck(zoned).further({ api_tokens: obtained(tokens) });
+    expect(further([])).toEqual([]);
+    expect(further([aToken({ network: { connection: "ANYWHERE", include: ["nzo1"] } })])).toEqual([]);
+    expect(further([aToken()])).toEqual(["network_zones"]);
+  });
+});
+
+describe(notSuper, () => {
+  const everyone = (roles: Evidence<JsonList> = obtained([])) =>
+    obtained([{ id: "00gEveryone", name: "Everyone", roles }]);
+  const anOwner = (changes: Partial<ApiTokenOwner> = {}): ApiTokenOwner => ({
+    roles: obtained([aRole()]),
+    groups: everyone(),
+    ...changes,
+  });
+
+  test.each<[what: string, owner: ApiTokenOwner, status: string, reason: string | null]>([
+    ["no roles", anOwner({ roles: obtained([]) }), "PASS", null],
+    ["a lesser role", anOwner(), "PASS", null],
+    ["a custom role", anOwner({ roles: obtained([aRole("CUSTOM", { label: "Super helper" })]) }), "PASS", null],
+    ["a role that nobody knows", anOwner({ roles: obtained([aRole("FUTURE_ADMIN")]) }), "PASS", null],
+    ["no groups", anOwner({ groups: obtained([]) }), "PASS", null],
+    ["the role itself", anOwner({ roles: obtained([aRole("SUPER_ADMIN")]), groups: null }), "FAIL", null],
+    [
+      "the role by its label",
+      anOwner({ roles: obtained([{ label: "Super Administrator" }]), groups: null }),
+      "FAIL",
+      null,
+    ],
+    ["the role through a group", anOwner({ groups: everyone(obtained([aRole("SUPER_ADMIN")])) }), "FAIL", null],
+    ["the role, groups refused", anOwner({ roles: obtained([aRole("SUPER_ADMIN")]), groups: brokeOff }), "FAIL", null],
+    [
+      "the role in what was seen",
+      anOwner({ roles: missing("provider_error", "", [aRole("SUPER_ADMIN")]) }),
+      "FAIL",
+      null,
+    ],
+    [
+      "roles refused, a group with the role",
+      anOwner({ roles: brokeOff, groups: everyone(obtained([aRole("SUPER_ADMIN")])) }),
+      "FAIL",
+      null,
+    ],
+    ["roles refused", anOwner({ roles: missing("missing_scope", "roles.read") }), "MANUAL", "missing_scope"],
+    ["roles that broke off", anOwner({ roles: missing("provider_error", "", [aRole()]) }), "MANUAL", "provider_error"],
+    ["groups refused", anOwner({ groups: missing("missing_scope", "groups.read") }), "MANUAL", "missing_scope"],
+    ["groups not asked", anOwner({ groups: null }), "MANUAL", "provider_error"],
+    ["a group's roles refused", anOwner({ groups: everyone(missing("missing_role", "")) }), "MANUAL", "missing_role"],
+    ["a role without type and label", anOwner({ roles: obtained([{ id: "ra1" }]) }), "MANUAL", "unreadable"],
+    ["a role type of another shape", anOwner({ roles: obtained([{ type: 7, label: "x" }]) }), "MANUAL", "unreadable"],
+  ])("%s: %s", async (_, owner, status, reason) => {
+    const result = await judge(obtained([aToken()]), { "00u1": owner });
+    expect(result).toMatchObject({ status, reason });
+  });
+
+  test("each token has its finding; two of one owner have two", async () => {
+    const tokens = [aToken(), aToken({ id: "00T2", name: "CI" }), aToken({ id: "00T3", name: "Root", userId: "00u2" })];
+    const result = await judge(obtained(tokens), {
+      "00u1": anOwner(),
+      "00u2": anOwner({ roles: obtained([aRole("SUPER_ADMIN")]) }),
+    });
+    expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
+      ["CI", "PASS"],
+      ["Root", "FAIL"],
+      ["SIEM export", "PASS"],
+    ]);
+  });
+
+  test("no token PASSes for the org", async () => {
+    expect((await judge(obtained([]), {})).findings).toMatchObject([{ status: "PASS", resource: { type: "org" } }]);
+  });
+
+  test.each([[undefined], [null], [""], [7]])("an owner %j is unreadable", async (userId) => {
+    expect(await judge(obtained([aToken({ userId })]), {})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  });
+
+  test("an owner named like a field of every object is not found there", async () => {
+    expect(await judge(obtained([aToken({ userId: "constructor" })]), {})).toMatchObject({
+      status: "MANUAL",
+      reason: "provider_error",
+    });
+  });
+
+  test("tokens that broke off prove a Super Administrator's, and nothing else", async () => {
+    const tokens = missing("provider_error", "page 2 failed", [aToken()]);
+    expect((await judge(tokens, { "00u1": anOwner({ roles: obtained([aRole("SUPER_ADMIN")]) }) })).status).toBe("FAIL");
+    expect(await judge(tokens, { "00u1": anOwner() })).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+  });
+
+  function judge(tokens: Evidence<JsonList>, owners: Record<string, ApiTokenOwner>) {
+    return evaluate(notSuper, { api_tokens: tokens, api_token_owners: obtained(owners) });
+  }
+});

@@ -1,0 +1,172 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type Evidence, type JsonList, type JsonObject } from "../../../scanner/artifacts.ts";
+import type { Engine } from "../../../shared/report.ts";
+import { aCatchAll, adminConsoleApp, anAccessRule, anApp, evaluate, set } from "../../support/artifact_builders.ts";
+
+const check = "application_authentication_policy_network_zone_enforced";
+
+describe("the rules of an app", () => {
+  test.each<[what: string, rules: JsonList, status: string, reason: string | null]>([
+    ["one zoned rule and a catch-all that denies", [anAccessRule(), aCatchAll()], "PASS", null],
+    [
+      "two zoned rules, in another order",
+      [aCatchAll(), anAccessRule({ priority: 1, id: "b" }), anAccessRule()],
+      "PASS",
+      null,
+    ],
+    ["an open rule that is inactive", [anAccessRule(), anOpenRule({ status: "INACTIVE" }), aCatchAll()], "PASS", null],
+    ["an open rule", [anAccessRule(), anOpenRule(), aCatchAll()], "FAIL", null],
+    [
+      "an open rule that denies",
+      [anAccessRule(), set(anOpenRule(), "actions.appSignOn.access", "DENY"), aCatchAll()],
+      "FAIL",
+      null,
+    ],
+    [
+      "ANYWHERE with a list left over",
+      [withNetwork({ connection: "ANYWHERE", include: ["nzo1"] }), aCatchAll()],
+      "FAIL",
+      null,
+    ],
+    ["no network condition", [anAccessRule({ conditions: null }), aCatchAll()], "FAIL", null],
+    ["an absent connection with zones", [withNetwork({ exclude: ["nzo1"] }), aCatchAll()], "PASS", null],
+    ["only the catch-all", [aCatchAll()], "FAIL", null],
+    ["no catch-all", [anAccessRule()], "FAIL", null],
+    ["an inactive catch-all", [anAccessRule(), aCatchAll({ status: "INACTIVE" })], "FAIL", null],
+    ["a catch-all that allows", [anAccessRule(), set(aCatchAll(), "actions.appSignOn.access", "ALLOW")], "FAIL", null],
+    [
+      "a catch-all without access",
+      [anAccessRule(), set(aCatchAll(), "actions.appSignOn.access", undefined)],
+      "FAIL",
+      null,
+    ],
+    [
+      "a catch-all with an unknown access",
+      [anAccessRule(), set(aCatchAll(), "actions.appSignOn.access", "ASK")],
+      "MANUAL",
+      "unreadable",
+    ],
+    ["a catch-all known by its name alone", [anAccessRule(), aCatchAll({ system: undefined })], "PASS", null],
+    ["a catch-all known by its flag alone", [anAccessRule(), aCatchAll({ name: "Last" })], "PASS", null],
+    ["no rule", [], "FAIL", null],
+    ["only inactive rules", [anAccessRule({ status: "INACTIVE" })], "FAIL", null],
+    ["an unknown connection", [withNetwork({ connection: "MOON" }), aCatchAll()], "MANUAL", "unreadable"],
+    ["the legacy network", [withNetwork({ connection: "ON_NETWORK" }), aCatchAll()], "MANUAL", "needs_review"],
+    [
+      "an unknown connection beside an open rule",
+      [withNetwork({ connection: 7 }), anOpenRule(), aCatchAll()],
+      "FAIL",
+      null,
+    ],
+    [
+      "an unknown status",
+      [anAccessRule({ status: "PAUSED" }), anAccessRule({ id: "b" }), aCatchAll()],
+      "MANUAL",
+      "unreadable",
+    ],
+    ["a system flag that is a text", [anAccessRule({ system: "no" }), aCatchAll()], "MANUAL", "unreadable"],
+  ])("%s are %s", async (_, rules, status, reason) => {
+    expect(await judge([anApp()], { rst1: obtained(rules) })).toMatchObject({ status, reason });
+  });
+
+  test.each<[what: string, partial: JsonList | null, status: string, reason: string | null]>([
+    ["nothing seen", null, "MANUAL", "provider_error"],
+    ["what was seen is fine", [anAccessRule(), aCatchAll()], "MANUAL", "provider_error"],
+    ["what was seen lacks the catch-all", [anAccessRule()], "MANUAL", "provider_error"],
+    ["an open rule was seen", [anOpenRule()], "FAIL", null],
+    ["a catch-all that allows was seen", [set(aCatchAll(), "actions.appSignOn.access", "ALLOW")], "FAIL", null],
+  ])("rules that broke off: %s", async (_, partial, status, reason) => {
+    const rules: Evidence<JsonList> = missing("provider_error", "page 2 failed", partial);
+    expect(await judge([anApp()], { rst1: rules })).toMatchObject({ status, reason });
+  });
+});
+
+describe("the apps", () => {
+  const good = { rst1: obtained([anAccessRule(), aCatchAll()]) };
+
+  test("are judged one by one, the inactive ones not", async () => {
+    const apps = [
+      adminConsoleApp,
+      anApp({ id: "0oa2", label: "Wiki", _links: undefined }),
+      anApp({ id: "0oa3", label: "Old", status: "INACTIVE", _links: undefined }),
+      anApp({ id: "0oa4", label: "Mail", status: undefined }),
+    ];
+    const result = await judge(apps, good);
+    expect(result.findings.map(({ resource, status }) => [resource.name, resource.id, status])).toEqual([
+      ["Mail", "0oa4", "PASS"],
+      ["Okta Admin Console", "0oaAdmin", "PASS"],
+      ["Wiki", "0oa2", "FAIL"],
+    ]);
+    expect(result.status).toBe("FAIL");
+  });
+
+  test.each<[engine: Engine, status: string, reason: string | null]>([
+    ["identity", "FAIL", null],
+    ["classic", "MANUAL", "not_applicable"],
+  ])("without a policy are, on the engine %s, %s", async (engine, status, reason) => {
+    expect(await judge([anApp({ _links: {} })], good, engine)).toMatchObject({ status, reason });
+  });
+
+  test("with an unknown status are not passed over", async () => {
+    expect(await judge([adminConsoleApp, anApp({ status: "DREAMING" })], good)).toMatchObject({
+      status: "MANUAL",
+      reason: "unreadable",
+    });
+  });
+
+  test("that are all there are, say nothing more; the visible ones alone say so", async () => {
+    const whole = await judge([adminConsoleApp], good);
+    const visible = await judge([anApp()], good);
+    expect(whole.detail).not.toMatch(/visible/);
+    expect(visible.detail).toMatch(/only the 1 app visible to the administrator role/);
+    expect(visible.status).toBe("PASS");
+  });
+
+  test.each<[what: string, apps: JsonList, reason: string]>([
+    ["an empty answer, as for a role that sees nothing", [], "missing_role"],
+    ["only inactive apps of a whole answer", [{ ...adminConsoleApp, status: "INACTIVE" }], "needs_review"],
+  ])("none active: %s", async (_, apps, reason) => {
+    expect(await judge(apps, {})).toMatchObject({ status: "MANUAL", reason });
+  });
+
+  test("a list that broke off proves an open app, and nothing else", async () => {
+    const apps = missing("provider_error", "page 2 failed", [adminConsoleApp, anApp({ _links: {} })]);
+    const result = await evaluate(check, { apps, app_policy_rules: missing("provider_error", "page 2 failed", good) });
+    expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
+      ["Payroll", "FAIL"],
+      ["acme.okta.com", "MANUAL"],
+    ]);
+  });
+
+  test("whose rules nobody asked for are MANUAL", async () => {
+    expect(await judge([anApp()], {})).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+    const refused = missing<never>("missing_scope", "policies.read is not granted");
+    const result = await evaluate(check, { apps: obtained([anApp()]), app_policy_rules: refused });
+    expect(result).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
+  });
+
+  test("ten thousand are judged in a moment", async () => {
+    const apps = Array.from({ length: 10_000 }, (_, index) => anApp({ id: `0oa${index}`, label: `App ${index}` }));
+    const started = performance.now();
+    const result = await judge([adminConsoleApp, ...apps], good);
+    expect(result.findings).toHaveLength(10_001);
+    expect(performance.now() - started).toBeLessThan(5000);
+  });
+});
+
+function anOpenRule(changes: JsonObject = {}): JsonObject {
+  return anAccessRule({
+    id: "rulOpen",
+    name: "Everybody",
+    conditions: { network: { connection: "ANYWHERE" } },
+    ...changes,
+  });
+}
+
+function withNetwork(network: JsonObject): JsonObject {
+  return anAccessRule({ conditions: { network } });
+}
+
+function judge(apps: JsonList, rules: Record<string, Evidence<JsonList>>, engine: Engine = "identity") {
+  return evaluate(check, { apps: obtained(apps), app_policy_rules: obtained(rules) }, { engine });
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type JsonList } from "../../../scanner/artifacts.ts";
+import { evaluate } from "../../support/artifact_builders.ts";
+
+const smartCard = "authenticator_smart_card_active";
+const oktaVerify = "authenticator_okta_verify_fips_compliant";
+const email = { id: "aut0", key: "okta_email", name: "Email", status: "ACTIVE" };
+const fips = (value: unknown, status: unknown = "ACTIVE") => ({
+  id: "aut1",
+  key: "okta_verify",
+  name: "Okta Verify",
+  status,
+  settings: { compliance: { fips: value } },
+});
+
+describe(smartCard, () => {
+  test.each<[status: unknown, verdict: string, reason: string | null]>([
+    ["ACTIVE", "PASS", null],
+    ["active", "PASS", null],
+    ["INACTIVE", "FAIL", null],
+    ["PENDING", "FAIL", null],
+    [undefined, "FAIL", null],
+    [null, "FAIL", null],
+    [1, "MANUAL", "unreadable"],
+  ])("the status %j is %s", async (status, verdict, reason) => {
+    const card = { id: "aut9", key: "smart_card_idp", name: "Smart Card", status };
+    expect(await judge(smartCard, [email, card])).toMatchObject({ status: verdict, reason });
+  });
+
+  test.each([[[]], [[email]]])("absent from %j FAILs for the org", async (authenticators) => {
+    expect((await judge(smartCard, authenticators)).findings).toMatchObject([
+      { status: "FAIL", resource: { type: "org" } },
+    ]);
+  });
+});
+
+describe(oktaVerify, () => {
+  test.each<[value: unknown, verdict: string, reason: string | null]>([
+    ["REQUIRED", "PASS", null],
+    ["OPTIONAL", "FAIL", null],
+    [null, "FAIL", null],
+    [undefined, "FAIL", null],
+    ["WHENEVER", "MANUAL", "unreadable"],
+    [true, "MANUAL", "unreadable"],
+  ])("FIPS %j is %s", async (value, verdict, reason) => {
+    expect(await judge(oktaVerify, [fips(value)])).toMatchObject({ status: verdict, reason });
+  });
+
+  test.each([["INACTIVE"], [undefined]])("with the status %j FAILs whatever its settings", async (status) => {
+    expect((await judge(oktaVerify, [{ ...fips("REQUIRED"), status }])).status).toBe("FAIL");
+  });
+
+  test("settings that are absent FAIL", async () => {
+    expect((await judge(oktaVerify, [{ ...fips("REQUIRED"), settings: undefined }])).status).toBe("FAIL");
+    expect((await judge(oktaVerify, [{ ...fips("REQUIRED"), settings: { compliance: null } }])).status).toBe("FAIL");
+  });
+
+  test("absent FAILs for the org", async () => {
+    expect((await judge(oktaVerify, [email])).findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
+  });
+});
+
+test.each([smartCard, oktaVerify])("%s: a list that broke off proves no absence", async (check) => {
+  const result = await evaluate(check, { authenticators: missing("provider_error", "page 2 failed", [email]) });
+  expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+  const active = missing("provider_error", "page 2 failed", [
+    fips("REQUIRED"),
+    { id: "aut9", key: "smart_card_idp", status: "ACTIVE" },
+  ]);
+  expect(await evaluate(check, { authenticators: active })).toMatchObject({
+    status: "MANUAL",
+    reason: "provider_error",
+  });
+});
+
+function judge(check: string, authenticators: JsonList) {
+  return evaluate(check, { authenticators: obtained(authenticators) });
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import {
+  missing,
+  obtained,
+  type Evidence,
+  type JsonObject,
+  type TrustedCertificate,
+} from "../../../scanner/artifacts.ts";
+import { namesApprovedIssuer } from "../../../scanner/checks/reading/distinguished_name.ts";
+import { aSmartCardIdp, dodCertificate, evaluate, set } from "../../support/artifact_builders.ts";
+
+const check = "idp_smart_card_dod_approved_ca";
+const issuer = "protocol.credentials.trust.issuer";
+
+describe("namesApprovedIssuer", () => {
+  test.each<[name: string, isApproved: boolean]>([
+    ["CN=DOD ID CA-59, OU=PKI, OU=DoD, O=U.S. Government, C=US", true],
+    ["C=US\nO=U.S. Government\nOU=DoD\nOU=PKI\nCN=DOD ID CA-59", true],
+    ["/C=US/O=U.S. Government/OU=DoD/OU=PKI/CN=DOD ID CA-59", true],
+    ["OU=ECA,O=U.S. Government,C=US", true],
+    ["ou=dod", true],
+    ["OU = DoD, C = US", true],
+    ["CN=x+OU=DoD", true],
+    ["OU=DoD PKI", true],
+    ["OU=DoDEA, C=US", false],
+    ["OU=ECAS", false],
+    ["OU=NotDoD", false],
+    ["OU=DoD-like", false],
+    ["CN=Not OU=DoD, O=Example", false],
+    ['CN="Fake, OU=DoD", O=Example', false],
+    ["CN=Fake\\, OU=DoD, O=Example", false],
+    ["XOU=DoD", false],
+    ["O=DoD", false],
+    ["", false],
+  ])("%j: %s", (name, isApproved) => {
+    expect(namesApprovedIssuer(name, ["OU=DoD", "OU=ECA"])).toBe(isApproved);
+  });
+
+  test("a whole name as the pattern needs each of its parts", () => {
+    const pattern = ["CN=Agency CA 1, O=Agency"];
+    expect(namesApprovedIssuer("C=US, O=Agency, CN=Agency CA 1", pattern)).toBe(true);
+    expect(namesApprovedIssuer("C=US, O=Agency, CN=Agency CA 11", pattern)).toBe(false);
+    expect(namesApprovedIssuer("CN=Agency CA 1", pattern)).toBe(false);
+  });
+
+  test("an empty list approves nobody", () => {
+    expect(namesApprovedIssuer("OU=DoD", [])).toBe(false);
+    expect(namesApprovedIssuer("OU=DoD", [""])).toBe(false);
+  });
+});
+
+describe("an identity provider", () => {
+  test.each<[path: string, value: unknown, status: string, reason: string | null]>([
+    ["status", "ACTIVE", "PASS", null],
+    ["status", "active", "PASS", null],
+    ["status", "INACTIVE", "FAIL", null],
+    ["status", undefined, "FAIL", null],
+    ["status", 1, "MANUAL", "unreadable"],
+    [issuer, "CN=Test Smart Card, OU=Test OU, O=Test O, C=US", "MANUAL", "needs_review"],
+    [issuer, "CN=ECA Root CA 4, OU=ECA, O=U.S. Government, C=US", "PASS", null],
+    [issuer, undefined, "MANUAL", "needs_review"],
+    [issuer, {}, "MANUAL", "unreadable"],
+    ["protocol", null, "MANUAL", "needs_review"],
+  ])("with %s = %j is %s", async (path, value, status, reason) => {
+    expect(await judge(set(aSmartCardIdp(), path, value))).toMatchObject({ status, reason });
+  });
+
+  test("that is inactive FAILs whatever it trusts", async () => {
+    const idp = set(aSmartCardIdp({ status: "INACTIVE" }), issuer, "CN=Example");
+    expect((await judge(idp)).status).toBe("FAIL");
+  });
+
+  test("of another type is not a smart card", async () => {
+    const result = await judge(aSmartCardIdp({ type: "OIDC" }));
+    expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
+  });
+
+  test("none FAILs for the org", async () => {
+    const result = await evaluate(check, { smart_card_idps: obtained([]) });
+    expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
+  });
+
+  test("from a list that broke off can FAIL, and never PASS", async () => {
+    const item = (idp: JsonObject) => [{ idp, certificate: obtained(dodCertificate) }];
+    const partial = (idp: JsonObject) => missing("provider_error", "page 2 failed", item(idp));
+    expect((await evaluate(check, { smart_card_idps: partial(aSmartCardIdp({ status: "INACTIVE" })) })).status).toBe(
+      "FAIL",
+    );
+    expect((await evaluate(check, { smart_card_idps: partial(aSmartCardIdp()) })).status).toBe("MANUAL");
+  });
+});
+
+describe("its certificate", () => {
+  const at = "2026-11-21T12:00:00.000Z";
+  const certificate = (changes: Partial<TrustedCertificate>) => obtained({ ...dodCertificate, ...changes });
+
+  test.each<[what: string, evidence: Evidence<TrustedCertificate | null>, status: string, reason: string | null]>([
+    ["cannot be read", obtained(null), "PASS", null],
+    ["was refused", missing("provider_error", "404"), "MANUAL", "provider_error"],
+    ["comes from somebody else", certificate({ issuer: "CN=Example" }), "MANUAL", "needs_review"],
+    ["starts now", certificate({ valid_from: at }), "PASS", null],
+    ["starts later", certificate({ valid_from: "2026-11-21T12:00:00.001Z" }), "MANUAL", "needs_review"],
+    ["ends now", certificate({ valid_to: at }), "PASS", null],
+    ["has ended", certificate({ valid_to: "2026-11-21T11:59:59.999Z" }), "MANUAL", "needs_review"],
+  ])("%s: %s", async (_, evidence, status, reason) => {
+    expect(await judge(aSmartCardIdp(), evidence)).toMatchObject({ status, reason });
+  });
+});
+
+test("a configured list replaces the DOD's", async () => {
+  const agency = set(aSmartCardIdp(), issuer, "CN=Agency CA, O=Agency");
+  const approvedIssuers = ["O=Agency"];
+  const item = (idp: JsonObject) => ({ smart_card_idps: obtained([{ idp, certificate: obtained(null) }]) });
+  expect((await evaluate(check, item(agency), { approvedIssuers })).status).toBe("PASS");
+  expect((await evaluate(check, item(aSmartCardIdp()), { approvedIssuers })).status).toBe("MANUAL");
+});
+
+function judge(idp: JsonObject, certificate: Evidence<TrustedCertificate | null> = obtained(dodCertificate)) {
+  return evaluate(check, { smart_card_idps: obtained([{ idp, certificate }]) });
+}

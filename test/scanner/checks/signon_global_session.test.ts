@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type Evidence, type JsonList, type JsonObject } from "../../../scanner/artifacts.ts";
+import { aDefaultRule, aSessionPolicy, aSessionRule, evaluate, set } from "../../support/artifact_builders.ts";
+
+const idle = "signon_global_session_idle_timeout_15min";
+const lifetime = "signon_global_session_lifetime_18h";
+const cookies = "signon_global_session_cookies_not_persistent";
+const zones = "signon_global_session_policy_network_zone_enforced";
+const session = "actions.signon.session";
+
+describe("the setting of the deciding rule", () => {
+  test.each<[check: string, path: string, value: unknown, status: string, reason: string | null]>([
+    [idle, `${session}.maxSessionIdleMinutes`, 0, "FAIL", null],
+    [idle, `${session}.maxSessionIdleMinutes`, 1, "PASS", null],
+    [idle, `${session}.maxSessionIdleMinutes`, 15, "PASS", null],
+    [idle, `${session}.maxSessionIdleMinutes`, 16, "FAIL", null],
+    [idle, `${session}.maxSessionIdleMinutes`, -1, "FAIL", null],
+    [idle, `${session}.maxSessionIdleMinutes`, 15.5, "FAIL", null],
+    [idle, `${session}.maxSessionIdleMinutes`, null, "FAIL", null],
+    [idle, `${session}.maxSessionIdleMinutes`, undefined, "FAIL", null],
+    [idle, `${session}.maxSessionIdleMinutes`, "15", "MANUAL", "unreadable"],
+    [idle, `${session}.maxSessionIdleMinutes`, true, "MANUAL", "unreadable"],
+    [idle, session, null, "FAIL", null],
+    [idle, session, "none", "MANUAL", "unreadable"],
+    [idle, "actions", undefined, "FAIL", null],
+    [idle, "actions", [], "MANUAL", "unreadable"],
+    [lifetime, `${session}.maxSessionLifetimeMinutes`, 0, "FAIL", null],
+    [lifetime, `${session}.maxSessionLifetimeMinutes`, 1, "PASS", null],
+    [lifetime, `${session}.maxSessionLifetimeMinutes`, 1080, "PASS", null],
+    [lifetime, `${session}.maxSessionLifetimeMinutes`, 1081, "FAIL", null],
+    [lifetime, `${session}.maxSessionLifetimeMinutes`, null, "FAIL", null],
+    [lifetime, `${session}.maxSessionLifetimeMinutes`, {}, "MANUAL", "unreadable"],
+    [cookies, `${session}.usePersistentCookie`, false, "PASS", null],
+    [cookies, `${session}.usePersistentCookie`, true, "FAIL", null],
+    [cookies, `${session}.usePersistentCookie`, null, "FAIL", null],
+    [cookies, `${session}.usePersistentCookie`, undefined, "FAIL", null],
+    [cookies, `${session}.usePersistentCookie`, "false", "MANUAL", "unreadable"],
+    [cookies, `${session}.usePersistentCookie`, 0, "MANUAL", "unreadable"],
+  ])("%s: %s = %j is %s", async (check, path, value, status, reason) => {
+    const result = await judge(check, [set(aSessionRule(), path, value), aDefaultRule()]);
+    expect(result).toMatchObject({ status, reason });
+    expect(result.findings).toHaveLength(1);
+  });
+
+  test("says the resource, what was expected and what was found", async () => {
+    const result = await judge(idle, [set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 120)]);
+    const [finding] = result.findings;
+    expect(finding).toMatchObject({ resource: { type: "policy", id: "00p1", name: "Default Policy" } });
+    expect(finding?.expected).toMatch(/1 to 15 minutes/);
+    expect(finding?.actual).toBe('120 minutes in rule "STIG rule"');
+    expect(finding?.detail).toBe(`Policy "Default Policy": expected ${finding?.expected}, found ${finding?.actual}.`);
+  });
+
+  test.each([
+    ["absent", undefined, "not set"],
+    ["zero", 0, 'no limit (0) in rule "STIG rule"'],
+  ])("says %s in words", async (_, value, actual) => {
+    const result = await judge(lifetime, [set(aSessionRule(), `${session}.maxSessionLifetimeMinutes`, value)]);
+    expect(result.findings[0]?.actual).toBe(actual);
+  });
+});
+
+describe("which rule decides", () => {
+  test.each<[what: string, rules: JsonList, status: string, reason: string | null]>([
+    ["no rule at all", [], "FAIL", null],
+    ["only a rule at priority 0", [aSessionRule({ priority: 0 })], "FAIL", null],
+    ["only a rule at priority 2", [aSessionRule({ priority: 2 })], "FAIL", null],
+    ["no priority", [aSessionRule({ priority: undefined })], "FAIL", null],
+    ["a priority in a text", [aSessionRule({ priority: "1" })], "MANUAL", "unreadable"],
+    ["an inactive rule at priority 1", [aSessionRule({ status: "INACTIVE" })], "FAIL", null],
+    ["a rule without a status", [aSessionRule({ status: undefined })], "PASS", null],
+    ["a status in lower case", [aSessionRule({ status: "active" })], "PASS", null],
+    ["a status that nobody knows", [aSessionRule({ status: "DREAMING" })], "MANUAL", "unreadable"],
+    ["the built-in rule", [aSessionRule({ system: true })], "FAIL", null],
+    ["a rule that carries the built-in's name", [aSessionRule({ name: "Default Rule" })], "FAIL", null],
+    ["a system flag that is a text", [aSessionRule({ system: "false" })], "MANUAL", "unreadable"],
+    ["no system flag", [aSessionRule({ system: undefined })], "PASS", null],
+    ["two active rules at priority 1", [aSessionRule(), aSessionRule({ id: "0pr2" })], "MANUAL", "unreadable"],
+    ["a second, inactive one", [aSessionRule(), aSessionRule({ id: "0pr2", status: "inactive" })], "PASS", null],
+    ["a lax rule after it", [aSessionRule(), aDefaultRule()], "PASS", null],
+    ["a lax rule after it, first in the answer", [aDefaultRule(), aSessionRule()], "PASS", null],
+  ])("%s is %s", async (_, rules, status, reason) => {
+    expect(await judge(idle, rules)).toMatchObject({ status, reason });
+  });
+
+  test("names the built-in rule", async () => {
+    const result = await judge(cookies, [aDefaultRule({ priority: 1 })]);
+    expect(result.findings[0]?.actual).toBe('the built-in rule "Default Rule" at priority 1');
+  });
+});
+
+describe("which policies are judged", () => {
+  test("each active one, named; a strict default does not excuse a lax custom policy", async () => {
+    const lax = set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 60);
+    const result = await evaluate(idle, {
+      global_session_policies: obtained([
+        { policy: aSessionPolicy(), rules: obtained([aSessionRule()]) },
+        { policy: aSessionPolicy({ id: "00p2", name: "Contractors", status: "active" }), rules: obtained([lax]) },
+        { policy: aSessionPolicy({ id: "00p3", name: "Old", status: "INACTIVE" }), rules: null },
+      ]),
+    });
+    expect(result.status).toBe("FAIL");
+    expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
+      ["Contractors", "FAIL"],
+      ["Default Policy", "PASS"],
+    ]);
+  });
+
+  test.each([
+    ["none", []],
+    ["only inactive ones", [{ policy: aSessionPolicy({ status: "INACTIVE" }), rules: null }]],
+  ])("%s: one FAIL for the org", async (_, policies) => {
+    for (const check of [idle, lifetime, cookies, zones]) {
+      const result = await evaluate(check, { global_session_policies: obtained(policies) });
+      expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org", name: "acme.okta.com" } }]);
+    }
+  });
+
+  test("a policy with an unknown status is not passed over", async () => {
+    const result = await evaluate(idle, {
+      global_session_policies: obtained([
+        { policy: aSessionPolicy(), rules: obtained([aSessionRule()]) },
+        { policy: aSessionPolicy({ id: "00p2", status: 7 }), rules: obtained([]) },
+      ]),
+    });
+    expect(result).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  });
+});
+
+describe("rules that broke off", () => {
+  const lax = set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 60);
+
+  test.each<[what: string, partial: JsonList | null, status: string, reason: string | null]>([
+    ["nothing seen", null, "MANUAL", "provider_error"],
+    ["the deciding rule seen and lax", [lax], "FAIL", null],
+    ["the deciding rule seen and strict", [aSessionRule()], "MANUAL", "provider_error"],
+    ["another rule seen", [aDefaultRule()], "MANUAL", "provider_error"],
+  ])("%s is %s", async (_, partial, status, reason) => {
+    const rules: Evidence<JsonList> = missing("provider_error", "the second page failed", partial);
+    expect(await judge(idle, rules)).toMatchObject({ status, reason });
+  });
+
+  test("of policies prove what FAILs among them, and nothing else", async () => {
+    const partial = [
+      { policy: aSessionPolicy(), rules: obtained([aSessionRule()]) },
+      { policy: aSessionPolicy({ id: "00p2", name: "Contractors" }), rules: obtained([lax]) },
+    ];
+    const result = await evaluate(idle, {
+      global_session_policies: missing("provider_error", "the second page failed", partial),
+    });
+    expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
+      ["acme.okta.com", "MANUAL"],
+      ["Contractors", "FAIL"],
+    ]);
+  });
+});
+
+describe(zones, () => {
+  test.each<[network: unknown, status: string, reason: string | null]>([
+    [{ connection: "ZONE", include: ["nzo1"] }, "PASS", null],
+    [{ connection: "ZONE", exclude: ["nzo1"] }, "PASS", null],
+    [{ connection: "ZONE", include: [], exclude: ["nzo1"] }, "PASS", null],
+    [{ include: ["nzo1"] }, "PASS", null],
+    [{ connection: null, include: ["nzo1"] }, "PASS", null],
+    [{ connection: "ZONE", include: [], exclude: [] }, "FAIL", null],
+    [{ connection: "ZONE" }, "FAIL", null],
+    [{ connection: "ANYWHERE" }, "FAIL", null],
+    [{ connection: "ANYWHERE", include: ["nzo1"] }, "FAIL", null],
+    [{}, "FAIL", null],
+    [null, "FAIL", null],
+    [undefined, "FAIL", null],
+    [{ connection: "ON_NETWORK" }, "MANUAL", "needs_review"],
+    [{ connection: "OFF_NETWORK" }, "MANUAL", "needs_review"],
+    [{ connection: "MOON" }, "MANUAL", "unreadable"],
+    [{ connection: 1, include: ["nzo1"] }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: "nzo1" }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: [7] }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: ["nzo1"], exclude: {} }, "MANUAL", "unreadable"],
+    ["ZONE", "MANUAL", "unreadable"],
+  ])("%j is %s", async (network, status, reason) => {
+    expect(await judge(zones, [aSessionRule({ conditions: { network } })])).toMatchObject({ status, reason });
+  });
+
+  test.each([[null], [undefined]])("conditions that are %j are no restriction", async (conditions) => {
+    expect((await judge(zones, [aSessionRule({ conditions })])).status).toBe("FAIL");
+  });
+
+  test("counts for the built-in rule too", async () => {
+    expect((await judge(zones, [aSessionRule({ system: true })])).status).toBe("PASS");
+  });
+
+  test("needs a rule at priority 1", async () => {
+    expect((await judge(zones, [aSessionRule({ priority: 2 })])).status).toBe("FAIL");
+  });
+});
+
+function judge(check: string, rules: JsonList | Evidence<JsonList>, policy: JsonObject = aSessionPolicy()) {
+  const evidence = "state" in rules ? rules : obtained(rules);
+  return evaluate(check, { global_session_policies: obtained([{ policy, rules: evidence }]) });
+}

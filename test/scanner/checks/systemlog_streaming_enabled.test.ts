@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { missing, obtained, type JsonList } from "../../../scanner/artifacts.ts";
+import { evaluate } from "../../support/artifact_builders.ts";
+
+const check = "systemlog_streaming_enabled";
+const stream = (status: unknown, name = "SIEM") => ({ id: `0oa${name}`, name, type: "aws_eventbridge", status });
+
+test.each<[what: string, streams: JsonList, verdicts: readonly (readonly [string, string])[]]>([
+  ["an active one", [stream("ACTIVE")], [["SIEM", "PASS"]]],
+  ["one without a status", [stream(undefined)], [["SIEM", "PASS"]]],
+  ["one in lower case", [stream("active")], [["SIEM", "PASS"]]],
+  [
+    "two active ones",
+    [stream("ACTIVE"), stream("ACTIVE", "AWS")],
+    [
+      ["AWS", "PASS"],
+      ["SIEM", "PASS"],
+    ],
+  ],
+  ["an inactive one beside it", [stream("ACTIVE"), stream("INACTIVE", "AWS")], [["SIEM", "PASS"]]],
+  ["an inactive one", [stream("INACTIVE")], [["SIEM", "FAIL"]]],
+  ["none", [], [["acme.okta.com", "FAIL"]]],
+  ["one with an unknown status", [stream("RESTING")], [["SIEM", "MANUAL"]]],
+  ["one with a status of another shape", [stream(1)], [["SIEM", "MANUAL"]]],
+])("%s", async (_, streams, verdicts) => {
+  const result = await evaluate(check, { log_streams: obtained(streams) });
+  expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual(verdicts);
+});
+
+test.each([[null], [[]], [[stream("ACTIVE")]], [[stream("INACTIVE")]]])(
+  "a list that broke off after %j decides nothing",
+  async (partial) => {
+    const result = await evaluate(check, { log_streams: missing("provider_error", "page 2 failed", partial) });
+    expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+  },
+);

@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import {
+  missing,
+  obtained,
+  type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
+  type JsonObject,
+} from "../../../scanner/artifacts.ts";
+import { findCheck } from "../../../scanner/catalog/select_checks.ts";
+import { aPasswordPolicy, anAction, anApp, anAutomation, evaluate, set } from "../../support/artifact_builders.ts";
+
+const check = "user_inactivity_automation_35d_enabled";
+const inactivity = "conditions.people.users.inactivity";
+
+describe("one automation", () => {
+  test.each<[path: string, value: unknown, status: string, reason: string | null]>([
+    [`${inactivity}.number`, 35, "PASS", null],
+    [`${inactivity}.number`, 1, "PASS", null],
+    [`${inactivity}.number`, 36, "FAIL", null],
+    [`${inactivity}.number`, 0, "FAIL", null],
+    [`${inactivity}.number`, -1, "FAIL", null],
+    [`${inactivity}.number`, null, "FAIL", null],
+    [`${inactivity}.number`, "35", "MANUAL", "unreadable"],
+    [inactivity, { number: 5, unit: "WEEKS" }, "PASS", null],
+    [inactivity, { number: 6, unit: "WEEKS" }, "FAIL", null],
+    [inactivity, { number: 840, unit: "HOURS" }, "PASS", null],
+    [inactivity, { number: 841, unit: "HOURS" }, "FAIL", null],
+    [inactivity, { number: 35, unit: "days" }, "PASS", null],
+    [inactivity, { number: 1, unit: "MONTHS" }, "MANUAL", "unreadable"],
+    [inactivity, { number: 35 }, "FAIL", null],
+    [inactivity, { number: 35, unit: 1 }, "MANUAL", "unreadable"],
+    [inactivity, undefined, "FAIL", null],
+    [inactivity, "35 DAYS", "MANUAL", "unreadable"],
+    ["conditions", null, "FAIL", null],
+    ["conditions.people.groups.include", ["00g1", "00g2"], "PASS", null],
+    ["conditions.people.groups.include", [], "FAIL", null],
+    ["conditions.people.groups.include", null, "FAIL", null],
+    ["conditions.people.groups.include", "Everyone", "MANUAL", "unreadable"],
+    ["status", "ACTIVE", "PASS", null],
+    ["status", "INACTIVE", "FAIL", null],
+    ["status", undefined, "FAIL", null],
+    ["status", 1, "MANUAL", "unreadable"],
+  ])("with %s = %j is %s", async (path, value, status, reason) => {
+    expect(await judge([[set(anAutomation(), path, value), [anAction()]]])).toMatchObject({ status, reason });
+  });
+
+  test.each<[path: string, value: unknown, status: string, reason: string | null]>([
+    ["actions.updateUserLifecycle.targetStatus", "SUSPENDED", "PASS", null],
+    ["actions.updateUserLifecycle.targetStatus", "DEACTIVATED", "PASS", null],
+    ["actions.updateUserLifecycle.targetStatus", "DEPROVISIONED", "PASS", null],
+    ["actions.updateUserLifecycle.targetStatus", "ACTIVE", "FAIL", null],
+    ["actions.updateUserLifecycle.targetStatus", null, "FAIL", null],
+    ["actions.updateUserLifecycle.targetStatus", "FROZEN", "MANUAL", "unreadable"],
+    ["actions.updateUserLifecycle", [], "MANUAL", "unreadable"],
+    ["actions", undefined, "FAIL", null],
+    ["status", "INACTIVE", "FAIL", null],
+    ["status", undefined, "FAIL", null],
+  ])("whose action has %s = %j is %s", async (path, value, status, reason) => {
+    expect(await judge([[anAutomation(), [set(anAction(), path, value)]]])).toMatchObject({ status, reason });
+  });
+
+  test("without an action FAILs", async () => {
+    expect((await judge([[anAutomation(), []]])).status).toBe("FAIL");
+  });
+
+  test("that complies lists its groups", async () => {
+    const result = await judge([[anAutomation(), [anAction()]]]);
+    expect(result.findings).toMatchObject([
+      { resource: { type: "automation", id: "rstAuto", name: "User Inactivity" } },
+    ]);
+    expect(result.detail).toMatch(/for the group 00gEveryone/);
+  });
+});
+
+describe("several automations", () => {
+  const late = set(anAutomation({ id: "rstLate", name: "Late" }), `${inactivity}.number`, 90);
+  const idle = { ...late, id: "rstIdle", name: "Idle", status: "INACTIVE", conditions: {} };
+
+  test("one that complies is enough, and is the finding", async () => {
+    const result = await judge([
+      [late, [anAction()]],
+      [anAutomation(), [anAction({ status: "INACTIVE", id: "a" }), anAction()]],
+    ]);
+    expect(result.findings).toMatchObject([{ status: "PASS", resource: { name: "User Inactivity / Suspend" } }]);
+  });
+
+  test("the closest one FAILs with every missing piece", async () => {
+    const result = await judge([
+      [idle, []],
+      [set(late, "conditions.people.groups", undefined), [anAction()]],
+    ]);
+    expect(result.findings).toMatchObject([{ status: "FAIL", resource: { id: "rstLate" } }]);
+    expect(result.findings[0]?.actual).toMatch(/inactivity of 90 days/);
+    expect(result.findings[0]?.actual).toMatch(/no groups/);
+  });
+
+  test("none is one FAIL for the org", async () => {
+    expect((await judge([])).findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
+  });
+
+  test("one that cannot be read keeps the others from FAILing, not from PASSing", async () => {
+    const unread = set(anAutomation({ id: "rstNew" }), `${inactivity}.unit`, "MOONS");
+    expect(
+      await judge([
+        [late, [anAction()]],
+        [unread, [anAction()]],
+      ]),
+    ).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(
+      (
+        await judge([
+          [unread, [anAction()]],
+          [anAutomation(), [anAction()]],
+        ])
+      ).status,
+    ).toBe("PASS");
+  });
+
+  test("rules that are missing keep the others from FAILing, not from PASSing", async () => {
+    const refused: Evidence<JsonList> = missing("provider_error", "GET rules: 500");
+    const lacking = [
+      { policy: late, rules: obtained([anAction()]) },
+      { policy: anAutomation(), rules: refused },
+    ];
+    const result = await evaluate(check, { user_lifecycle_policies: obtained(lacking), ...noDirectory });
+    expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+    const compliant = [...lacking, { policy: anAutomation({ id: "rst3" }), rules: obtained([anAction()]) }];
+    expect((await evaluate(check, { user_lifecycle_policies: obtained(compliant) })).status).toBe("PASS");
+  });
+});
+
+describe("a directory that sources users", () => {
+  test.each<[what: string, directory: CollectedArtifacts, status: string, reason: string | null]>([
+    ["Active Directory", { apps: obtained([anApp({ name: "active_directory" })]) }, "MANUAL", "not_applicable"],
+    [
+      "an inactive Active Directory",
+      { apps: obtained([anApp({ name: "active_directory", status: "INACTIVE" })]) },
+      "FAIL",
+      null,
+    ],
+    ["LDAP", { apps: obtained([anApp({ name: "ldap_sun_one" })]) }, "MANUAL", "not_applicable"],
+    ["the LDAP interface, which sources nobody", { apps: obtained([anApp({ name: "ldap_interface" })]) }, "FAIL", null],
+    [
+      "its password policy",
+      { password_policies: obtained([directoryPolicy("ACTIVE_DIRECTORY")]) },
+      "MANUAL",
+      "not_applicable",
+    ],
+    ["LDAP's password policy", { password_policies: obtained([directoryPolicy("LDAP")]) }, "MANUAL", "not_applicable"],
+    [
+      "an inactive password policy",
+      { password_policies: obtained([{ ...directoryPolicy("LDAP"), status: "INACTIVE" }]) },
+      "FAIL",
+      null,
+    ],
+    ["apps refused", { apps: missing("missing_scope", "apps.read") }, "MANUAL", "missing_scope"],
+    [
+      "apps refused beside its password policy",
+      { apps: missing("missing_scope", ""), password_policies: obtained([directoryPolicy("LDAP")]) },
+      "MANUAL",
+      "not_applicable",
+    ],
+    [
+      "apps that broke off after it",
+      { apps: missing("provider_error", "", [anApp({ name: "active_directory" })]) },
+      "MANUAL",
+      "not_applicable",
+    ],
+    ["nothing asked", { apps: undefined }, "MANUAL", "provider_error"],
+  ])("%s: %s", async (_, directory, status, reason) => {
+    const result = await evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, ...directory });
+    expect(result).toMatchObject({ status, reason });
+  });
+
+  test("does not matter where an automation complies", async () => {
+    const policies = [{ policy: anAutomation(), rules: obtained([anAction()]) }];
+    const result = await evaluate(check, {
+      user_lifecycle_policies: obtained(policies),
+      apps: obtained([anApp({ name: "active_directory" })]),
+      password_policies: obtained([directoryPolicy("LDAP")]),
+    });
+    expect(result.status).toBe("PASS");
+  });
+
+  test("is asked about only where it can matter, the cheaper evidence first", () => {
+    const { further } = findCheck(check);
+    const compliant = obtained([{ policy: anAutomation(), rules: obtained([anAction()]) }]);
+    expect(further({ user_lifecycle_policies: compliant })).toEqual([]);
+    expect(further({ user_lifecycle_policies: missing("missing_scope", "") })).toEqual([]);
+    expect(further({ user_lifecycle_policies: obtained([]) })).toEqual(["password_policies"]);
+    const passwords = (policy: JsonObject) => ({
+      user_lifecycle_policies: obtained([]),
+      password_policies: obtained([policy]),
+    });
+    expect(further(passwords(aPasswordPolicy()))).toEqual(["apps"]);
+    expect(further(passwords(directoryPolicy("LDAP")))).toEqual([]);
+  });
+});
+
+test("automations that were refused are MANUAL with the reason, whatever the directory", async () => {
+  const refused = missing<never>("not_available", "401 E0000015");
+  const result = await evaluate(check, {
+    user_lifecycle_policies: refused,
+    password_policies: obtained([directoryPolicy("LDAP")]),
+  });
+  expect(result).toMatchObject({ status: "MANUAL", reason: "not_available" });
+});
+
+const noDirectory = { apps: obtained([anApp()]), password_policies: obtained([aPasswordPolicy()]) };
+
+function directoryPolicy(provider: string): JsonObject {
+  return set(aPasswordPolicy({ id: "00pad", name: "Directory Policy" }), "conditions.authProvider.provider", provider);
+}
+
+function judge(automations: readonly (readonly [policy: JsonObject, rules: JsonList])[]) {
+  const policies = automations.map(([policy, rules]) => ({ policy, rules: obtained(rules) }));
+  return evaluate(check, { user_lifecycle_policies: obtained(policies), ...noDirectory });
+}
