@@ -1,0 +1,137 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../support/chromium.ts";
+import { buildFinding, type ProducedScan } from "../support/scan_producer.ts";
+import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
+import { openPage } from "./watched_page.ts";
+
+let browser: Browser;
+let gateway: WebGateway;
+
+beforeAll(async () => {
+  [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
+});
+
+/** A tenant of its own for each test, and the page signed in as it. */
+async function demoTenant(): Promise<WebTenant> {
+  const tenant = await gateway.createTenant("Acme");
+  gateway.setDemo(tenant);
+  return tenant;
+}
+
+afterAll(async () => {
+  await browser.close();
+  await gateway[Symbol.asyncDispose]();
+});
+
+test("findings are filtered by result, severity, text and check, and put in order", async () => {
+  const acme = await demoTenant();
+  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 2 });
+  await scan.store([
+    buildFinding({ check: "check_one", resource_name: "Alpha", status: "PASS", severity: "high" }),
+    buildFinding({ check: "check_one", resource_name: "Beta", status: "FAIL", severity: "low" }),
+    buildFinding({
+      check: "check_two",
+      resource_name: "Gamma",
+      status: "MANUAL",
+      severity: "high",
+      actual: "a custom factor",
+    }),
+    buildFinding({ check: "check_two", resource_name: "Delta", status: "FAIL", severity: "high" }),
+  ]);
+  await scan.end("completed", { pass: 0, fail: 2, manual: 0 });
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
+  const { page } = watched;
+  await watched.untilConnection("ended");
+  await untilNames(page, ["Delta", "Beta", "Gamma", "Alpha"]);
+
+  await page.getByRole("button", { name: /^Fail/ }).click();
+  await untilNames(page, ["Delta", "Beta"]);
+  await page.getByRole("button", { name: /^High/ }).click();
+  await untilNames(page, ["Delta"]);
+  await page.getByText("1 of 4 findings").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByLabel("Filter by text").fill("custom FACTOR");
+  await untilNames(page, ["Gamma"]);
+  await page.getByLabel("Filter by text").fill("nothing has this");
+  await page.getByText("No finding matches these filters.").waitFor();
+  await page.getByLabel("Filter by text").fill("");
+  await page.getByRole("button", { name: /Check one/ }).click();
+  await untilNames(page, ["Beta", "Alpha"]);
+  await page.getByRole("button", { name: "Show the findings of all checks" }).click();
+  await page.getByLabel("Order").selectOption("By resource");
+  await untilNames(page, ["Alpha", "Beta", "Delta", "Gamma"]);
+  await page.getByLabel("Order").selectOption("Newest first");
+  expect(await page.locator(".finding").count()).toBe(4);
+});
+
+test("the page stays responsive with a scan of 10,000 findings", { timeout: 90_000 }, async () => {
+  const acme = await demoTenant();
+  const scan = await acme.producer.register({ org_url: "https://large.okta.com", checks_total: 20 });
+  await scan.update({ status: "running" });
+  await scan.store(buildMany(5000, "stored"));
+  await using watched = await openPage(browser, "about:blank");
+  const { page } = watched;
+  await observeLongTasks(page);
+  await page.goto(`${gateway.url}/#/scans/${scan.id}`);
+  await page.getByText("5,000 findings", { exact: true }).waitFor();
+  await watched.untilConnection("live");
+
+  await publishMany(scan, buildMany(5000, "streamed"));
+  await page.getByText("10,000 findings", { exact: true }).waitFor();
+  const tasks = await longTasks(page);
+  console.log("long tasks while 10,000 findings arrived", tasks);
+  expect(Math.max(0, ...tasks)).toBeLessThan(400);
+
+  await page.getByLabel("Filter by text").pressSequentially("streamed resource 4999");
+  await page.getByText("1 of 10,000 findings").waitFor();
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByText("10,000 findings", { exact: true }).waitFor();
+  for (let turn = 0; turn < 10; turn += 1) await page.mouse.wheel(0, 4000);
+  const afterUse = await longTasks(page);
+  console.log("long tasks while it was filtered and scrolled", afterUse.slice(tasks.length));
+  expect(Math.max(0, ...afterUse)).toBeLessThan(400);
+  await scan.end("completed", { pass: 0, fail: 20, manual: 0 });
+  await watched.untilConnection("ended");
+});
+
+function buildMany(count: number, name: string): ReturnType<typeof buildFinding>[] {
+  return Array.from({ length: count }, (_finding, index) =>
+    buildFinding({
+      check: `check_${index % 20}`,
+      resource_name: `${name} resource ${index}`,
+      status: index % 3 === 0 ? "FAIL" : "PASS",
+    }),
+  );
+}
+
+/** Some at a time, as a gateway would take them from a fast scanner. */
+async function publishMany(scan: ProducedScan, findings: ReturnType<typeof buildMany>): Promise<void> {
+  for (let from = 0; from < findings.length; from += 100) {
+    await Promise.all(
+      findings
+        .slice(from, from + 100)
+        .map(({ check, status, severity, resource_name, detail, fingerprint }) =>
+          scan.publish("finding.created", { check, status, severity, resource_name, detail, fingerprint }),
+        ),
+    );
+  }
+}
+
+async function untilNames(page: Page, names: readonly string[]): Promise<void> {
+  await expect.poll(() => page.locator(".finding-name").allTextContents(), { timeout: 5000 }).toEqual(names);
+}
+
+async function observeLongTasks(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    const durations: number[] = [];
+    Reflect.set(globalThis, "longTasks", durations);
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) durations.push(Math.round(duration));
+    }).observe({ type: "longtask", buffered: true });
+  });
+}
+
+function longTasks(page: Page): Promise<number[]> {
+  return page.evaluate(() => Reflect.get(globalThis, "longTasks") as number[]);
+}

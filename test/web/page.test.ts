@@ -1,0 +1,260 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../support/chromium.ts";
+import { buildFinding } from "../support/scan_producer.ts";
+import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
+import { openPage } from "./watched_page.ts";
+
+let browser: Browser;
+let gateway: WebGateway;
+
+beforeAll(async () => {
+  [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await gateway[Symbol.asyncDispose]();
+});
+
+/** A tenant of its own for each test, and the page signed in as it. */
+async function demoTenant(): Promise<WebTenant> {
+  const tenant = await gateway.createTenant("Acme");
+  gateway.setDemo(tenant);
+  return tenant;
+}
+
+test("the page follows a scan from its start to its end without a reload", async () => {
+  const acme = await demoTenant();
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await page.getByRole("heading", { name: "No scans yet" }).waitFor();
+  await page.evaluate(() => Reflect.set(globalThis, "isStillThere", true));
+
+  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
+  await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
+  await watched.untilConnection("live");
+  await page.getByText("Findings appear here as they are made.").waitFor();
+
+  await scan.publish("scan.start", { checks_total: 3 });
+  const idle = buildFinding({ resource_name: "Default Policy", actual: "never" });
+  await scan.check("signon_global_session_idle_timeout_15min", [idle, buildFinding({ status: "PASS" })], {
+    done: 1,
+    total: 3,
+  });
+  await page.locator(".progress-figures", { hasText: "1of 3 checks" }).waitFor();
+  expect(await page.locator(".tile-fail dd").textContent()).toBe("1");
+  expect(await page.locator(".checks-table tbody tr").count()).toBe(1);
+  expect(await page.locator(".finding").count()).toBe(2);
+
+  await page.locator(".finding summary", { hasText: "Default Policy" }).click();
+  const opened = page.locator(".finding[open]");
+  await opened.getByText("never", { exact: true }).waitFor();
+  expect(await opened.locator(".fact-expected").textContent()).toBe("at most 15 minutes");
+  await opened.getByText("Global Session Policy").first().waitFor();
+
+  await scan.check(
+    "apitoken_not_super_admin",
+    [buildFinding({ check: "apitoken_not_super_admin", status: "MANUAL" })],
+    { done: 2, total: 3 },
+  );
+  await scan.check(
+    "systemlog_streaming_enabled",
+    [buildFinding({ check: "systemlog_streaming_enabled", status: "PASS", severity: "high" })],
+    { done: 3, total: 3 },
+  );
+  await page.locator(".progress-figures", { hasText: "3of 3 checks" }).waitFor();
+  await scan.end("completed", { pass: 1, fail: 1, manual: 1 });
+  await watched.untilConnection("ended");
+  await page.locator(".scan-title .badge", { hasText: "Completed" }).waitFor();
+  expect(await page.locator(".tile dd").allTextContents()).toEqual(["1", "1", "1"]);
+  expect(await page.getByRole("button", { name: "Cancel scan" }).isVisible()).toBe(false);
+  expect(await page.evaluate(() => Reflect.get(globalThis, "isStillThere"))).toBe(true);
+});
+
+test("the page shows the truth after the gateway was restarted in the middle", async () => {
+  const acme = await demoTenant();
+  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 4 });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  await scan.check("first_check", [buildFinding({ check: "first_check", resource_name: "Before" })], {
+    done: 1,
+    total: 4,
+  });
+  await page.locator(".finding", { hasText: "Before" }).waitFor();
+
+  await gateway.stop();
+  await watched.untilConnection("reconnecting");
+  // What was known stays on the page, which does not claim to be live.
+  expect(await page.locator(".finding", { hasText: "Before" }).isVisible()).toBe(true);
+  await gateway.start();
+  // Nobody is there to hear these events; only the state knows of them.
+  await scan.check("second_check", [buildFinding({ check: "second_check", resource_name: "Missed" })], {
+    done: 2,
+    total: 4,
+  });
+  await watched.untilConnection("live");
+  await page.locator(".finding", { hasText: "Missed" }).waitFor();
+  await page.locator(".progress-figures", { hasText: "2of 4 checks" }).waitFor();
+  await page.locator(".connection", { hasText: "refetched at" }).waitFor();
+
+  await scan.check("third_check", [buildFinding({ check: "third_check", resource_name: "Live again" })], {
+    done: 3,
+    total: 4,
+  });
+  await page.locator(".finding", { hasText: "Live again" }).waitFor();
+});
+
+test("the page learns of an end that it missed", async () => {
+  const acme = await demoTenant();
+  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
+  await using watched = await openPage(browser, gateway.url);
+  await watched.untilConnection("live");
+  await gateway.stop();
+  await watched.untilConnection("reconnecting");
+  await gateway.start();
+  await scan.store([buildFinding({ resource_name: "Stored meanwhile" })]);
+  await scan.end("failed", { pass: 0, fail: 1, manual: 0 });
+  await watched.untilConnection("ended");
+  await watched.page.locator(".scan-title .badge", { hasText: "Failed" }).waitFor();
+  await watched.page.locator(".finding", { hasText: "Stored meanwhile" }).waitFor();
+});
+
+test("the page reconnects after the broker was cut", async () => {
+  const acme = await demoTenant();
+  const scan = await acme.producer.register({ org_url: "https://cut.okta.com", checks_total: 2 });
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
+  await watched.untilConnection("live");
+  gateway.loseBroker();
+  await watched.untilConnection("reconnecting");
+  await watched.page.locator(".connection", { hasText: "the gateway lost its broker" }).waitFor();
+  await watched.untilConnection("live");
+  await scan.check("later", [buildFinding({ check: "later", resource_name: "After the cut" })], { done: 1, total: 2 });
+  await watched.page.locator(".finding", { hasText: "After the cut" }).waitFor();
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+});
+
+test("two tenants side by side never see each other", async () => {
+  gateway.setDemo(null);
+  const tenants = { acme: await gateway.createTenant("Acme"), globex: await gateway.createTenant("Globex") };
+  const scans = {
+    acme: await tenants.acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 }),
+    globex: await tenants.globex.producer.register({ org_url: "https://globex.okta.com", checks_total: 1 }),
+  };
+  await using acme = await openPage(browser, gateway.url);
+  await using globex = await openPage(browser, gateway.url);
+  for (const [watched, tenant, own] of [
+    [acme, tenants.acme, "acme.okta.com"],
+    [globex, tenants.globex, "globex.okta.com"],
+  ] as const) {
+    await watched.page.getByLabel("Access token or API key").fill(tenant.accessToken);
+    await watched.page.getByRole("button", { name: "Sign in" }).click();
+    await watched.page.locator(".scan-link").click();
+    await watched.page.getByRole("heading", { level: 1, name: own }).waitFor();
+    await watched.untilConnection("live");
+  }
+  await scans.acme.check("a", [buildFinding({ check: "a", resource_name: "Acme secret" })], { done: 1, total: 1 });
+  await scans.globex.check("a", [buildFinding({ check: "a", resource_name: "Globex secret" })], { done: 1, total: 1 });
+  await acme.page.locator(".finding", { hasText: "Acme secret" }).waitFor();
+  await globex.page.locator(".finding", { hasText: "Globex secret" }).waitFor();
+  expect(await acme.page.content()).not.toMatch(/globex/i);
+  expect(await globex.page.content()).not.toMatch(/acme/i);
+
+  await acme.page.goto(`${gateway.url}/#/scans/${scans.globex.id}`);
+  await acme.page.getByRole("heading", { name: "This scan cannot be shown" }).waitFor();
+  expect(await acme.connection()).toBe("failed");
+  expect(await acme.page.content()).not.toMatch(/globex/i);
+});
+
+test("a scan that is chosen is left only by choice; a newer one is offered", async () => {
+  const acme = await demoTenant();
+  const ended = await acme.producer.register({ org_url: "https://chosen.okta.com", checks_total: 0 });
+  await ended.end("completed", { pass: 0, fail: 0, manual: 0 });
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${ended.id}`);
+  const { page } = watched;
+  await watched.untilConnection("ended");
+  await page.getByText("This scan has no findings.").waitFor();
+  const newer = await acme.producer.register({ org_url: "https://newer.okta.com", checks_total: 1 });
+  const offer = page.getByText("A new scan of newer.okta.com has started.");
+  await offer.waitFor();
+  expect(new URL(page.url()).hash).toBe(`#/scans/${ended.id}`);
+  await page.getByRole("link", { name: "Watch it" }).click();
+  await page.getByRole("heading", { level: 1, name: "newer.okta.com" }).waitFor();
+  await watched.untilConnection("live");
+  expect(await offer.isVisible()).toBe(false);
+  await newer.end("completed", { pass: 0, fail: 0, manual: 0 });
+});
+
+test("the demo opens a scan that starts while it shows an ended one by itself", async () => {
+  const acme = await demoTenant();
+  const first = await acme.producer.register({ org_url: "https://first.okta.com", checks_total: 0 });
+  await first.end("completed", { pass: 0, fail: 0, manual: 0 });
+  await using watched = await openPage(browser, gateway.url);
+  await watched.page.getByRole("heading", { level: 1, name: "first.okta.com" }).waitFor();
+  await watched.untilConnection("ended");
+  const second = await acme.producer.register({ org_url: "https://second.okta.com", checks_total: 1 });
+  await watched.page.getByRole("heading", { level: 1, name: "second.okta.com" }).waitFor();
+  await second.end("completed", { pass: 0, fail: 0, manual: 0 });
+});
+
+test("the cancel button asks the scanner to stop", async () => {
+  const acme = await demoTenant();
+  const scan = await acme.producer.register({ org_url: "https://cancel.okta.com", checks_total: 2 });
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  await page.getByRole("button", { name: "Cancel scan" }).click();
+  const asked = page.getByRole("button", { name: "Cancelling…" });
+  await asked.waitFor();
+  expect(await asked.isDisabled()).toBe(true);
+  await scan.end("cancelled", { pass: 0, fail: 0, manual: 0 });
+  await page.locator(".scan-title .badge", { hasText: "Cancelled" }).waitFor();
+  expect(await asked.isVisible()).toBe(false);
+});
+
+test("what a provider wrote is text, never markup", async () => {
+  const acme = await demoTenant();
+  const attack = `<img src=x onerror="globalThis.wasAttacked=true"><script>globalThis.wasAttacked=true</script>`;
+  const scan = await acme.producer.register({
+    org_url: "https://attack.okta.com",
+    client_id: attack.slice(0, 100),
+    checks_total: 1,
+  });
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  const finding = buildFinding({
+    check: "__proto__",
+    resource_name: attack,
+    detail: attack,
+    expected: attack,
+    actual: attack,
+  });
+  await scan.check("__proto__", [finding], { done: 1, total: 1 });
+  await scan.publish("scan.error", { code: "x", detail: attack });
+  await page.locator(".finding summary").click();
+  await page.locator(".fact-actual", { hasText: attack }).waitFor();
+  expect(await page.locator(".finding-name").textContent()).toBe(attack);
+  expect(await page.locator(".scan-problems li").textContent()).toBe(attack);
+  expect(await page.locator(".columns img, .columns script").count()).toBe(0);
+  expect(await page.evaluate(() => Reflect.get(globalThis, "wasAttacked"))).toBeUndefined();
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+});
+
+test("the list loads older scans when asked", async () => {
+  const acme = await demoTenant();
+  for (let index = 0; index < 51; index += 1) {
+    const scan = await acme.producer.register({ org_url: `https://org${index}.okta.com`, checks_total: 0 });
+    await scan.end("completed", { pass: 0, fail: 0, manual: 0 });
+  }
+  await using watched = await openPage(browser, gateway.url);
+  const rows = watched.page.locator(".scan-list li");
+  await rows.first().waitFor();
+  expect(await rows.count()).toBe(50);
+  const more = watched.page.getByRole("button", { name: "Load more" });
+  await more.click();
+  await rows.nth(50).waitFor();
+  expect(await rows.last().textContent()).toContain("org0.okta.com");
+  expect(await more.isVisible()).toBe(false);
+});

@@ -1,0 +1,57 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { expect } from "vitest";
+
+/** A page under watch: what it may never do, whatever is tested, is kept and checked when it is closed. */
+export interface WatchedPage extends AsyncDisposable {
+  readonly page: Page;
+  /** Every request, in order. */
+  readonly requestUrls: readonly string[];
+  connection(): Promise<string>;
+  /** Waits until the connection is in this state. */
+  untilConnection(state: string): Promise<void>;
+}
+
+/** Opens the page in a browser profile of its own. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ locale: "en-US", viewport: { width: 1440, height: 900 }, ...options });
+  // Shorter than a test may take, so that a failure names what did not appear.
+  context.setDefaultTimeout(12_000);
+  const page = await context.newPage();
+  const violations: string[] = [];
+  const errors: string[] = [];
+  const requestUrls: string[] = [];
+  await page.exposeFunction("reportViolation", (violation: string) => violations.push(violation));
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI, sample }) => {
+      const report = Reflect.get(globalThis, "reportViolation") as (violation: string) => void;
+      report(`${violatedDirective} ${blockedURI} ${sample}`);
+    });
+  });
+  page.on("pageerror", (error) => errors.push(error.stack ?? error.message));
+  page.on("console", (message) => {
+    if (/Content Security Policy|TrustedHTML|Unhandled/i.test(message.text())) violations.push(message.text());
+  });
+  page.on("request", (request) => requestUrls.push(request.url()));
+  await page.goto(url);
+  const connection = page.locator(".connection");
+  return {
+    page,
+    requestUrls,
+    connection: async () => (await connection.getAttribute("data-state")) ?? "",
+    untilConnection: (state) => page.locator(`.connection[data-state="${state}"]`).waitFor(),
+    async [Symbol.asyncDispose]() {
+      await context.close();
+      const { origin } = new URL(url);
+      expect(violations, "violations of the content security policy").toEqual([]);
+      expect(errors, "uncaught errors").toEqual([]);
+      expect(
+        requestUrls.filter((requested) => new URL(requested).origin !== origin),
+        "requests to elsewhere",
+      ).toEqual([]);
+    },
+  };
+}
