@@ -24,7 +24,7 @@ export interface TcpProxy {
   stall(): void;
   /** At most so many bytes a second in each direction of each connection, until `restore`. */
   slow(bytesPerSecond: number): void;
-  /** Passes so many more bytes from the server, then ends the connection politely. */
+  /** Of each open and each new connection, passes so many more bytes from the server, then ends it politely; until `restore`. */
   truncate(bytes: number): void;
   /** Passes everything again, what was held first. */
   restore(): void;
@@ -38,6 +38,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   const waiting = new Set<() => void>();
   let flow: Flow = "open";
   let isRefusing = false;
+  let truncation = Infinity;
   let acceptedCount = 0;
 
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
@@ -53,6 +54,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       pairs.delete(pair);
       changed();
     });
+    pair.truncate(truncation);
     pairs.add(pair);
     changed();
   });
@@ -80,11 +82,10 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     },
     stall: () => setFlow("stalled"),
     slow: (bytesPerSecond) => setFlow({ bytesPerSecond }),
-    truncate(bytes) {
-      for (const pair of Array.from(pairs)) pair.truncate(bytes);
-    },
+    truncate: setTruncation,
     restore() {
       isRefusing = false;
+      setTruncation(Infinity);
       setFlow("open");
     },
     async untilOpenCount(count) {
@@ -101,6 +102,11 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   function setFlow(next: Flow): void {
     flow = next;
     for (const pair of Array.from(pairs)) pair.setFlow(next);
+  }
+
+  function setTruncation(bytes: number): void {
+    truncation = bytes;
+    for (const pair of Array.from(pairs)) pair.truncate(bytes);
   }
 
   function resetAll(): void {

@@ -1,0 +1,272 @@
+import { readFileSync } from "node:fs";
+import { connect, createServer as createTcpServer, type Server } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { once } from "node:events";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { AppError } from "../../../shared/app_error.ts";
+import type { Broker } from "../../../shared/broker.ts";
+import { maxMessageBytes } from "../../../shared/brokers/message.ts";
+import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brokers/redis.ts";
+import { createChannel } from "../../conformance/broker_adapters.ts";
+import { eventMessage, eventually, record, unavailability } from "../../conformance/broker_harness.ts";
+import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { startTcpProxy } from "../../support/tcp_proxy.ts";
+
+let redis: RedisServer;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+
+afterAll(async () => {
+  await redis.stop();
+});
+
+function open(options: Partial<RedisBrokerOptions> = {}): Broker {
+  const broker = createRedisBroker({ url: redis.url, database: 2, ...options });
+  onTestFinished(() => broker.close());
+  return broker;
+}
+
+/** The clients that Redis has, without the one that asks. */
+async function clients(): Promise<readonly string[]> {
+  const list = String(await redis.command("CLIENT", "LIST"));
+  return list.split("\n").filter((line) => line !== "" && !line.includes("cmd=client"));
+}
+
+test("createRedisBroker keeps two database numbers apart", async () => {
+  const channel = createChannel();
+  const two = await record(open(), channel);
+  const five = await record(open({ database: 5 }), channel);
+  await open({ database: 5 }).publish(channel, eventMessage({ n: 5 }));
+  await five.untilCount(1);
+  await open().publish(channel, eventMessage({ n: 2 }));
+  await two.untilCount(1);
+  expect(two.messages).toEqual([eventMessage({ n: 2 })]);
+  expect(five.messages).toEqual([eventMessage({ n: 5 })]);
+});
+
+test("createRedisBroker selects the database of its option, whatever the URL says", async () => {
+  const broker = open({ url: `${redis.url}/9`, database: 4 });
+  await broker.ping();
+  await record(broker, createChannel());
+  const databases = (await clients()).map((line) => /\bdb=(\d+)/.exec(line)?.[1]);
+  expect(databases).toEqual(["4", "4"]);
+});
+
+test("createRedisBroker says that the database does not exist", async () => {
+  const broker = open({ database: 16 });
+  for (const attempt of [broker.ping(), broker.subscribe([createChannel()], quiet, new AbortController().signal)]) {
+    expect((await unavailability(attempt, [])).message).toContain("EVENTSTREAM_CACHE_DB");
+  }
+  await open({ database: 15 }).ping();
+});
+
+test.each([-1, 1.5, Number.NaN, 2 ** 53])("createRedisBroker refuses %d as a database", (database) => {
+  expect(() => createRedisBroker({ url: redis.url, database })).toThrow(RangeError);
+});
+
+test.each([
+  "",
+  "localhost:6379",
+  "http://127.0.0.1",
+  "redis://",
+  "redis://:p%ssword-in-url@host",
+  "redis://host:99999",
+])("createRedisBroker refuses %j as a URL and does not repeat it", (url) => {
+  const create = () => createRedisBroker({ url, database: 2 });
+  expect(create).toThrow(TypeError);
+  expect(create).toThrow(/REDIS_URL is not valid: expected redis:/);
+  expect(create).not.toThrow(/ssword-in-url/);
+});
+
+test("createRedisBroker uses two connections, however many channels, and resumes none", async () => {
+  const broker = open();
+  const channels = Array.from({ length: 50 }, createChannel);
+  await broker.ping();
+  const recordings = await Promise.all(channels.map((channel) => record(broker, channel)));
+  expect(await clients()).toHaveLength(2);
+  await redis.command("CLIENT", "KILL", "TYPE", "pubsub");
+  for (const recording of recordings) expect(await recording.untilLost()).toBe("ended");
+  expect(await redis.command("PUBSUB", "CHANNELS")).toEqual([]);
+});
+
+test("createRedisBroker keeps the connection of publishing when that of subscribing is lost, and the reverse", async () => {
+  const channel = createChannel();
+  const broker = open();
+  await broker.publish(channel, eventMessage({ n: 0 }));
+  const first = await record(broker, channel);
+  await redis.command("CLIENT", "KILL", "TYPE", "pubsub");
+  await first.untilLost();
+  const second = await record(broker, channel);
+  await redis.command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+  await eventually(async () => (await clients()).length === 1, "the publishing connection is gone");
+  await eventually(
+    async () =>
+      broker.ping().then(
+        () => true,
+        () => false,
+      ),
+    "publishing has a new connection",
+  );
+  await broker.publish(channel, eventMessage({ n: 1 }));
+  await second.untilCount(1);
+  expect(second.lost).toEqual([]);
+});
+
+test("createRedisBroker ends a channel as garbage for bytes that are no text, and only that channel", async () => {
+  const [bad, good] = [createChannel(), createChannel()];
+  const broker = open();
+  const [lost, kept] = [await record(broker, bad), await record(broker, good)];
+  const publisher = connect(redis.port, redis.host);
+  const key = `scanstream:2:${bad}`;
+  publisher.write(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$3\r\n`);
+  publisher.write(Buffer.from([0x61, 0xff, 0xfe]));
+  publisher.end("\r\n");
+  expect(await lost.untilLost()).toBe("garbage");
+  await broker.publish(good, eventMessage({ n: 1 }));
+  await kept.untilCount(1);
+  expect(lost.messages).toEqual([]);
+  await eventually(async () => !String(await redis.command("PUBSUB", "CHANNELS")).includes(bad), "it was let go");
+});
+
+test("createRedisBroker hands over the longest message and ends a channel as garbage for a longer one", async () => {
+  const channel = createChannel();
+  const recording = await record(open(), channel);
+  const longest = "x".repeat(maxMessageBytes);
+  await redis.command("PUBLISH", `scanstream:2:${channel}`, longest);
+  await recording.untilCount(1);
+  expect(recording.messages[0] === longest).toBe(true);
+  await redis.command("PUBLISH", `scanstream:2:${channel}`, `${longest}x`);
+  expect(await recording.untilLost()).toBe("garbage");
+  expect(recording.messages).toHaveLength(1);
+});
+
+test("createRedisBroker hands over a stranger's text as it is: the hub judges it", async () => {
+  const channel = createChannel();
+  const recording = await record(open(), channel);
+  const texts = ["{not json", "two\nlines", ""];
+  for (const text of texts) await redis.command("PUBLISH", `scanstream:2:${channel}`, text);
+  await recording.untilCount(texts.length);
+  expect(recording.messages).toEqual(texts);
+});
+
+test("createRedisBroker calls an answer that is no Redis garbage", async () => {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", () => socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  });
+  const broker = open({ url: await listen(server), timeoutMs: 1000 });
+  await unavailability(broker.publish(createChannel(), eventMessage({ n: 1 })), []);
+});
+
+test.each(["SIGTERM", "SIGKILL"] as const)(
+  "createRedisBroker is told of a Redis that got %s, and goes on after it",
+  async (signal) => {
+    const own = await startRedis();
+    onTestFinished(() => own.stop());
+    const channel = createChannel();
+    const broker = open({ url: own.url });
+    const recording = await record(broker, channel);
+    await broker.publish(channel, eventMessage({ n: 0 }));
+    await recording.untilCount(1);
+    await own.stop(signal);
+    await recording.untilLost();
+    await unavailability(broker.publish(channel, eventMessage({ n: 1 })), []);
+    await own.start();
+    const again = await record(broker, channel);
+    await broker.publish(channel, eventMessage({ n: 2 }));
+    await again.untilCount(1);
+    expect(again.messages).toEqual([eventMessage({ n: 2 })]);
+  },
+);
+
+test("createRedisBroker notices a frozen Redis, and a publish that it gave up never arrives", async () => {
+  const own = await startRedis();
+  onTestFinished(() => own.stop());
+  const network = await startTcpProxy(own);
+  onTestFinished(() => network.close());
+  const channel = createChannel();
+  const impatient = { timeoutMs: 300, pingEveryMs: 100, pingTimeoutMs: 200 };
+  const broker = open({ url: `redis://127.0.0.1:${network.port}`, ...impatient });
+  const witness = await record(open({ url: own.url }), channel);
+  const recording = await record(broker, channel);
+  await broker.publish(channel, eventMessage({ n: 0 }));
+  await witness.untilCount(1);
+  network.stall();
+  await unavailability(broker.publish(channel, eventMessage({ late: 1 })), []);
+  expect(await recording.untilLost()).toBe("silent");
+  network.restore();
+  own.freeze();
+  await unavailability(broker.ping(), []);
+  own.thaw();
+  await broker.publish(channel, eventMessage({ n: 1 }));
+  await witness.untilCount(2);
+  expect(witness.messages).toEqual([eventMessage({ n: 0 }), eventMessage({ n: 1 })]);
+});
+
+test("createRedisBroker bounds what waits to be published", async () => {
+  const network = await startTcpProxy(redis);
+  onTestFinished(() => network.close());
+  const broker = open({ url: `redis://127.0.0.1:${network.port}` });
+  await broker.ping();
+  network.stall();
+  const message = eventMessage({ text: "x".repeat(60_000) });
+  const attempts = Array.from({ length: 300 }, () => broker.publish("channel", message));
+  const [last] = attempts.slice(-1);
+  expect((await unavailability(last ?? Promise.resolve(), [])).message).toContain("too many messages wait");
+  network.cut();
+  const outcomes = await Promise.allSettled(attempts);
+  expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
+});
+
+test("createRedisBroker says what a user may not do", async () => {
+  await redis.command("ACL", "SETUSER", "limited", "on", ">limited-pass", "+@all", "&other:*", "~*");
+  const broker = open({ url: redis.url.replace("redis://", "redis://limited:limited-pass@") });
+  const secrets = ["limited-pass"];
+  const published = await unavailability(broker.publish(createChannel(), eventMessage({ n: 1 })), secrets);
+  expect(published.message).toContain("does not allow this user");
+  const subscribed = broker.subscribe([createChannel()], quiet, new AbortController().signal);
+  expect((await unavailability(subscribed, secrets)).message).toContain("does not allow this user");
+  await broker.ping();
+});
+
+test("createRedisBroker never shows a password that the server repeats", async () => {
+  const server = createTcpServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.on("data", (data) =>
+      socket.write(`-ERR unknown command, with args: ${String(data).replaceAll("\r\n", " ")}\r\n`),
+    );
+  });
+  const url = (await listen(server)).replace("redis://", "redis://user:hunter%202@");
+  const error = await unavailability(open({ url }).ping(), ["hunter 2", "hunter%202"]);
+  expect(error.cause).toBeInstanceOf(Error);
+});
+
+test("createRedisBroker speaks TLS to rediss:// and checks the certificate", async () => {
+  const fixture = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url));
+  const server = createTlsServer(
+    { key: fixture("localhost_key.pem"), cert: fixture("localhost_cert.pem") },
+    (client) => {
+      const upstream = connect(redis.port, redis.host);
+      client.on("error", () => upstream.destroy());
+      upstream.on("error", () => client.destroy());
+      client.pipe(upstream).pipe(client);
+    },
+  );
+  const url = (await listen(server)).replace("redis://", "rediss://");
+  // The process does not trust it; `close_and_exit.test.ts` has one that does.
+  const error = await unavailability(open({ url }).ping(), []);
+  expect(String(error.cause)).toMatch(/self.signed/i);
+  expect(error).toBeInstanceOf(AppError);
+});
+
+const quiet = { onMessage() {}, onLost() {} };
+
+async function listen(server: Server): Promise<string> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return `redis://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}

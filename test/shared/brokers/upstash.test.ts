@@ -1,0 +1,290 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import type { Broker } from "../../../shared/broker.ts";
+import { maxMessageBytes } from "../../../shared/brokers/message.ts";
+import { createRedisBroker } from "../../../shared/brokers/redis.ts";
+import { createUpstashBroker, type UpstashBrokerOptions } from "../../../shared/brokers/upstash.ts";
+import { createChannel } from "../../conformance/broker_adapters.ts";
+import { eventMessage, record, unavailability } from "../../conformance/broker_harness.ts";
+import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { startTcpProxy } from "../../support/tcp_proxy.ts";
+import { startUpstashBridge, type UpstashBridge, type UpstashBridgeOptions } from "../../support/upstash_bridge.ts";
+
+let redis: RedisServer;
+const token = "the-token-AX8sASQ";
+const quiet = { onMessage() {}, onLost() {} };
+const never = new AbortController().signal;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+
+afterAll(async () => {
+  await redis.stop();
+});
+
+async function startBridge(options: Partial<UpstashBridgeOptions> = {}): Promise<UpstashBridge> {
+  const bridge = await startUpstashBridge({ redisUrl: redis.url, token, ...options });
+  onTestFinished(() => bridge.close());
+  return bridge;
+}
+
+function open(url: string, options: Partial<UpstashBrokerOptions> = {}): Broker {
+  const broker = createUpstashBroker({ url, token, database: 2, ...options });
+  onTestFinished(() => broker.close());
+  return broker;
+}
+
+/** An upstream that behaves as the test says. */
+async function startUpstream(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(answer).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+}
+
+test("createUpstashBroker keeps two database numbers apart, and meets createRedisBroker on the same one", async () => {
+  const bridge = await startBridge();
+  const channel = createChannel();
+  const tcp = createRedisBroker({ url: redis.url, database: 2 });
+  onTestFinished(() => tcp.close());
+  const two = await record(open(bridge.url), channel);
+  const five = await record(open(bridge.url, { database: 5 }), channel);
+  const overTcp = await record(tcp, channel);
+  await open(bridge.url, { database: 5 }).publish(channel, eventMessage({ n: 5 }));
+  await five.untilCount(1);
+  await tcp.publish(channel, eventMessage({ n: 1 }));
+  await two.untilCount(1);
+  await open(bridge.url).publish(channel, eventMessage({ n: 2 }));
+  await overTcp.untilCount(2);
+  await two.untilCount(2);
+  expect(two.messages).toEqual([eventMessage({ n: 1 }), eventMessage({ n: 2 })]);
+  expect(overTcp.messages).toEqual(two.messages);
+  expect(five.messages).toEqual([eventMessage({ n: 5 })]);
+});
+
+test("createUpstashBroker asks a quiet subscription for a sign of life, which no adapter hands over", async () => {
+  const bridge = await startBridge();
+  const channel = createChannel();
+  const tcp = createRedisBroker({ url: redis.url, database: 2 });
+  onTestFinished(() => tcp.close());
+  const overTcp = await record(tcp, channel);
+  const quietly = await record(open(bridge.url, { quietMs: 100, patienceMs: 400 }), channel);
+  while (bridge.commandCount("publish") < 3) await sleep(20);
+  await tcp.publish(channel, eventMessage({ n: 1 }));
+  await quietly.untilCount(1);
+  expect(quietly.messages).toEqual([eventMessage({ n: 1 })]);
+  expect(overTcp.messages).toEqual([eventMessage({ n: 1 })]);
+  expect([...quietly.lost, ...overTcp.lost]).toEqual([]);
+});
+
+test("createUpstashBroker sends no ping where the upstream keeps the stream alive itself", async () => {
+  const bridge = await startBridge({ keepAliveMs: 50 });
+  const recording = await record(open(bridge.url, { quietMs: 300, patienceMs: 300 }), createChannel());
+  await sleep(1200);
+  expect(bridge.commandCount("publish")).toBe(0);
+  expect(recording.lost).toEqual([]);
+});
+
+test("createUpstashBroker calls a subscription silent whose ping does not come back", async () => {
+  // The stream is open and nothing of the channel is forwarded: the half that a socket cannot show.
+  const bridge = await startBridge();
+  const url = await startUpstream((request, response) => {
+    if (request.url?.startsWith("/subscribe/") === true) {
+      const key = decodeURIComponent(request.url.slice("/subscribe/".length));
+      response.writeHead(200, { "content-type": "text/event-stream" }).write(`data: subscribe,${key},1\n\n`);
+    } else {
+      void fetch(`${bridge.url}/ping`, { headers: { authorization: `Bearer ${token}` } }).then(() =>
+        response.writeHead(200, { "content-type": "application/json" }).end(`[{"result":1}]`),
+      );
+    }
+  });
+  const recording = await record(open(url, { quietMs: 100, patienceMs: 200 }), createChannel());
+  expect(await recording.untilLost()).toBe("silent");
+});
+
+test("createUpstashBroker sends together what is published in one turn, in order", async () => {
+  const requests: string[] = [];
+  const url = await startUpstream((request, response) => {
+    void (async () => {
+      let body = "";
+      for await (const chunk of request.setEncoding("utf8")) body += String(chunk);
+      requests.push(`${request.method} ${request.url} ${body}`);
+      const count = (JSON.parse(body) as unknown[]).length;
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(Array.from({ length: count }, () => ({ result: 0 }))));
+    })();
+  });
+  const broker = open(url);
+  await Promise.all(["a", "b", "c"].map((message) => broker.publish("ch", message)));
+  expect(requests).toEqual([
+    `POST /pipeline ${JSON.stringify(["a", "b", "c"].map((message) => ["publish", "scanstream:2:ch", message]))}`,
+  ]);
+});
+
+test("createUpstashBroker fails only the message that Upstash refused", async () => {
+  const url = await startUpstream((_, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify([{ result: 1 }, { error: `ERR not this one, ${token}` }, { result: 1 }]));
+  });
+  const broker = open(url);
+  const [first, second, third] = ["a", "b", "c"].map((message) => broker.publish("ch", message));
+  const failure = unavailability(second ?? Promise.resolve(), [token]);
+  await first;
+  await third;
+  await failure;
+});
+
+test("createUpstashBroker does not publish twice when only the answer was lost", async () => {
+  const bridge = await startBridge();
+  const network = await startTcpProxy(bridge);
+  onTestFinished(() => network.close());
+  const channel = createChannel();
+  const witness = await record(open(bridge.url), channel);
+  const broker = open(`http://127.0.0.1:${network.port}`);
+  await broker.ping();
+  network.truncate(10);
+  await unavailability(broker.publish(channel, eventMessage({ n: 1 })), [token]);
+  network.restore();
+  await broker.publish(channel, eventMessage({ n: 2 }));
+  await witness.untilCount(2);
+  expect(witness.messages).toEqual([eventMessage({ n: 1 }), eventMessage({ n: 2 })]);
+});
+
+test.each([
+  ["invalid UTF-8", Buffer.from([0x64, 0x61, 0x74, 0x61, 0x3a, 0x20, 0xff, 0xfe, 0x0a, 0x0a])],
+  ["a line that does not end", `data: ${"x".repeat(maxMessageBytes + 10_000)}`],
+  ["an event that does not end", `data: ${"x".repeat(1000)}\n`.repeat(1200)],
+  ["a frame of another channel", "data: message,scanstream:2:other,hello\n\n"],
+  ["a frame without a kind", "data: hello\n\n"],
+  ["a line that is no field", 'data: message,CHANNEL,{"a":\n1}\n\n'],
+  ["a message over the bound", `data: message,CHANNEL,${"x".repeat(maxMessageBytes + 1)}\n\n`],
+])("createUpstashBroker ends a subscription as garbage for %s", async (_, bytes) => {
+  const bridge = await startBridge();
+  const channel = createChannel();
+  const broker = open(bridge.url);
+  const recording = await record(broker, channel);
+  bridge.writeRaw(typeof bytes === "string" ? bytes.replace("CHANNEL", `scanstream:2:${channel}`) : bytes);
+  bridge.writeRaw(`data: message,scanstream:2:${channel},after\n\n`);
+  expect(await recording.untilLost()).toBe("garbage");
+  expect(recording.messages).toEqual([]);
+  await bridge.untilStreamCount(0);
+  const again = await record(broker, channel);
+  await broker.publish(channel, eventMessage({ n: 1 }));
+  await again.untilCount(1);
+});
+
+test("createUpstashBroker reads frames however they are cut into chunks", async () => {
+  const channel = createChannel();
+  const key = `scanstream:2:${channel}`;
+  const message = eventMessage({ text: "é漢👩‍👧, and more" });
+  const bytes = Buffer.from(`: hi\r\n\r\ndata: subscribe,${key},1\r\n\r\ndata:message,${key},${message}\n\n`);
+  const url = await startUpstream((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    void (async () => {
+      for (const byte of bytes) {
+        response.write(Uint8Array.of(byte));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+  });
+  const recording = await record(open(url), channel);
+  await recording.untilCount(1);
+  expect(recording.messages).toEqual([message]);
+});
+
+test.each([
+  ["401", 401, "application/json", `{"error":"WRONGPASS ${token}"}`, /refused the token/],
+  ["500 without JSON", 500, "text/html", "<h1>oops</h1>", /cannot be reached or does not serve/],
+  ["429", 429, "application/json", `{"error":"ERR max daily request limit exceeded"}`, /does not serve/],
+  ["200 that is no stream", 200, "application/json", "{}", /does not serve/],
+  ["a stream that ends at once", 200, "text/event-stream", "", /Upstash did not/],
+  ["a stream without confirmation", 200, "text/event-stream", "data: message,x,y\n\n", /Upstash did not/],
+  ["a stream that confirms another channel", 200, "text/event-stream", "data: subscribe,x,1\n\n", /Upstash did not/],
+])("createUpstashBroker refuses to subscribe on %s", async (_, status, contentType, body, message) => {
+  const url = await startUpstream((_request, response) => {
+    response.writeHead(status, { "content-type": contentType }).end(body);
+  });
+  const error = await unavailability(open(url).subscribe(["ch"], quiet, never), [token]);
+  expect(error.message).toMatch(message);
+});
+
+test("createUpstashBroker follows no redirect with its token", async () => {
+  const seen: (string | undefined)[] = [];
+  const elsewhere = await startUpstream((request, response) => {
+    seen.push(request.headers.authorization);
+    response.writeHead(200).end();
+  });
+  const url = await startUpstream((_, response) => {
+    response.writeHead(307, { location: elsewhere }).end();
+  });
+  const broker = open(url);
+  await unavailability(broker.subscribe(["ch"], quiet, never), [token]);
+  await unavailability(broker.publish("ch", "message"), [token]);
+  expect(seen.filter((authorization) => authorization !== undefined)).toEqual([]);
+});
+
+test("createUpstashBroker asks for the channel by its encoded name", async () => {
+  const paths: (string | undefined)[] = [];
+  const url = await startUpstream((request, response) => {
+    paths.push(request.url);
+    response.writeHead(404).end();
+  });
+  await unavailability(open(url).subscribe(["a/b?c#d,é %"], quiet, never), [token]);
+  expect(paths).toEqual(["/subscribe/scanstream%3A2%3Aa%2Fb%3Fc%23d%2C%C3%A9%20%25"]);
+  const bridge = await startBridge();
+  const broker = open(bridge.url);
+  const recording = await record(broker, "a/b?c#d,é %");
+  await broker.publish("a/b?c#d,é %", "here");
+  await recording.untilCount(1);
+});
+
+test("createUpstashBroker is told when the database behind Upstash is gone", async () => {
+  const own = await startRedis();
+  onTestFinished(() => own.stop());
+  const bridge = await startBridge({ redisUrl: own.url });
+  const broker = open(bridge.url);
+  const recording = await record(broker, createChannel());
+  await own.stop("SIGKILL");
+  expect(await recording.untilLost()).toBe("ended");
+  await unavailability(broker.publish("ch", "message"), [token]);
+  await unavailability(broker.ping(), [token]);
+  await unavailability(broker.subscribe(["ch"], quiet, never), [token]);
+});
+
+test.each([
+  "",
+  "acme.upstash.io",
+  "redis://acme.upstash.io",
+  "https://user:pa55@acme.upstash.io",
+  "https://acme/?_token=pa55",
+])("createUpstashBroker refuses %j as a URL and does not repeat it", (url) => {
+  const create = () => createUpstashBroker({ url, token, database: 2 });
+  expect(create).toThrow(TypeError);
+  expect(create).toThrow(/UPSTASH_REDIS_REST_URL is not valid: expected an https:/);
+  expect(create).not.toThrow(/pa55|acme/);
+});
+
+test.each(["", "two words", "line\nbreak", "tökén"])("createUpstashBroker refuses %j as a token", (bad) => {
+  const create = () => createUpstashBroker({ url: "https://acme.upstash.io", token: bad, database: 2 });
+  expect(create).toThrow(/UPSTASH_REDIS_REST_TOKEN is not valid/);
+});
+
+test("createUpstashBroker takes a URL with a slash at its end, and one with a path", async () => {
+  const bridge = await startBridge();
+  await open(`${bridge.url}/`).ping();
+  const paths: (string | undefined)[] = [];
+  const url = await startUpstream((request, response) => {
+    paths.push(request.url);
+    response.writeHead(500).end();
+  });
+  await unavailability(open(`${url}/redis/`).subscribe(["ch"], quiet, never), [token]);
+  await unavailability(open(`${url}/redis`).publish("ch", "message"), [token]);
+  expect(paths).toEqual(["/redis/subscribe/scanstream%3A2%3Ach", "/redis/pipeline"]);
+});
