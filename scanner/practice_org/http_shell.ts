@@ -1,5 +1,6 @@
 import { answer } from "./answer.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Org, Outcome } from "./answer.ts";
 import type { PracticeRequest, PracticeResponse } from "./wire.ts";
 
@@ -16,30 +17,27 @@ export async function serve(
   outgoing: ServerResponse,
   shell: Shell,
 ): Promise<void> {
+  // A request that is given up half way no longer knows its socket.
+  const { socket } = incoming;
   const request = await readRequest(incoming);
   if (request === null) {
-    incoming.socket.destroy();
+    socket.destroy();
     return;
   }
   const outcome = await answer(org, request);
   const delayMs = shell.latencyMs + (outcome.kind === "answer" ? outcome.delayMs : 0);
   if (delayMs === 0) {
-    finish(outcome, incoming, outgoing, shell.setStatus);
+    finish(outcome, socket, outgoing, shell.setStatus);
     return;
   }
   const timer = setTimeout(() => {
     shell.timers.delete(timer);
-    finish(outcome, incoming, outgoing, shell.setStatus);
+    finish(outcome, socket, outgoing, shell.setStatus);
   }, delayMs);
   shell.timers.add(timer);
 }
 
-function finish(
-  outcome: Outcome,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  setStatus: (status: number) => void,
-): void {
+function finish(outcome: Outcome, socket: Socket, outgoing: ServerResponse, setStatus: (status: number) => void): void {
   switch (outcome.kind) {
     case "answer":
       setStatus(outcome.response.status);
@@ -49,10 +47,10 @@ function finish(
     case "cut":
       setStatus(outcome.response.status);
       writeHead(outgoing, outcome.response);
-      outgoing.write(outcome.response.body.slice(0, outcome.response.body.length / 2), () => incoming.socket.destroy());
+      outgoing.write(outcome.response.body.slice(0, outcome.response.body.length / 2), () => socket.destroy());
       return;
     case "reset":
-      incoming.socket.resetAndDestroy();
+      socket.resetAndDestroy();
       return;
     case "silence":
       return;
