@@ -6,7 +6,7 @@ import {
   defaultConnectTimeoutMs,
   defaultStatementTimeoutMs,
 } from "../database.ts";
-import { toDatabaseError } from "../database_error.ts";
+import { databaseAway, toDatabaseError } from "../database_error.ts";
 import { requirePostgresUrl } from "./postgres_url.ts";
 import { decodeValue, encodeParameter } from "./wire_values.ts";
 
@@ -15,11 +15,13 @@ export function createNeonHttpDatabase(url: string, options: DatabaseOptions = {
   requirePostgresUrl(url);
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const deadlineMs = (options.connectTimeoutMs ?? defaultConnectTimeoutMs) + statementTimeoutMs + answerGraceMs;
+  let isClosed = false;
   const http = neon<true, true>(url, { arrayMode: true, fullResults: true });
 
   return {
     statementTimeoutMs,
     async transact(statements) {
+      if (isClosed) throw databaseAway(new Error("The database was closed"));
       const queries = statements.map(({ sql, params }) => http.query(sql, params.map(encodeParameter), { types }));
       // A batch is one transaction: https://neon.com/docs/serverless/serverless-driver
       const results = await http
@@ -30,7 +32,9 @@ export function createNeonHttpDatabase(url: string, options: DatabaseOptions = {
       const last = results.at(-1);
       return { columns: last?.fields.map((field) => field.name) ?? [], rows: last?.rows ?? [] };
     },
-    async close() {},
+    async close() {
+      isClosed = true;
+    },
   };
 }
 

@@ -1,5 +1,7 @@
+import { neonConfig } from "@neondatabase/serverless";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
+import { type NeonProxy, startNeonProxy } from "../support/neon_proxy.ts";
 import { openTestPglite } from "../support/pglite.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
@@ -29,6 +31,33 @@ export async function openOnPostgres(connect: (ownerUrl: string) => Database): P
     database,
     async close() {
       await database.close();
+      await testDatabase.drop();
+      await server.stop();
+    },
+  };
+}
+
+export interface OpenNeonDatabase extends OpenDatabase {
+  readonly proxy: NeonProxy;
+}
+
+/** Neon's driver against real PostgreSQL, through a proxy of the suite's own. */
+export async function openOnNeon(connect: (ownerUrl: string) => Database): Promise<OpenNeonDatabase> {
+  const server = await suitePostgres();
+  const testDatabase = await createTestDatabase(server.adminUrl);
+  const proxy = await startNeonProxy({ host: "127.0.0.1", port: Number(new URL(server.adminUrl).port) });
+  // The driver can be told where its proxy is for the whole process only.
+  neonConfig.fetchEndpoint = proxy.sqlEndpoint;
+  neonConfig.wsProxy = () => proxy.webSocketAddress;
+  neonConfig.useSecureWebSocket = false;
+  neonConfig.pipelineConnect = false;
+  const database = connect(testDatabase.ownerUrl);
+  return {
+    database,
+    proxy,
+    async close() {
+      await database.close();
+      await proxy.close();
       await testDatabase.drop();
       await server.stop();
     },

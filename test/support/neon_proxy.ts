@@ -1,0 +1,149 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
+import { DatabaseError, Pool, type PoolClient } from "pg";
+import { type WebSocket, WebSocketServer } from "ws";
+
+/**
+ * What stands before a Neon database, on loopback and before any Postgres: `POST /sql` and the WebSocket tunnel. The wire
+ * is that of neondatabase/neon `proxy/src/serverless/sql_over_http.rs`; the driver under test is Neon's own.
+ */
+export interface NeonProxy {
+  readonly port: number;
+  /** `neonConfig.fetchEndpoint`. */
+  readonly sqlEndpoint: string;
+  /** `neonConfig.wsProxy`, with `useSecureWebSocket` and `pipelineConnect` off. */
+  readonly webSocketAddress: string;
+  /** Answers to `POST /sql` so far. */
+  readonly sqlRequestCount: number;
+  close(): Promise<void>;
+}
+
+/** The user, password and database are the connection string's; its host is not looked at. */
+export async function startNeonProxy(target: { readonly host: string; readonly port: number }): Promise<NeonProxy> {
+  const pools = new Map<string, Pool>();
+  let sqlRequestCount = 0;
+
+  const server = createServer((request, response) => {
+    sqlRequestCount += 1;
+    void answerSql(request, response, poolOf);
+  });
+  const tunnels = new WebSocketServer({ server });
+  tunnels.on("connection", (webSocket) => tunnel(webSocket, target));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("Cannot start the proxy: it has no port");
+  const { port } = address;
+
+  return {
+    port,
+    sqlEndpoint: `http://127.0.0.1:${port}/sql`,
+    webSocketAddress: `127.0.0.1:${port}/v2`,
+    get sqlRequestCount() {
+      return sqlRequestCount;
+    },
+    async close() {
+      for (const webSocket of tunnels.clients) webSocket.terminate();
+      server.close();
+      server.closeAllConnections();
+      await Promise.all(Array.from(pools.values(), (pool) => pool.end()));
+    },
+  };
+
+  function poolOf(connectionString: string): Pool {
+    const url = new URL(connectionString);
+    const key = `${url.username}:${url.password}${url.pathname}`;
+    const pool =
+      pools.get(key) ??
+      new Pool({
+        ...target,
+        user: decodeURIComponent(url.username),
+        password: decodeURIComponent(url.password),
+        database: url.pathname.slice(1),
+        max: 5,
+      });
+    pools.set(key, pool);
+    pool.removeAllListeners("error").on("error", () => undefined);
+    return pool;
+  }
+}
+
+interface NeonQuery {
+  readonly query: string;
+  readonly params?: readonly unknown[];
+}
+
+async function answerSql(
+  request: IncomingMessage,
+  response: ServerResponse,
+  poolOf: (url: string) => Pool,
+): Promise<void> {
+  const send = (status: number, body: unknown) => {
+    response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+  };
+  const url = request.headers["neon-connection-string"];
+  if (request.method !== "POST" || request.url !== "/sql" || typeof url !== "string") {
+    send(400, { message: "query is not supported" });
+    return;
+  }
+  try {
+    const body = JSON.parse(await readAll(request)) as NeonQuery | { readonly queries: readonly NeonQuery[] };
+    const client = await poolOf(url).connect();
+    // What breaks the connection fails the query as well.
+    const ignore = () => undefined;
+    client.on("error", ignore);
+    let isBroken = true;
+    try {
+      send(200, "queries" in body ? { results: await runBatch(client, body.queries) } : await runQuery(client, body));
+      isBroken = false;
+    } finally {
+      client.off("error", ignore);
+      client.release(isBroken);
+    }
+  } catch (error) {
+    // 400 is what the driver reads fields from; a connection that cannot be had is a text with another status.
+    if (error instanceof DatabaseError && !/^(08|28|3D|53|57P)/.test(error.code ?? "")) {
+      send(400, Object.assign({ message: error.message }, error));
+    } else {
+      send(500, { message: "Control plane request failed" });
+    }
+  }
+}
+
+async function runBatch(client: PoolClient, queries: readonly NeonQuery[]): Promise<readonly unknown[]> {
+  const results: unknown[] = [];
+  await client.query("begin");
+  for (const query of queries) results.push(await runQuery(client, query));
+  await client.query("commit");
+  return results;
+}
+
+/** `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which the driver always asks for. */
+async function runQuery(client: PoolClient, { query, params = [] }: NeonQuery): Promise<unknown> {
+  const result = await client.query({
+    text: query,
+    values: [...params],
+    rowMode: "array" as const,
+    types: { getTypeParser: () => (text: string) => text },
+  });
+  const { command, rowCount, rows, fields } = result;
+  return { command, rowCount, rows, rowAsArray: true, fields: fields.map((field) => ({ ...field, format: "text" })) };
+}
+
+async function readAll(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function tunnel(webSocket: WebSocket, target: { readonly host: string; readonly port: number }): void {
+  const socket = connect(target);
+  socket.setNoDelay(true);
+  socket.on("data", (chunk) => webSocket.send(chunk));
+  socket.on("error", () => webSocket.terminate());
+  socket.on("close", () => webSocket.close());
+  webSocket.on("message", (bytes: Buffer) => socket.write(bytes));
+  webSocket.on("error", () => socket.destroy());
+  webSocket.on("close", () => socket.destroy());
+}
