@@ -45,6 +45,7 @@ type Publish = (publisher: Publisher, scan: RegisteredScan) => Promise<void>;
 
 /** Finding events that may wait; over it they are left out of the live view (they are stored all the same) and one event says how many. */
 const maxWaitingEvents = 1000;
+const eventsBetweenProgress = 10;
 /** Far below the 1,000 that the gateway takes, so that one body stays small. */
 const findingsPerRequest = 200;
 /** In characters: an event has a bound, the provider's texts have none. */
@@ -60,6 +61,7 @@ export function createOutbox(checksTotal: number): Outbox {
   let progress: Publish | null = null;
   let end: Publish | null = null;
   let omitted = 0;
+  let eventsSinceProgress = 0;
 
   function push(event: Publish): void {
     if (events.length < maxWaitingEvents) events.push(event);
@@ -93,7 +95,7 @@ export function createOutbox(checksTotal: number): Outbox {
     },
 
     // What is stored goes before what is published: who refetches on an event finds it. The end is the last of all.
-    next: () => nextFindings() ?? nextState() ?? nextEvent() ?? nextOmission() ?? nextProgress() ?? nextEnd(),
+    next: () => nextFindings() ?? nextState() ?? nextLive() ?? nextOmission() ?? nextEnd(),
   };
 
   function nextFindings(): Delivery | null {
@@ -122,9 +124,19 @@ export function createOutbox(checksTotal: number): Outbox {
     };
   }
 
+  /** Progress goes out in between, so that a long queue of findings never looks like a scan that stands still. */
+  function nextLive(): Delivery | null {
+    const isProgressDue = events.length === 0 || eventsSinceProgress >= eventsBetweenProgress;
+    return isProgressDue ? (nextProgress() ?? nextEvent()) : nextEvent();
+  }
+
   function nextEvent(): Delivery | null {
     const [event] = events;
-    return event === undefined ? null : publishing(event, () => void events.shift());
+    if (event === undefined) return null;
+    return publishing(event, () => {
+      events.shift();
+      eventsSinceProgress += 1;
+    });
   }
 
   function nextOmission(): Delivery | null {
@@ -143,6 +155,7 @@ export function createOutbox(checksTotal: number): Outbox {
     const newest = progress;
     if (newest === null) return null;
     return publishing(newest, () => {
+      eventsSinceProgress = 0;
       if (progress === newest) progress = null;
     });
   }
