@@ -24,8 +24,10 @@ export async function readJson(request: Request, options: BodyOptions): Promise<
   }
 }
 
-/** Checks a parsed body; throws `InvalidBody` with every field that is wrong. */
+/** Checks a parsed body, which every schema wants to be an object; throws `InvalidBody` with every field that is wrong. */
 export function parseBody<Schema extends v.GenericSchema>(schema: Schema, body: unknown): v.InferOutput<Schema> {
+  // valibot takes an array for an object without fields.
+  if (Array.isArray(body)) throw new InvalidBody([{ pointer: "", detail: "expected a JSON object" }]);
   const result = v.safeParse(schema, body);
   if (result.success) return result.output;
   throw new InvalidBody(result.issues.slice(0, maxReportedFields).map(toFieldProblem));

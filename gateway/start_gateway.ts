@@ -4,6 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import { AppError } from "../shared/app_error.ts";
 import { executeAdmin, type AdminArguments, type AdminOperation } from "./admin_operations.ts";
 import { createApp } from "./app.ts";
+import { answerClientErrors } from "./client_errors.ts";
 import { ConfigError } from "./config.ts";
 import type { WebAssets } from "./dependencies.ts";
 import { openGatewayParts, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
@@ -128,6 +129,7 @@ async function listen(listener: RequestListener, { host, port, variable }: Liste
     },
     listener,
   );
+  answerClientErrors(server);
   await new Promise<void>((done, fail) => {
     server.once("error", (error) => fail(listenProblem(error, variable)));
     server.listen({ host, port }, () => done());

@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { ConfigError, parseAdminConfig, parseConfig, type Environment } from "../../gateway/config.ts";
+
+const jwks = JSON.stringify({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] });
+const issuer = { AUTH_ISSUER: "https://issuer.test", AUTH_AUDIENCE: "scanstream" };
+const secret = "0123456789abcdef0123456789abcdef";
+
+function problemsOf(environment: Environment): readonly string[] {
+  try {
+    parseConfig(environment);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+test("an empty environment is the embedded default", () => {
+  expect(parseConfig({})).toEqual({
+    host: "127.0.0.1",
+    port: 8787,
+    metricsPort: null,
+    databaseUrl: null,
+    broker: { kind: "memory" },
+    auth: { kind: "local", tenantClaim: "tenant_id" },
+    streamTokenSecret: null,
+    corsOrigins: [],
+    bounds: {
+      heartbeatSeconds: 15,
+      recheckSeconds: 30,
+      maxBufferBytes: 1_048_576,
+      maxStreams: 50_000,
+      maxStreamsPerTenant: 1000,
+      maxLifetimeSeconds: 3600,
+    },
+  });
+});
+
+test("an empty value counts as unset, as a pipeline's unset secret arrives", () => {
+  expect(parseConfig({ PORT: "", DATABASE_URL: " ", AUTH_JWKS: "" })).toEqual(parseConfig({}));
+});
+
+const cases: readonly (readonly [name: string, good: readonly string[], bad: readonly string[]])[] = [
+  ["PORT", ["0", "1", "65535"], ["-1", "65536", "80.5", "http", "0x50", "1e3"]],
+  ["METRICS_PORT", ["0", "9090", "65535"], ["-1", "65536", "metrics"]],
+  ["HOST", ["0.0.0.0", "::1", "localhost"], ["a b", "http://x/"]],
+  ["REDIS_URL", ["redis://localhost", "rediss://:pw@host:6380/0"], ["localhost:6379", "http://x", "redis://"]],
+  ["EVENTSTREAM_CACHE_DB", ["0", "2", "15"], ["-1", "two", "1.5"]],
+  ["EVENTSTREAM_HEARTBEAT_SECONDS", ["1", "0.5", "2000000"], ["0", "-1", "15s", "2000001", "Infinity"]],
+  ["EVENTSTREAM_RECHECK_SECONDS", ["1", "30"], ["0", "never"]],
+  ["EVENTSTREAM_MAX_BUFFER_BYTES", ["1", "1048576"], ["0", "1.5", "1MB", "-1"]],
+  ["EVENTSTREAM_MAX_STREAMS", ["1", "50000"], ["0", "many"]],
+  ["EVENTSTREAM_MAX_STREAMS_PER_TENANT", ["1"], ["0", ""].filter((value) => value !== "")],
+  ["EVENTSTREAM_MAX_LIFETIME_SECONDS", ["1", "3600"], ["0", "1h"]],
+  ["STREAM_TOKEN_SECRET", [secret, "é".repeat(16)], [secret.slice(1), "short"]],
+  [
+    "CORS_ORIGINS",
+    ["https://app.test", "http://localhost:3000, https://a.test"],
+    [
+      "*",
+      "app.test",
+      "https://app.test/",
+      "https://app.test/path",
+      "https://a.test,",
+      "null",
+      "ftp://a.test",
+      "https://u@a.test",
+    ],
+  ],
+];
+
+describe.each(cases)("%s", (name, good, bad) => {
+  test.each(good)("accepts %j", (value) => {
+    expect(problemsOf({ [name]: value })).toEqual([]);
+  });
+  test.each(bad)("refuses %j, named and not quoted", (value) => {
+    const problems = problemsOf({ [name]: value });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(new RegExp(`^${name}: expected `));
+    if (value.length > 8) expect(problems[0]).not.toContain(value);
+  });
+});
+
+test("a real database needs the secret of stream tokens", () => {
+  const database = { DATABASE_URL: "postgres://user:hunter2@db.test/scans" };
+  expect(problemsOf(database)).toEqual([
+    "STREAM_TOKEN_SECRET: required with DATABASE_URL: expected 32 bytes or more that nobody can guess",
+  ]);
+  expect(problemsOf({ ...database, STREAM_TOKEN_SECRET: secret })).toEqual([]);
+});
+
+test.each(["postgres://u:p@h/d", "postgresql://h/d?sslmode=require", "postgres:///d?host=/run/postgresql"])(
+  "DATABASE_URL accepts %s",
+  (url) => {
+    expect(parseConfig({ DATABASE_URL: url, STREAM_TOKEN_SECRET: secret }).databaseUrl).toBe(url);
+  },
+);
+
+test.each(["mysql://h/d", "db.test", "postgres:"])("DATABASE_URL refuses %s", (url) => {
+  expect(problemsOf({ DATABASE_URL: url, STREAM_TOKEN_SECRET: secret })).toEqual([
+    "DATABASE_URL: expected a URL like postgres://user:password@host/database",
+  ]);
+});
+
+test("keys come inline or from an address, never both, and never without issuer and audience", () => {
+  expect(parseConfig({ AUTH_JWKS: jwks, ...issuer }).auth).toMatchObject({
+    kind: "jwks",
+    issuer: "https://issuer.test",
+  });
+  expect(parseConfig({ AUTH_JWKS_URL: "https://issuer.test/jwks", ...issuer }).auth).toMatchObject({
+    kind: "jwks_url",
+  });
+  expect(problemsOf({ AUTH_JWKS: jwks, AUTH_JWKS_URL: "https://issuer.test/jwks", ...issuer })).toEqual([
+    "AUTH_JWKS_URL, AUTH_JWKS: expected one of the two, not both",
+  ]);
+  const missing = problemsOf({ AUTH_JWKS: jwks });
+  expect(missing.map((problem) => problem.split(":")[0])).toEqual(["AUTH_ISSUER", "AUTH_AUDIENCE"]);
+});
+
+test("an issuer without keys is refused: the development key would be trusted in its place", () => {
+  expect(problemsOf(issuer).map((problem) => problem.split(":")[0])).toEqual(["AUTH_ISSUER", "AUTH_AUDIENCE"]);
+});
+
+test.each([
+  ["no JSON", "{"],
+  ["no keys", '{"keys":[]}'],
+  ["not a set", "[]"],
+  ["a private key", JSON.stringify({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y", d: "secret" }] })],
+  ["a symmetric key", JSON.stringify({ keys: [{ kty: "oct", k: "c2VjcmV0" }] })],
+  ["half a key", JSON.stringify({ keys: [{ kty: "RSA", e: "AQAB" }] })],
+])("AUTH_JWKS refuses %s", (_what, value) => {
+  expect(problemsOf({ AUTH_JWKS: value, ...issuer })).toEqual([expect.stringMatching(/^AUTH_JWKS: expected /)]);
+});
+
+test("the REST broker needs both of its variables", () => {
+  const url = { UPSTASH_REDIS_REST_URL: "https://x.upstash.io" };
+  const token = { UPSTASH_REDIS_REST_TOKEN: "token" };
+  expect(parseConfig({ ...url, ...token }).broker).toMatchObject({ kind: "upstash", databaseNumber: 2 });
+  expect(problemsOf(url)).toEqual([expect.stringMatching(/^UPSTASH_REDIS_REST_TOKEN: /)]);
+  expect(problemsOf(token)).toEqual([expect.stringMatching(/^UPSTASH_REDIS_REST_URL: /)]);
+});
+
+test("every problem is in one message, and no value", () => {
+  const environment = { PORT: "eighty-eighty", REDIS_URL: "hunter2-redis", EVENTSTREAM_MAX_STREAMS: "hunter2-max" };
+  expect(() => parseConfig(environment)).toThrow(ConfigError);
+  try {
+    parseConfig(environment);
+  } catch (error) {
+    const message = String(error);
+    for (const name of Object.keys(environment)) expect(message).toContain(`${name}: expected `);
+    for (const value of Object.values(environment)) expect(message).not.toContain(value);
+  }
+});
+
+test("the metrics port is another than the gateway's", () => {
+  expect(problemsOf({ PORT: "9000", METRICS_PORT: "9000" })).toEqual(["METRICS_PORT: expected another port than PORT"]);
+  expect(problemsOf({ PORT: "0", METRICS_PORT: "0" })).toEqual([]);
+});
+
+test("the administrative commands need no gateway's settings", () => {
+  expect(parseAdminConfig({ DATABASE_URL: "postgres://h/d", PORT: "nonsense" })).toEqual({
+    databaseUrl: "postgres://h/d",
+    hasIssuer: false,
+    tenantClaim: "tenant_id",
+  });
+  expect(parseAdminConfig({ AUTH_JWKS_URL: "https://x.test" }).hasIssuer).toBe(true);
+  expect(() => parseAdminConfig({ DATABASE_URL: "nonsense" })).toThrow(ConfigError);
+});

@@ -1,0 +1,550 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createScan, problemOf, startTestGateway, type TestGateway, type TestScan } from "../../test_gateway.ts";
+
+let gateway: TestGateway;
+let key: string;
+let user: string;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  key = `Api-Key ${gateway.acme.apiKey}`;
+  user = `Bearer ${gateway.acme.token}`;
+});
+afterAll(() => gateway.stop());
+
+const send = (method: string, path: string, json: unknown, as = key) => gateway.request(path, { method, json, as });
+const patch = (scan: TestScan, json: unknown) => send("PATCH", `/api/v1/scans/${scan.id}`, json);
+const read = async (scan: TestScan) =>
+  (await gateway.request(`/api/v1/scans/${scan.id}`, { as: key })).json() as Promise<TestScan>;
+const newScan = (body: unknown = {}) => createScan(gateway, gateway.acme, body);
+
+describe("POST /scans", () => {
+  test.each(["user", "key"])("registers a scan for a %s", async (who) => {
+    const body = { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 29 };
+    const response = await send("POST", "/api/v1/scans", body, who === "user" ? user : key);
+    expect(response.status).toBe(201);
+    const scan = (await response.json()) as TestScan;
+    expect(scan).toMatchObject({
+      ...body,
+      tenant_id: gateway.acme.id,
+      channel: `scan:${gateway.acme.id}:${scan.id}`,
+      event_stream: `/api/v1/scans/${scan.id}/event-stream`,
+      status: "pending",
+      checks_done: 0,
+      pass: 0,
+      fail: 0,
+      manual: 0,
+      cancel_requested: false,
+      started_at: null,
+      ended_at: null,
+    });
+    expect(scan.id).toMatch(/^[0-9a-f-]{36}$/);
+    expect(response.headers.get("location")).toBe(`/api/v1/scans/${scan.id}`);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(await read(scan)).toEqual(scan);
+  });
+
+  test.each([{}, { org_url: null, client_id: null }, { checks_total: 0 }, { checks_total: 2_147_483_647 }])(
+    "takes %j",
+    async (body) => {
+      expect((await send("POST", "/api/v1/scans", body)).status).toBe(201);
+    },
+  );
+
+  test("takes no body at all: every field is optional", async () => {
+    expect((await gateway.request("/api/v1/scans", { method: "POST", as: key })).status).toBe(201);
+  });
+
+  test.each([
+    [{ checks_total: -1 }, "/checks_total"],
+    [{ checks_total: 1.5 }, "/checks_total"],
+    [{ checks_total: 2_147_483_648 }, "/checks_total"],
+    [{ checks_total: "3" }, "/checks_total"],
+    [{ checks_total: null }, "/checks_total"],
+    [{ org_url: "acme" }, "/org_url"],
+    [{ org_url: "javascript:alert(1)" }, "/org_url"],
+    [{ org_url: "https://user:pw@acme.okta.com" }, "/org_url"],
+    [{ org_url: `https://acme.test/${"a".repeat(2048)}` }, "/org_url"],
+    [{ org_url: 7 }, "/org_url"],
+    [{ client_id: "" }, "/client_id"],
+    [{ client_id: "a".repeat(201) }, "/client_id"],
+    [{ client_id: "a\0b" }, "/client_id"],
+    [{ client_id: "\ud800" }, "/client_id"],
+    [{ tenant_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7" }, "/tenant_id"],
+    [{ status: "completed" }, "/status"],
+    [[], ""],
+    ["text", ""],
+    [null, ""],
+    [7, ""],
+  ])("refuses %j and names the field", async (body, pointer) => {
+    const response = await send("POST", "/api/v1/scans", body);
+    const problem = await problemOf(response);
+    expect(problem).toMatchObject({ status: 422, code: "invalid" });
+    expect(problem.errors?.map((error) => error.pointer)).toEqual([pointer]);
+  });
+
+  test("a client id of 200 characters and an address of 2,048 fit", async () => {
+    const orgUrl = `https://acme.test/${"a".repeat(2048 - "https://acme.test/".length)}`;
+    expect((await send("POST", "/api/v1/scans", { client_id: "a".repeat(200), org_url: orgUrl })).status).toBe(201);
+  });
+});
+
+describe("bodies", () => {
+  const post = (body: BodyInit, headers: Record<string, string> = { "content-type": "application/json" }) =>
+    gateway.request("/api/v1/scans", { method: "POST", as: key, body, headers });
+
+  test.each(["{", "{'a':1}", "\u0000", "undefined", '{"a":1}}', "[1,]"])("broken JSON is 400: %j", async (body) => {
+    const problem = await problemOf(await post(body));
+    expect(problem).toMatchObject({ status: 400, code: "malformed" });
+  });
+
+  test("text that is not UTF-8 is 400", async () => {
+    expect((await post(new Uint8Array([0x22, 0xff, 0x22]))).status).toBe(400);
+  });
+
+  test.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "APPLICATION/JSON",
+    "application/merge-patch+json",
+  ])("content type %s is JSON", async (contentType) => {
+    expect((await post("{}", { "content-type": contentType })).status).toBe(201);
+  });
+
+  test("no content type at all is taken for JSON", async () => {
+    expect((await post(new Blob(["{}"]), {})).status).toBe(201);
+  });
+
+  test.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "application/jsonp",
+    "multipart/form-data; boundary=x",
+  ])("content type %s is 415", async (contentType) => {
+    const response = await post("{}", { "content-type": contentType });
+    expect(response.headers.get("accept")).toBe("application/json");
+    expect(await problemOf(response)).toMatchObject({ status: 415, code: "unsupported_media_type" });
+  });
+
+  test("64 KiB are read, one byte more is 413", async () => {
+    const filled = (bytes: number) => `{"client_id":"x"${" ".repeat(bytes - 17)}}`;
+    expect((await post(filled(65_536))).status).toBe(201);
+    expect(await problemOf(await post(filled(65_537)))).toMatchObject({ status: 413, code: "too_large" });
+  });
+
+  test("a body of unknown length is not read beyond the bound", async () => {
+    let sent = 0;
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sent += 16_384;
+        if (sent > 64 * 1024 * 1024) controller.close();
+        else controller.enqueue(new Uint8Array(16_384).fill(0x20));
+      },
+    });
+    const response = await fetch(new URL("/api/v1/scans", gateway.url), {
+      method: "POST",
+      headers: { authorization: key, "content-type": "application/json" },
+      body: endless,
+      duplex: "half",
+    } as RequestInit);
+    expect(response.status).toBe(413);
+    expect(sent).toBeLessThan(16 * 1024 * 1024);
+  });
+
+  test("credentials are looked at first", async () => {
+    const response = await gateway.request("/api/v1/scans", { method: "POST", body: "{", as: "Api-Key nonsense" });
+    expect(response.status).toBe(401);
+  });
+});
+
+describe("lists", () => {
+  test("page through every scan once, newest first, while others are added", async () => {
+    const before = await listed("/api/v1/scans?limit=200");
+    const made: string[] = [];
+    for (let index = 0; index < 5; index += 1) made.unshift((await newScan()).id);
+    const seen: string[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const page = await listPage(`/api/v1/scans?limit=2${cursor === "" ? "" : `&cursor=${cursor}`}`);
+      expect(page.items.length).toBeLessThanOrEqual(2);
+      seen.push(...page.items.map(({ id }) => id));
+      if (seen.length === 2) await newScan();
+      cursor = page.next_cursor;
+    }
+    expect(seen).toEqual([...made, ...before]);
+  });
+
+  test("a page that holds everything has no next", async () => {
+    const other = `Bearer ${gateway.globex.token}`;
+    const page = await (await gateway.request("/api/v1/scans", { as: other })).json();
+    expect(page).toEqual({ items: [], next_cursor: null });
+    await createScan(gateway, gateway.globex);
+    const one = (await (await gateway.request("/api/v1/scans?limit=1", { as: other })).json()) as Page;
+    expect(one).toMatchObject({ items: [{}], next_cursor: null });
+  });
+
+  test.each(["1", "200", "50"])("limit=%s is taken", async (limit) => {
+    expect((await gateway.request(`/api/v1/scans?limit=${limit}`, { as: key })).status).toBe(200);
+  });
+
+  test.each(["0", "201", "-1", "1.5", "ten", "", " ", "1e2", "99999", "1&limit=2"])(
+    "limit=%s is 400",
+    async (limit) => {
+      for (const path of ["/api/v1/scans", `/api/v1/scans/${(await newScan()).id}/findings`]) {
+        const problem = await problemOf(await gateway.request(`${path}?limit=${limit}`, { as: key }));
+        expect(problem).toMatchObject({ status: 400, code: "malformed" });
+      }
+    },
+  );
+
+  test("50 is the default", async () => {
+    const scan = await newScan();
+    const findings = Array.from({ length: 51 }, (_, index) => finding({ fingerprint: `f${index}` }));
+    await send("POST", `/api/v1/scans/${scan.id}/findings`, { findings });
+    const page = await listPage(`/api/v1/scans/${scan.id}/findings`);
+    expect(page.items).toHaveLength(50);
+    expect(page.next_cursor).not.toBeNull();
+  });
+
+  test("a cursor that is not this list's is 400", async () => {
+    const scan = await newScan();
+    await send("POST", `/api/v1/scans/${scan.id}/findings`, {
+      findings: [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })],
+    });
+    const findingsCursor = (await listPage(`/api/v1/scans/${scan.id}/findings?limit=1`)).next_cursor ?? "";
+    const scansCursor = (await listPage("/api/v1/scans?limit=1")).next_cursor ?? "";
+    const encode = (value: unknown) => btoa(JSON.stringify(value)).replaceAll("=", "");
+    const never = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+    for (const cursor of [
+      findingsCursor,
+      "",
+      "x",
+      "%00",
+      "💣",
+      "a".repeat(2000),
+      `${scansCursor}x`,
+      encode(["scans", 1e15, never]),
+      encode(["scans", -1, never]),
+      encode(["scans", 1.5, never]),
+      encode(["scans", 1, "x"]),
+      encode(["scans", 1]),
+      encode(7),
+      `${scansCursor}&cursor=${scansCursor}`,
+    ]) {
+      const problem = await problemOf(await gateway.request(`/api/v1/scans?cursor=${cursor}`, { as: key }));
+      expect(problem).toMatchObject({ status: 400, code: "malformed" });
+    }
+    expect((await gateway.request(`/api/v1/scans?cursor=${scansCursor}`, { as: key })).status).toBe(200);
+    expect((await gateway.request(`/api/v1/scans/${scan.id}/findings?cursor=${scansCursor}`, { as: key })).status).toBe(
+      400,
+    );
+  });
+});
+
+describe("PATCH /scans/{id}", () => {
+  test("reports progress, and answers whether to stop", async () => {
+    const scan = await newScan({ checks_total: 10 });
+    const running = (await (
+      await patch(scan, { status: "running", checks_done: 3, pass: 2, fail: 1 })
+    ).json()) as TestScan;
+    expect(running).toMatchObject({
+      status: "running",
+      checks_done: 3,
+      pass: 2,
+      fail: 1,
+      manual: 0,
+      cancel_requested: false,
+    });
+    expect(running["started_at"]).toEqual(expect.any(String));
+    expect(running["ended_at"]).toBeNull();
+    await send("POST", `/api/v1/scans/${scan.id}/cancel`, undefined);
+    expect(await (await patch(scan, { checks_done: 4 })).json()).toMatchObject({
+      checks_done: 4,
+      cancel_requested: true,
+    });
+  });
+
+  test("without any field is a sign of life", async () => {
+    const scan = await newScan();
+    const after = (await (await patch(scan, {})).json()) as TestScan;
+    expect(after).toMatchObject({ status: "pending", checks_done: 0 });
+    expect(String(after["updated_at"]) >= String(scan["updated_at"])).toBe(true);
+  });
+
+  test.each(["completed", "cancelled", "failed"])("%s ends the scan: nothing changes it any more", async (status) => {
+    const scan = await newScan({ checks_total: 1 });
+    const ended = (await (await patch(scan, { status, checks_done: 1, pass: 1 })).json()) as TestScan;
+    expect(ended).toMatchObject({ status, ended_at: expect.any(String), started_at: expect.any(String) });
+    for (const [method, suffix, body] of [
+      ["PATCH", "", { status: "running" }],
+      ["PATCH", "", { status }],
+      ["PATCH", "", {}],
+      ["POST", "/cancel", undefined],
+      ["POST", "/findings", { findings: [finding()] }],
+      ["POST", "/findings", { findings: [] }],
+    ] as const) {
+      const problem = await problemOf(await send(method, `/api/v1/scans/${scan.id}${suffix}`, body));
+      expect(problem).toMatchObject({ status: 409, code: "conflict" });
+    }
+    expect(await read(scan)).toEqual(ended);
+  });
+
+  test("of many that end it at once, one does", async () => {
+    const scan = await newScan();
+    const answers = await Promise.all(
+      ["completed", "failed", "cancelled", "completed", "failed"].map((status) => patch(scan, { status })),
+    );
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409, 409, 409, 409]);
+    const winner = (await answers.find(({ status }) => status === 200)?.json()) as TestScan;
+    expect(await read(scan)).toEqual(winner);
+  });
+
+  test.each([
+    [{ status: "expired" }, "/status"],
+    [{ status: "pending" }, "/status"],
+    [{ status: "done" }, "/status"],
+    [{ status: null }, "/status"],
+    [{ checks_done: -1 }, "/checks_done"],
+    [{ checks_done: 1.5 }, "/checks_done"],
+    [{ pass: "1" }, "/pass"],
+    [{ fail: -1 }, "/fail"],
+    [{ manual: 2_147_483_648 }, "/manual"],
+    [{ checks_done: 3, checks_total: 2 }, "/checks_done"],
+    [{ checks_done: 11 }, "/checks_done"],
+    [{ cancel_requested: true }, "/cancel_requested"],
+    [{ passed: 1 }, "/passed"],
+    [[], ""],
+  ])("refuses %j and changes nothing", async (body, pointer) => {
+    const scan = await newScan({ checks_total: 10 });
+    const problem = await problemOf(await patch(scan, body));
+    expect(problem).toMatchObject({ status: 422, code: "invalid" });
+    expect(problem.errors?.[0]?.pointer).toBe(pointer);
+    expect(await read(scan)).toEqual(scan);
+  });
+
+  test("an empty body is no sign of life but broken JSON", async () => {
+    const scan = await newScan();
+    const response = await gateway.request(`/api/v1/scans/${scan.id}`, { method: "PATCH", as: key });
+    expect(response.status).toBe(400);
+  });
+
+  test("checks done never exceed the total, whichever of the two comes", async () => {
+    const scan = await newScan({ checks_total: 10 });
+    expect((await patch(scan, { checks_done: 10 })).status).toBe(200);
+    expect((await patch(scan, { checks_total: 9 })).status).toBe(422);
+    expect((await patch(scan, { checks_total: 12, checks_done: 12 })).status).toBe(200);
+    const unknownTotal = await newScan();
+    expect((await patch(unknownTotal, { checks_done: 5 })).status).toBe(200);
+  });
+});
+
+describe("POST /scans/{id}/cancel", () => {
+  test.each(["user", "key"])("asks the scanner to stop, however often, for a %s", async (who) => {
+    const scan = await newScan();
+    for (let time = 0; time < 2; time += 1) {
+      const response = await send("POST", `/api/v1/scans/${scan.id}/cancel`, undefined, who === "user" ? user : key);
+      expect(response.status).toBe(202);
+      expect(await response.json()).toMatchObject({ id: scan.id, status: "pending", cancel_requested: true });
+    }
+    // The producer has given no sign of life.
+    expect((await read(scan))["updated_at"]).toBe(scan["updated_at"]);
+  });
+});
+
+describe("findings", () => {
+  const store = (scan: TestScan, findings: unknown) => send("POST", `/api/v1/scans/${scan.id}/findings`, { findings });
+
+  test("are stored once for each fingerprint; the last word counts", async () => {
+    const scan = await newScan();
+    const first = [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })];
+    expect(await (await store(scan, first)).json()).toEqual({ received: 2, created: 2, updated: 0 });
+    const again = [
+      finding({ fingerprint: "b", status: "PASS" }),
+      finding({ fingerprint: "c" }),
+      finding({ fingerprint: "c", detail: "last" }),
+    ];
+    expect(await (await store(scan, again)).json()).toEqual({ received: 3, created: 1, updated: 1 });
+    const { items } = await listPage(`/api/v1/scans/${scan.id}/findings`);
+    expect(items.map(({ fingerprint, status }) => [fingerprint, status])).toEqual([
+      ["a", "FAIL"],
+      ["b", "PASS"],
+      ["c", "FAIL"],
+    ]);
+    expect(items[2]).toMatchObject({ detail: "last" });
+  });
+
+  test("come back with every field, whatever was in them", async () => {
+    const scan = await newScan();
+    const given = finding({
+      detail: `"quoted" \\ \n\r\t \u2028 💣 ${"x".repeat(60_000)}`,
+      resource_name: "Ünï'; drop table scans; --",
+    });
+    await store(scan, [given]);
+    const { items } = await listPage(`/api/v1/scans/${scan.id}/findings`);
+    expect(items).toEqual([{ ...given, created_at: expect.any(String) }]);
+  });
+
+  test("may be a report's: the resource in one object, with fields that are not stored", async () => {
+    const scan = await newScan();
+    const { resource_type: _type, resource_id: _id, resource_name: _name, ...rest } = finding();
+    await store(scan, [{ ...rest, resource: { type: "app", id: "0oa", name: "Portal" }, waived: false, change: null }]);
+    const { items } = await listPage(`/api/v1/scans/${scan.id}/findings`);
+    expect(items[0]).toMatchObject({ resource_type: "app", resource_id: "0oa", resource_name: "Portal" });
+  });
+
+  test("1,000 are taken at once, 1,001 are not", async () => {
+    const scan = await newScan();
+    const many = Array.from({ length: 1001 }, (_, index) => finding({ fingerprint: `f${index}` }));
+    const refused = await problemOf(await store(scan, many));
+    expect(refused).toMatchObject({ status: 422, errors: [{ pointer: "/findings" }] });
+    expect(await (await store(scan, many.slice(0, 1000))).json()).toEqual({
+      received: 1000,
+      created: 1000,
+      updated: 0,
+    });
+    expect(await (await store(scan, [])).json()).toEqual({ received: 0, created: 0, updated: 0 });
+    const seen = new Set<unknown>();
+    let cursor: string | null = null;
+    do {
+      const page: Page = await listPage(
+        `/api/v1/scans/${scan.id}/findings?limit=200${cursor === null ? "" : `&cursor=${cursor}`}`,
+      );
+      for (const item of page.items) seen.add(item["fingerprint"]);
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(seen.size).toBe(1000);
+  });
+
+  test.each([
+    [{ fingerprint: undefined }, "/findings/0/fingerprint"],
+    [{ fingerprint: "" }, "/findings/0/fingerprint"],
+    [{ fingerprint: "a".repeat(201) }, "/findings/0/fingerprint"],
+    [{ check: undefined }, "/findings/0/check"],
+    [{ status: "pass" }, "/findings/0/status"],
+    [{ severity: "critical" }, "/findings/0/severity"],
+    [{ reason: "because" }, "/findings/0/reason"],
+    [{ detail: 7 }, "/findings/0/detail"],
+    [{ detail: "a\0" }, "/findings/0/detail"],
+    [{ detail: "x".repeat(65_537) }, "/findings/0/detail"],
+  ])("refuses %j, and stores nothing of the batch", async (change, pointer) => {
+    const scan = await newScan();
+    const problem = await problemOf(await store(scan, [finding(change), finding({ fingerprint: "good" })]));
+    expect(problem).toMatchObject({ status: 422, code: "invalid", errors: [{ pointer }] });
+    expect((await listPage(`/api/v1/scans/${scan.id}/findings`)).items).toEqual([]);
+  });
+
+  test.each([{}, { findings: {} }, { findings: [7] }, { findings: [null] }, { findings: [], more: 1 }])(
+    "refuses the body %j",
+    async (body) => {
+      const scan = await newScan();
+      expect((await send("POST", `/api/v1/scans/${scan.id}/findings`, body)).status).toBe(422);
+    },
+  );
+
+  test("more than 8 MiB are too large", async () => {
+    const scan = await newScan();
+    const large = Array.from({ length: 140 }, (_, index) =>
+      finding({ fingerprint: `f${index}`, detail: "x".repeat(60_000) }),
+    );
+    expect((await store(scan, large)).status).toBe(413);
+    expect((await store(scan, large.slice(0, 130))).status).toBe(200);
+  });
+});
+
+describe("paths", () => {
+  test.each(["1", "not-a-uuid", "7C9E6679-7425-40DE-944B-E07FC1F90AE7", "%00", "..%2f", "'"])(
+    "an id that is no UUID is 404: %s",
+    async (id) => {
+      for (const [method, suffix, json] of [
+        ["GET", "", undefined],
+        ["PATCH", "", {}],
+        ["POST", "/cancel", undefined],
+        ["GET", "/findings", undefined],
+        ["POST", "/findings", { findings: [] }],
+        ["GET", "/event-stream", undefined],
+      ] as const) {
+        const problem = await problemOf(await send(method, `/api/v1/scans/${id}${suffix}`, json));
+        expect(problem).toMatchObject({ status: 404, code: "not_found" });
+      }
+    },
+  );
+
+  test.each([
+    ["PUT", "/api/v1/scans", "GET"],
+    ["DELETE", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7", "PATCH"],
+    ["POST", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/event-stream", "GET"],
+    ["HEAD", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/event-stream", "GET"],
+    ["GET", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/cancel", "POST"],
+    ["GET", "/api/v1/stream-tokens", "POST"],
+    ["GET", "/api/v1/channels/scan:x:y/events", "POST"],
+    ["POST", "/healthz", "GET"],
+    ["POST", "/", "GET"],
+    ["PROPFIND", "/api/v1/scans", "POST"],
+    ["OPTIONS", "/api/v1/scans", "POST"],
+  ])("%s %s is 405 and names %s", async (method, path, allowed) => {
+    const response = await gateway.request(path, { method });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")?.split(", ")).toContain(allowed);
+    if (method !== "HEAD") expect(await problemOf(response)).toMatchObject({ code: "method_not_allowed" });
+  });
+
+  test.each([
+    "/nothing",
+    "/api/v1",
+    "/api/v1/",
+    "/api/v2/scans",
+    "/api/v1/scans/",
+    "/api/v1/stream-tokens/x",
+    "/assets/none.js",
+    "/assets/..%2findex.html",
+    "/x//y",
+    "/%",
+  ])("%s is 404", async (path) => {
+    expect(await problemOf(await gateway.request(path, { as: key }))).toMatchObject({ status: 404, code: "not_found" });
+  });
+
+  test("a stream token's request is checked like every body", async () => {
+    for (const body of [{}, { scan_id: "x" }, { scan_id: 7 }, { scan_id: null }, []]) {
+      expect((await send("POST", "/api/v1/stream-tokens", body)).status).toBe(422);
+    }
+    const broken = await gateway.request("/api/v1/stream-tokens", {
+      method: "POST",
+      as: user,
+      body: "{",
+      headers: { "content-type": "application/json" },
+    });
+    expect(broken.status).toBe(400);
+  });
+});
+
+interface Page {
+  readonly items: readonly TestScan[];
+  readonly next_cursor: string | null;
+}
+
+async function listPage(path: string): Promise<Page> {
+  const response = await gateway.request(path, { as: key });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Page;
+}
+
+async function listed(path: string): Promise<string[]> {
+  return (await listPage(path)).items.map(({ id }) => id);
+}
+
+function finding(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
+  return {
+    fingerprint: "fingerprint",
+    check: "password_minimum_length_15",
+    status: "FAIL",
+    reason: null,
+    severity: "high",
+    resource_type: "policy",
+    resource_id: "00p1",
+    resource_name: "Default",
+    expected: "15 or more",
+    actual: "8",
+    detail: "Policy Default asks for 8 characters, expected 15 or more",
+    ...changes,
+  };
+}
