@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import type { ParamKeys } from "hono/types";
 import type { Database } from "../drizzle/database.ts";
 import type { TenantTransaction } from "../drizzle/with_tenant.ts";
 import { makeChannelName } from "../shared/channel_name.ts";
@@ -7,8 +8,10 @@ import { openEventStream } from "./event_stream_route.ts";
 import type { Principal } from "./principal.ts";
 import type { Streams } from "./streams.ts";
 
+const defaultPath = "/:id/event-stream";
+
 /** What a feature says about its event stream; the platform does the rest. */
-export interface EventStreamDefinition {
+export interface EventStreamDefinition<Path extends string = typeof defaultPath> {
   /** The first segment of the feature's channels, and of no other feature's. */
   readonly prefix: string;
   /**
@@ -16,19 +19,19 @@ export interface EventStreamDefinition {
    * for a principal whose membership or key holds. Throws `NotFound` for what is not there or not visible,
    * `PermissionDenied` for what is visible but not to be followed; returns `ended(channel)` for what is over.
    */
-  readonly getChannels: (request: ChannelsRequest) => ChannelsResult | Promise<ChannelsResult>;
+  readonly getChannels: (request: ChannelsRequest<Path>) => ChannelsResult | Promise<ChannelsResult>;
   /** The stream closes after its terminal event (`*.end`); a stream of several channels after the last one's. Default false. */
   readonly closesAfterEnd?: boolean;
   /** Relative to where the route is mounted. Default `/:id/event-stream`. */
-  readonly path?: string;
+  readonly path?: Path;
   /** Whether a path parameter can name a resource; anything else is `NotFound` and never reaches the database. Default: a UUID. */
   readonly isResourceId?: (value: string) => boolean;
 }
 
-export interface ChannelsRequest {
+export interface ChannelsRequest<Path extends string = typeof defaultPath> {
   readonly principal: Principal;
-  /** The path's parameters. */
-  readonly params: Readonly<Record<string, string>>;
+  /** The path's parameters: `params.id` of `/:id/event-stream`. */
+  readonly params: { readonly [Name in ParamKeys<Path>]: string };
   readonly tx: TenantTransaction;
   /** The query's parameters, without `access_token`; of a repeated one the first. */
   readonly query: Readonly<Record<string, string>>;
@@ -57,10 +60,13 @@ export interface EventStreamDependencies {
 export type EventStreamRoute = Hono<{ Variables: { readonly dependencies: EventStreamDependencies } }>;
 
 /** Makes the route of a feature's event stream. Throws `TypeError` for a prefix that no channel name can have. */
-export function defineEventStream(definition: EventStreamDefinition): EventStreamRoute {
+export function defineEventStream<const Path extends string = typeof defaultPath>(
+  definition: EventStreamDefinition<Path>,
+): EventStreamRoute {
   makeChannelName(definition.prefix, "00000000-0000-0000-0000-000000000000", "-");
   const route: EventStreamRoute = new Hono();
-  route.get(definition.path ?? "/:id/event-stream", async (c, next) => {
+  const path: string = definition.path ?? defaultPath;
+  route.get(path, async (c, next) => {
     // Hono answers HEAD by running GET and dropping the body: a stream that nobody would ever read or close.
     if (c.req.method !== "GET") {
       await next();
@@ -68,7 +74,8 @@ export function defineEventStream(definition: EventStreamDefinition): EventStrea
     }
     const answer = await openEventStream(definition, c.var.dependencies, {
       request: c.req.raw,
-      params: c.req.param(),
+      // Hono fills in what the path names, which is what the type says.
+      params: c.req.param() as ChannelsRequest<Path>["params"],
       platform: c.env,
     });
     return answer ?? c.body(null, 204, { "cache-control": "no-store" });

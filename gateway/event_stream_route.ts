@@ -4,12 +4,17 @@ import { NotFound, PermissionDenied } from "../shared/app_error.ts";
 import { isUuid, parseChannelName } from "../shared/channel_name.ts";
 import { withPrincipal } from "./authority.ts";
 import { channelManager } from "./channel_manager.ts";
-import type { ChannelsResult, EventStreamDefinition, EventStreamDependencies } from "./define_event_stream.ts";
+import type {
+  ChannelsRequest,
+  ChannelsResult,
+  EventStreamDefinition,
+  EventStreamDependencies,
+} from "./define_event_stream.ts";
 import type { Principal } from "./principal.ts";
 
-export interface EventStreamRequest {
+export interface EventStreamRequest<Path extends string> {
   readonly request: Request;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: ChannelsRequest<Path>["params"];
   readonly platform: unknown;
 }
 
@@ -20,15 +25,15 @@ const maxChannels = 64;
  * From a request to an open stream; null when the resource has ended. Every refusal is thrown, before any byte of a
  * stream: `not_authenticated`, `not_found`, `permission_denied`, `too_many`, `unavailable`.
  */
-export async function openEventStream(
-  definition: EventStreamDefinition,
+export async function openEventStream<Path extends string>(
+  definition: EventStreamDefinition<Path>,
   dependencies: EventStreamDependencies,
-  { request, params, platform }: EventStreamRequest,
+  { request, params, platform }: EventStreamRequest<Path>,
 ): Promise<Response | null> {
   const { authenticator, streams } = dependencies;
   const principal = await authenticator.authenticateStream(request);
-  const isResourceId = definition.isResourceId ?? isUuid;
-  if (!Object.values(params).every(isResourceId)) throw new NotFound("No such resource");
+  const isResourceId: (value: string) => boolean = definition.isResourceId ?? isUuid;
+  if (!Object.values<string>(params).every((value) => isResourceId(value))) throw new NotFound("No such resource");
 
   const url = new URL(request.url);
   url.searchParams.delete("access_token");
@@ -46,16 +51,16 @@ export async function openEventStream(
   });
 }
 
-interface Lookup {
+interface Lookup<Path extends string> {
   readonly principal: Principal;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: ChannelsRequest<Path>["params"];
   readonly url: URL;
 }
 
-async function findChannels(
-  definition: EventStreamDefinition,
+async function findChannels<Path extends string>(
+  definition: EventStreamDefinition<Path>,
   { database }: EventStreamDependencies,
-  { principal, params, url }: Lookup,
+  { principal, params, url }: Lookup<Path>,
 ): Promise<ChannelsResult> {
   const counted = countStatements(database);
   const query = Object.fromEntries([...url.searchParams].toReversed());
@@ -69,7 +74,7 @@ async function findChannels(
 
 /** Whose channels these are is settled by their names alone, whatever the lookup was. */
 function requireChannels(
-  { prefix }: EventStreamDefinition,
+  { prefix }: { readonly prefix: string },
   principal: Principal,
   names: readonly string[],
 ): readonly string[] {
@@ -102,7 +107,7 @@ function lookupKey(principal: Principal, url: URL): string {
 function countStatements(database: Database): Database & { readonly count: number } {
   let count = 0;
   return {
-    statementTimeoutMs: database.statementTimeoutMs,
+    ...database,
     get count() {
       return count;
     },
@@ -110,6 +115,5 @@ function countStatements(database: Database): Database & { readonly count: numbe
       count += 1;
       return database.transact(statements);
     },
-    close: () => database.close(),
   };
 }

@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { AuthorityRecheck, type AuthorityCheck, type AuthoritySubject } from "../../gateway/authority_recheck.ts";
+import { Deadlines } from "../../gateway/deadlines.ts";
+import { noStreamMetrics } from "../../gateway/stream_metrics.ts";
+import type { StreamTenant } from "../../gateway/stream_tenants.ts";
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+afterEach(() => void vi.useRealTimers());
+
+const recheckMs = 30_000;
+
+interface FakeStream {
+  readonly principal: AuthoritySubject;
+  openedMs: number;
+  readonly closed: { readonly reason: string; readonly atMs: number }[];
+}
+
+function createStream(id: string, kind: "user" | "api_key" = "user"): FakeStream {
+  const closed: FakeStream["closed"] = [];
+  return { principal: { kind, id }, openedMs: Date.now(), closed };
+}
+
+/** A tenant whose streams leave it when they are closed, as open streams do. */
+function createTenant(streams: readonly FakeStream[]): StreamTenant & { add(stream: FakeStream): void } {
+  const set = new Set<FakeStream>();
+  const tenant = {
+    id: "tenant",
+    streams: set,
+    add(stream: FakeStream) {
+      set.add(
+        Object.assign(stream, {
+          close(reason: string) {
+            stream.closed.push({ reason, atMs: Date.now() });
+            set.delete(stream);
+          },
+        }),
+      );
+    },
+    remove() {},
+    release() {},
+  };
+  for (const stream of streams) tenant.add(stream);
+  return tenant as unknown as StreamTenant & { add(stream: FakeStream): void };
+}
+
+function setUp(stillAllowed: AuthorityCheck["stillAllowed"], random = () => 1) {
+  let failed = 0;
+  const deadlines = new Deadlines(Date.now);
+  const recheck = new AuthorityRecheck({
+    authority: { stillAllowed },
+    recheckMs,
+    deadlines,
+    metrics: { ...noStreamMetrics, recheckFailed: () => void (failed += 1) },
+    now: Date.now,
+    random,
+  });
+  return { recheck, deadlines, failed: () => failed };
+}
+
+test("recheck asks once for a tenant, each subject once, and closes who is not in the answer", async () => {
+  const asked: (readonly AuthoritySubject[])[] = [];
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    asked.push(subjects);
+    return new Set(subjects.filter(({ kind, id }) => kind === "user" && id === "ada"));
+  });
+  const streams = [
+    createStream("ada"),
+    createStream("ada"),
+    createStream("grace"),
+    createStream("ada", "api_key"),
+  ] as const;
+  recheck.watch(createTenant(streams));
+  await vi.advanceTimersByTimeAsync(recheckMs);
+  expect(asked[0]?.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["user ada", "user grace", "api_key ada"]);
+  expect(streams.map(({ closed }) => closed.map(({ reason }) => reason))).toEqual([[], [], ["revoked"], ["revoked"]]);
+});
+
+test("recheck closes a revoked stream within the interval although the answer is slow", async () => {
+  let isRevoked = false;
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    // What the query saw when it began; the answer takes all the time it may.
+    const allowed = new Set(isRevoked ? [] : subjects);
+    await new Promise((resolve) => setTimeout(resolve, recheckMs * 0.3 - 1));
+    return allowed;
+  });
+  const stream = createStream("ada");
+  recheck.watch(createTenant([stream]));
+  // Right after a query began, the worst moment.
+  await vi.advanceTimersByTimeAsync(recheckMs * 0.6 + 1);
+  isRevoked = true;
+  const revokedAtMs = Date.now();
+  await vi.advanceTimersByTimeAsync(2 * recheckMs);
+  expect(stream.closed).toHaveLength(1);
+  expect((stream.closed[0]?.atMs ?? Infinity) - revokedAtMs).toBeLessThan(recheckMs);
+});
+
+test("recheck keeps streams while the answer is away, and closes them after two to three intervals", async () => {
+  const { recheck, failed } = setUp(
+    () => Promise.reject(new Error("away")),
+    // One stream in three is closed at a try.
+    (() => {
+      let calls = 0;
+      return () => (calls++ % 3) / 3;
+    })(),
+  );
+  const startedMs = Date.now();
+  const streams = Array.from({ length: 30 }, (_, n) => createStream(String(n)));
+  recheck.watch(createTenant(streams));
+  await vi.advanceTimersByTimeAsync(2 * recheckMs - 1);
+  expect(streams.every(({ closed }) => closed.length === 0)).toBe(true);
+  expect(failed()).toBeGreaterThan(2);
+  await vi.advanceTimersByTimeAsync(2 * recheckMs);
+  expect(streams.every(({ closed }) => closed.length === 1 && closed[0]?.reason === "revoked")).toBe(true);
+  const times = new Set(streams.map(({ closed }) => closed[0]?.atMs));
+  expect(times.size).toBeGreaterThan(1);
+  expect(Math.max(...[...times].map(Number)) - startedMs).toBeLessThanOrEqual(3.6 * recheckMs);
+});
+
+test("recheck forgives an outage that ends in time, counted from the last answer", async () => {
+  let isAway = false;
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    if (isAway) throw new Error("away");
+    return new Set(subjects);
+  });
+  const stream = createStream("ada");
+  recheck.watch(createTenant([stream]));
+  for (let outage = 0; outage < 5; outage += 1) {
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(1.3 * recheckMs);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(recheckMs);
+  }
+  expect(stream.closed).toEqual([]);
+});
+
+test("recheck: an answer that takes too long counts as none", async () => {
+  const { recheck, failed } = setUp(() => new Promise(() => {}));
+  const stream = createStream("ada");
+  recheck.watch(createTenant([stream]));
+  await vi.advanceTimersByTimeAsync(recheckMs);
+  expect(failed()).toBe(1);
+  await vi.advanceTimersByTimeAsync(4 * recheckMs);
+  expect(stream.closed).toHaveLength(1);
+});
+
+test("recheck: who came after the question is not closed by its answer", async () => {
+  const { promise, resolve } = Promise.withResolvers<ReadonlySet<AuthoritySubject>>();
+  const { recheck } = setUp(() => promise);
+  const early = createStream("ada");
+  const tenant = createTenant([early]);
+  recheck.watch(tenant);
+  await vi.advanceTimersByTimeAsync(recheckMs * 0.6 + 1);
+  const late = createStream("ada");
+  tenant.add(late);
+  resolve(new Set());
+  await vi.advanceTimersByTimeAsync(1);
+  expect(early.closed).toHaveLength(1);
+  expect(late.closed).toHaveLength(0);
+});
+
+test("recheck asks nothing for a tenant without streams, and holds no timer for it", async () => {
+  const stillAllowed = vi.fn(async () => new Set<AuthoritySubject>());
+  const { recheck, deadlines } = setUp(stillAllowed);
+  const tenant = createTenant([]);
+  recheck.watch(tenant);
+  recheck.unwatch(tenant);
+  await vi.advanceTimersByTimeAsync(10 * recheckMs);
+  expect(stillAllowed).not.toHaveBeenCalled();
+  expect(deadlines.size).toBe(0);
+});
+
+test("recheck has at most eight questions under way, and asks the others after them", async () => {
+  let running = 0;
+  let most = 0;
+  let answered = 0;
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    running -= 1;
+    answered += 1;
+    return new Set(subjects);
+  });
+  for (let n = 0; n < 50; n += 1) recheck.watch(createTenant([createStream("ada")]));
+  await vi.advanceTimersByTimeAsync(recheckMs * 0.9);
+  expect(most).toBe(8);
+  expect(answered).toBe(50);
+});
