@@ -1,0 +1,213 @@
+import { inspect } from "node:util";
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { AppError } from "../../shared/app_error.ts";
+import type { Database, DatabaseOptions } from "../../drizzle/database.ts";
+import { scans } from "../../drizzle/schema.ts";
+import { findApiKey, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { asAdmin, createTestDatabase, type PostgresServer, type TestDatabase } from "../support/postgres.ts";
+import { suitePostgres } from "../support/suite_postgres.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
+import { randomHash, type SeededTenant, seedTenant } from "./seed.ts";
+
+/** A driver whose connections pass a proxy that can break them. */
+export interface BreakableDriver {
+  readonly connect: (url: string, options: DatabaseOptions) => Database;
+  /** What listens behind the breakable proxy, given where PostgreSQL is; PostgreSQL itself when absent. */
+  readonly startFront?: (postgresPort: number, breakablePort: () => number) => Promise<Front>;
+}
+
+export interface Front {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const timeouts = { connectTimeoutMs: 1_000, statementTimeoutMs: 1_000 };
+/** Both time-outs, the grace, and a busy machine. */
+const promptMs = 8_000;
+
+/** Whatever is wrong with the database: `unavailable` within seconds, never a hang, never rows; and well again afterwards. */
+export function describeOutages(driver: string, { connect, startFront }: BreakableDriver): void {
+  describe(`outages over ${driver}`, () => {
+    let server: PostgresServer;
+    let testDatabase: TestDatabase;
+    let front: Front | null = null;
+    let proxy: TcpProxy;
+    let acme: SeededTenant;
+
+    beforeAll(async () => {
+      server = await suitePostgres();
+      testDatabase = await createTestDatabase(server.adminUrl);
+      const postgresPort = Number(new URL(server.adminUrl).port);
+      front = (await startFront?.(postgresPort, () => proxy.port)) ?? null;
+      proxy = await startTcpProxy({ host: "127.0.0.1", port: front?.port ?? postgresPort });
+      const database = connect(proxiedUrl().href, {});
+      acme = await seedTenant(database);
+      await database.close();
+    });
+    afterAll(async () => {
+      await proxy?.close();
+      await front?.close();
+      await testDatabase?.drop();
+      await server?.stop();
+    });
+
+    function proxiedUrl(): URL {
+      const url = new URL(testDatabase.ownerUrl);
+      url.port = String(proxy.port);
+      return url;
+    }
+
+    function open(options: DatabaseOptions = {}, change: (url: URL) => void = () => {}): Database {
+      const url = proxiedUrl();
+      change(url);
+      const database = connect(url.href, { ...timeouts, ...options });
+      onTestFinished(() => database.close());
+      return database;
+    }
+
+    async function expectWell(database: Database): Promise<void> {
+      const rows = await withTenant(database, acme.id, (tx) => tx.select().from(scans));
+      expect(rows).toHaveLength(acme.scanIds.length);
+    }
+
+    test("a server that refuses connections, and is there again later", async () => {
+      const database = open();
+      proxy.refuse();
+      await expectUnavailable(() => ping(database));
+      await expectUnavailable(() => findApiKey(database, randomHash()));
+      proxy.restore();
+      await expectWell(database);
+    });
+
+    test("a connection that is cut while a statement runs, and while none does", async () => {
+      const database = open({ statementTimeoutMs: 20_000 });
+      await expectWell(database);
+      const running = expectUnavailable(() =>
+        withTenant(database, acme.id, (tx) => tx.execute(sql`select pg_sleep(15)`)),
+      );
+      await untilRunning(server, testDatabase, "pg_sleep(15)");
+      proxy.cut();
+      await running;
+      await expectWell(database);
+      proxy.cut();
+      await proxy.untilOpenCount(0);
+      await expectWellSoon(() => expectWell(database));
+    });
+
+    test("a network that swallows everything, before the connection and after", async () => {
+      const database = open();
+      proxy.stall();
+      await expectUnavailable(() => ping(database));
+      proxy.restore();
+      await expectWellSoon(() => expectWell(database));
+      proxy.stall();
+      await expectUnavailable(() => withTenant(database, acme.id, (tx) => tx.select().from(scans)));
+      proxy.restore();
+      await expectWellSoon(() => expectWell(database));
+    });
+
+    test("a statement that takes too long is also ended on the server", async () => {
+      const database = open();
+      await expectUnavailable(() => withTenant(database, acme.id, (tx) => tx.execute(sql`select pg_sleep(25)`)));
+      await expectWell(database);
+      expect(await countRunning(server, testDatabase, "pg_sleep(25)")).toBe(0);
+    });
+
+    test("a lock that somebody else holds", async () => {
+      const database = open();
+      await asAdmin(withDatabase(server.adminUrl, testDatabase.name), async (admin) => {
+        await admin.query("begin");
+        await admin.query("lock table scans in access exclusive mode");
+        await expectUnavailable(() => withTenant(database, acme.id, (tx) => tx.select().from(scans)));
+        await admin.query("rollback");
+      });
+      await expectWell(database);
+    });
+
+    test("an administrator who ends every connection", async () => {
+      const database = open({ statementTimeoutMs: 20_000 });
+      await expectWell(database);
+      const running = expectUnavailable(() =>
+        withTenant(database, acme.id, (tx) => tx.execute(sql`select pg_sleep(16)`)),
+      );
+      await untilRunning(server, testDatabase, "pg_sleep(16)");
+      await asAdmin(server.adminUrl, (admin) =>
+        admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [testDatabase.name]),
+      );
+      await running;
+      await expectWellSoon(() => expectWell(database));
+    });
+
+    test("a wrong password, an unknown database, and no connection left: unavailable, and the error says no secret", async () => {
+      const wrongPassword = open({}, (url) => (url.password = "hunter2"));
+      const wrongDatabase = open({}, (url) => (url.pathname = "/hunter3"));
+      const errors = [
+        await expectUnavailable(() => ping(wrongPassword)),
+        await expectUnavailable(() => ping(wrongDatabase)),
+      ];
+      await asAdmin(server.adminUrl, async (admin) => {
+        await admin.query(`alter database ${testDatabase.name} connection limit 0`);
+        await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [
+          testDatabase.name,
+        ]);
+      });
+      const full = open();
+      errors.push(await expectUnavailable(() => ping(full)));
+      await asAdmin(server.adminUrl, (admin) => admin.query(`alter database ${testDatabase.name} connection limit -1`));
+      await expectWellSoon(() => expectWell(full));
+      const { password } = new URL(testDatabase.ownerUrl);
+      for (const error of errors) {
+        const shown = inspect(error, { depth: 20, showHidden: true });
+        expect(shown).not.toContain("hunter2");
+        expect(shown).not.toContain(password);
+      }
+    });
+  });
+}
+
+/** Rejects within seconds with `AppError("unavailable")` that says when to come back. */
+async function expectUnavailable(work: () => Promise<unknown>): Promise<unknown> {
+  const startedMs = performance.now();
+  const error: unknown = await work().then(
+    () => "no error",
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(AppError);
+  expect(error).toMatchObject({ code: "unavailable", retryAfterSeconds: expect.any(Number) });
+  expect(performance.now() - startedMs).toBeLessThan(promptMs);
+  return error;
+}
+
+/** A connection that broke unnoticed may cost one more refusal, not two of one pool of few. */
+async function expectWellSoon(work: () => Promise<void>): Promise<void> {
+  const deadlineMs = performance.now() + promptMs;
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (!(error instanceof AppError) || performance.now() > deadlineMs) throw error;
+    }
+  }
+}
+
+async function countRunning(server: PostgresServer, { name }: TestDatabase, statement: string): Promise<number> {
+  return await asAdmin(server.adminUrl, async (admin) => {
+    const { rows } = await admin.query<{ count: number }>(
+      "select count(*)::int from pg_stat_activity where datname = $1 and state = 'active' and query like '%' || $2 || '%'",
+      [name, statement],
+    );
+    return rows[0]?.count ?? 0;
+  });
+}
+
+async function untilRunning(server: PostgresServer, testDatabase: TestDatabase, statement: string): Promise<void> {
+  while ((await countRunning(server, testDatabase, statement)) === 0);
+}
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
+}

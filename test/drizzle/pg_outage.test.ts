@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import { ping } from "../../drizzle/with_tenant.ts";
+import { describeOutages } from "./outage_suite.ts";
+import { openOnPostgres } from "./open_databases.ts";
+
+describeOutages("pg", { connect: createPgDatabase });
+
+test("who waits too long for a connection of the pool is refused, and the next one is served", async () => {
+  const opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1, connectTimeoutMs: 300 }));
+  const { database } = opened;
+  await ping(database);
+  const sleeping = database.transact([{ sql: "select pg_sleep(1.5)", params: [] }]);
+  await expect(ping(database)).rejects.toMatchObject({ code: "unavailable" });
+  await sleeping;
+  await ping(database);
+  await opened.close();
+});
+
+test("who would wait behind ten thousand others is refused at once", async () => {
+  const opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
+  const { database } = opened;
+  await ping(database);
+  const waiting = Array.from({ length: 10_002 }, () =>
+    ping(database).then(
+      () => "served",
+      () => "refused",
+    ),
+  );
+  await expect(ping(database)).rejects.toMatchObject({ code: "unavailable" });
+  const outcomes = await Promise.all(waiting.slice(0, 100));
+  expect(new Set(outcomes)).toEqual(new Set(["served"]));
+  await Promise.all(waiting);
+  await opened.close();
+});
