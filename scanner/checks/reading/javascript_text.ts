@@ -1,70 +1,64 @@
-/** The text of one string literal, or of several that `+` joins. */
-export type LiteralText = string;
-
 /**
  * The texts that a script can show: its string and template literals, unescaped, with those that `+` joins as one.
  * Comments and code are left out. A scanner for finding text, not a parser: it never fails, on any input.
  */
-export function textsOfScript(source: string): readonly LiteralText[] {
-  const texts: string[] = [];
-  scanCode(source, 0, { texts, endsAtBrace: false });
-  return texts;
+export function textsOfScript(source: string): readonly string[] {
+  const scan: Scan = { source, texts: [], noRegExpBefore: 0 };
+  scanCode(scan, 0, 0);
+  return scan.texts;
 }
 
 interface Scan {
+  readonly source: string;
   readonly texts: string[];
-  /** Inside `${…}` of a template the code ends with its closing brace. */
-  readonly endsAtBrace: boolean;
+  /** Up to here no slash starts a regular expression: one that reached the end of its line was none. */
+  noRegExpBefore: number;
 }
 
-/** Collects the texts from `start` on; returns where the code ends. */
-function scanCode(source: string, start: number, scan: Scan): number {
+// Deeper than anybody writes; a broken page must not cost the stack.
+const maxDepth = 50;
+
+/** Collects the texts from `start` on; returns where the code ends, which inside of a `${…}` is its closing brace. */
+function scanCode(scan: Scan, start: number, depth: number): number {
+  const { source, texts } = scan;
   let position = start;
-  let depth = 0;
+  let braces = 0;
   // What stands between the last literal and here: only a `+` joins it with the next.
   let between = "";
-  let hasLiteral = false;
-  // The last letter of code, which tells a regular expression from a division.
+  let joinable = -1;
+  // The last letter or word of code, which tells a regular expression from a division.
   let before = "";
 
   while (position < source.length) {
     const letter = source.charAt(position);
-    const pair = source.slice(position, position + 2);
-    if (pair === "//" || pair === "/*") {
+    const following = source.charAt(position + 1);
+    if (letter === "/" && (following === "/" || following === "*")) {
       position = endOfComment(source, position);
-    } else if (letter === "/" && startsRegExp(before)) {
-      position = endOfRegExp(source, position);
-      before = "/";
-      between += "/";
     } else if (letter === '"' || letter === "'" || letter === "`") {
-      const literal = letter === "`" ? readTemplate(source, position) : readString(source, position);
-      addText(scan.texts, literal.text, hasLiteral && between === "+");
-      scan.texts.push(...literal.nested);
-      hasLiteral = literal.nested.length === 0;
+      const index = between === "+" && joinable === texts.length - 1 ? joinable : texts.push("") - 1;
+      const literal = letter === "`" ? readTemplate(scan, position, depth) : readString(source, position);
+      texts[index] = `${texts[index] ?? ""}${literal.text}`;
+      joinable = index;
       between = "";
       before = letter;
       position = literal.end;
     } else {
-      if (letter === "{") depth += 1;
-      if (letter === "}" && scan.endsAtBrace && depth === 0) return position + 1;
-      if (letter === "}") depth -= 1;
+      const regExpEnd = letter === "/" && startsRegExp(before) ? endOfRegExp(scan, position) : position;
+      if (letter === "{") braces += 1;
+      if (letter === "}" && depth > 0 && braces === 0) return position + 1;
+      if (letter === "}") braces -= 1;
       if (!/\s/.test(letter)) {
         // Longer than a `+` joins nothing, so there is no need to remember it all.
         between = `${between}${letter}`.slice(0, 2);
         before = wordEnd.test(before) && wordEnd.test(letter) ? `${before}${letter}`.slice(-10) : letter;
       }
-      position += 1;
+      position = Math.max(position + 1, regExpEnd);
     }
   }
   return position;
 }
 
 const wordEnd = /\w$/;
-
-function addText(texts: string[], text: string, isJoined: boolean): void {
-  if (isJoined) texts.push(`${texts.pop() ?? ""}${text}`);
-  else texts.push(text);
-}
 
 function endOfComment(source: string, start: number): number {
   const isLine = source.charAt(start + 1) === "/";
@@ -79,24 +73,25 @@ function startsRegExp(before: string): boolean {
   return before === "" || "(,=:[!&|?{};+-*%<>~^".includes(before);
 }
 
-/** A regular expression ends on its line; one that does not was none. */
-function endOfRegExp(source: string, start: number): number {
+/** A regular expression ends on its line; one that does not was none, and its slash is a letter. */
+function endOfRegExp(scan: Scan, start: number): number {
+  const { source } = scan;
+  if (start < scan.noRegExpBefore) return start;
   let isClass = false;
-  for (let position = start + 1; position < source.length; position += 1) {
+  let position = start + 1;
+  for (; position < source.length && source.charAt(position) !== "\n"; position += 1) {
     const letter = source.charAt(position);
-    if (letter === "\n") return start + 1;
     if (letter === "\\") position += 1;
     else if (letter === "[") isClass = true;
     else if (letter === "]") isClass = false;
     else if (letter === "/" && !isClass) return position + 1;
   }
-  return start + 1;
+  scan.noRegExpBefore = position;
+  return start;
 }
 
 interface Literal {
   readonly text: string;
-  /** Literals inside the `${…}` of a template. */
-  readonly nested: readonly string[];
   readonly end: number;
 }
 
@@ -106,23 +101,24 @@ function readString(source: string, start: number): Literal {
   let text = "";
   for (let position = start + 1; position < source.length;) {
     const letter = source.charAt(position);
-    if (letter === quote) return { text, nested: [], end: position + 1 };
-    if (letter === "\n") return { text, nested: [], end: position };
+    if (letter === quote) return { text, end: position + 1 };
+    if (letter === "\n") return { text, end: position };
     const next = letter === "\\" ? readEscape(source, position) : { text: letter, end: position + 1 };
     text += next.text;
     position = next.end;
   }
-  return { text, nested: [], end: source.length };
+  return { text, end: source.length };
 }
 
-function readTemplate(source: string, start: number): Literal {
-  const nested: string[] = [];
+/** The literals inside of its `${…}` come after it, as texts of their own. */
+function readTemplate(scan: Scan, start: number, depth: number): Literal {
+  const { source } = scan;
   let text = "";
   for (let position = start + 1; position < source.length;) {
     const letter = source.charAt(position);
-    if (letter === "`") return { text, nested, end: position + 1 };
-    if (letter === "$" && source.charAt(position + 1) === "{") {
-      position = scanCode(source, position + 2, { texts: nested, endsAtBrace: true });
+    if (letter === "`") return { text, end: position + 1 };
+    if (letter === "$" && source.charAt(position + 1) === "{" && depth < maxDepth) {
+      position = scanCode(scan, position + 2, depth + 1);
       text += " ";
       continue;
     }
@@ -130,7 +126,7 @@ function readTemplate(source: string, start: number): Literal {
     text += next.text;
     position = next.end;
   }
-  return { text, nested, end: source.length };
+  return { text, end: source.length };
 }
 
 const shortEscapes: ReadonlyMap<string, string> = new Map([

@@ -6,7 +6,7 @@ import { textsOfScript } from "./javascript_text.ts";
  * hold, folded to lower case, with one space between words and no punctuation.
  */
 export function wordsOfPage(html: string): string {
-  return wordsOf(textsOfPage(html).join(" "));
+  return wordsOf(textOfMarkup(html, 0));
 }
 
 /** Letters and digits only: quotation marks, dashes and bullets are set in many ways and mean the same. */
@@ -18,66 +18,42 @@ export function wordsOf(text: string): string {
 // Soft hyphens, joiners and marks of direction: inside a word, and unseen.
 const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 
-/** HTML, and text within scripts that is HTML again. */
-function textsOfPage(html: string): readonly string[] {
+/** One pass from left to right, as a browser reads it; whatever is left open reaches to the end. */
+function textOfMarkup(html: string, depth: number): string {
   const texts: string[] = [];
   let position = 0;
   while (position < html.length) {
-    const special = nextSpecial(html, position);
-    texts.push(textOfMarkup(html.slice(position, special?.start)));
-    if (special === null) break;
-    if (special.kind === "script") texts.push(...textsOfScript(special.content).map(textOfLiteral));
-    if (special.kind === "markup") texts.push(...textsOfPage(special.content));
-    position = special.end;
+    const opening = html.indexOf("<", position);
+    texts.push(decodeHTML(html.slice(position, opening === -1 ? html.length : opening)));
+    if (opening === -1) break;
+    const part = readPart(html, opening, depth);
+    texts.push(part.text);
+    position = part.end;
   }
-  return texts;
+  return texts.join("");
 }
 
-interface Special {
-  readonly kind: "hidden" | "script" | "markup";
-  readonly content: string;
-  readonly start: number;
+interface Part {
+  /** What it puts into the text around it. */
+  readonly text: string;
   readonly end: number;
 }
 
-/** The next comment, script or style; what a page leaves open reaches to its end, as in a browser. */
-function nextSpecial(html: string, from: number): Special | null {
-  const opening = /<!--|<(script|style)\b((?:"[^"]*"|'[^']*'|[^>"'])*)>/gi;
-  opening.lastIndex = from;
-  const found = opening.exec(html);
-  if (found === null) return null;
-  const [whole, element, attributes = ""] = found;
-  const contentStart = found.index + whole.length;
-  const closing = element === undefined ? /-->/g : new RegExp(`</${element}[^>]*>`, "gi");
-  closing.lastIndex = contentStart;
-  const close = closing.exec(html);
-  return {
-    kind: element === undefined ? "hidden" : kindOf(element, attributes),
-    content: html.slice(contentStart, close?.index),
-    start: found.index,
-    end: close === null ? html.length : close.index + close[0].length,
-  };
+/** What starts at a `<`: a comment, a tag, or only a letter. */
+function readPart(html: string, start: number, depth: number): Part {
+  if (html.startsWith("<!--", start)) return { text: " ", end: after(html, "-->", start + 4) };
+  const name = /^<[/!?]?([a-z][\w-]*)/i.exec(html.slice(start, start + 40))?.[1]?.toLowerCase();
+  if (name === undefined) return { text: "<", end: start + 1 };
+  const end = endOfTag(html, start);
+  const isOpening = html.charAt(start + 1) !== "/";
+  if (isOpening && rawElements.has(name))
+    return readRaw(html, { name, tag: html.slice(start, end), start: end, depth });
+  // Elements that start a new line part words; `<b>U</b>SG` is one word.
+  return { text: inlineElements.has(name) ? "" : " ", end };
 }
 
-function kindOf(element: string, attributes: string): Special["kind"] {
-  if (element.toLowerCase() === "style") return "hidden";
-  const type = /\btype\s*=\s*["']?([^\s"'>]*)/i.exec(attributes)?.[1]?.toLowerCase() ?? "";
-  return /^text\/(html|template|x-)/.test(type) ? "markup" : "script";
-}
-
-/** A literal that a script puts into the page: markup, whose comments are not shown either. */
-function textOfLiteral(literal: string): string {
-  return textOfMarkup(literal.replaceAll(/<!--[\s\S]*?(?:-->|$)/g, " "));
-}
-
-/** Elements that start a new line part words; `<b>U</b>SG` is one word. */
-function textOfMarkup(markup: string): string {
-  const withoutTags = markup.replaceAll(
-    /<\/?([a-z][\w-]*)\b(?:"[^"]*"|'[^']*'|[^>"'])*>/gi,
-    (_tag: string, name: string) => (inlineElements.has(name.toLowerCase()) ? "" : " "),
-  );
-  return decodeHTML(withoutTags);
-}
+/** Elements whose content is no markup to show. */
+const rawElements = new Set(["script", "style", "noscript", "title"]);
 
 const inlineElements = new Set([
   "a",
@@ -95,3 +71,51 @@ const inlineElements = new Set([
   "u",
   "wbr",
 ]);
+
+interface RawElement {
+  readonly name: string;
+  readonly tag: string;
+  /** Where its content starts. */
+  readonly start: number;
+  /** How many scripts it is inside of. */
+  readonly depth: number;
+}
+
+// A script that writes a script that writes one: deeper than anybody writes.
+const maxDepth = 5;
+
+function readRaw(html: string, element: RawElement): Part {
+  const closing = new RegExp(`</${element.name}`, "gi");
+  closing.lastIndex = element.start;
+  const close = closing.exec(html)?.index ?? html.length;
+  const content = html.slice(element.start, close);
+  const end = close === html.length ? close : after(html, ">", close);
+  if (element.name !== "script" || element.depth >= maxDepth) return { text: " ", end };
+  const type = /\btype\s*=\s*["']?([^\s"'>]*)/i.exec(element.tag)?.[1]?.toLowerCase() ?? "";
+  // A template is markup that a script shows; what a script writes is markup too.
+  const texts = /^text\/(html|template|x-)/.test(type) ? [content] : textsOfScript(content);
+  return { text: ` ${texts.map((text) => textOfMarkup(text, element.depth + 1)).join(" ")} `, end };
+}
+
+/** A `>` in a quoted value does not end the tag. */
+function endOfTag(html: string, start: number): number {
+  let quote = "";
+  let before = "";
+  for (let position = start + 1; position < html.length; position += 1) {
+    const letter = html.charAt(position);
+    if (quote !== "") {
+      if (letter === quote) quote = "";
+    } else if (letter === ">") {
+      return position + 1;
+    } else if ((letter === '"' || letter === "'") && before === "=") {
+      quote = letter;
+    }
+    if (!/\s/.test(letter)) before = letter;
+  }
+  return html.length;
+}
+
+function after(html: string, text: string, from: number): number {
+  const found = html.indexOf(text, from);
+  return found === -1 ? html.length : found + text.length;
+}

@@ -1,0 +1,244 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type SignInPage } from "../../../scanner/artifacts.ts";
+import { bannerSentences } from "../../../scanner/checks/reading/dod_banner.ts";
+import { textsOfScript } from "../../../scanner/checks/reading/javascript_text.ts";
+import { wordsOf, wordsOfPage } from "../../../scanner/checks/reading/page_text.ts";
+import { evaluate } from "../../support/artifact_builders.ts";
+
+const check = "signon_dod_warning_banner_configured";
+const banner = bannerSentences.join(" ");
+const script = (code: string) => `<html><head><script nonce="x">${code}</script></head><body></body></html>`;
+
+describe("a page that shows the whole banner PASSes", () => {
+  test.each<[how: string, page: string]>([
+    ["as text", `<body>${banner}</body>`],
+    ["in upper case", `<body>${banner.toUpperCase()}</body>`],
+    ["wrapped and indented", `<body>${banner.replaceAll(" ", " \n   ")}</body>`],
+    ["in paragraphs", bannerSentences.map((sentence) => `<p>${sentence}</p>`).join("\n")],
+    [
+      "as a list without dashes",
+      `<ul>${bannerSentences.map((text) => `<li>${text.replace(/^-/, "")}</li>`).join("")}</ul>`,
+    ],
+    ["with a heading and other text between", bannerSentences.map((text) => `<h4>Notice</h4><p>${text}</p>`).join("")],
+    ["with emphasis inside words", `<p>${banner.replace("USG", "<b>U</b>SG")}</p>`],
+    ["with attributes that hold a >", `<p title="a > b">${banner}</p>`],
+    ["with entities", `<p>${banner.replaceAll("(", "&#40;").replaceAll(",", "&#x2c;").replaceAll(" ", "&nbsp;")}</p>`],
+    [
+      "with typographic dashes and quotes",
+      `<p>\u201C${banner.replaceAll("--", "\u2014").replaceAll(/-/g, "\u2011")}\u201D</p>`,
+    ],
+    ["with bullets", bannerSentences.map((text) => `\u2022 ${text}<br/>`).join("")],
+    ["with soft hyphens", `<p>${banner.replaceAll("communications", "communi\u00ADcations")}</p>`],
+    ["in a string of a script", script(`var banner = ${JSON.stringify(banner)};`)],
+    ["in single quotes", script(`var banner = '${banner}';`)],
+    [
+      "joined over lines",
+      script(
+        `var banner = ${pieces(50)
+          .map((piece) => JSON.stringify(piece))
+          .join("\n  + ")};`,
+      ),
+    ],
+    [
+      "joined within words",
+      script(
+        `x = ${pieces(7)
+          .map((piece) => `'${piece}'`)
+          .join("+")};`,
+      ),
+    ],
+    [
+      "joined with comments between",
+      script(
+        `x = ${pieces(90)
+          .map((piece) => `'${piece}' // part`)
+          .join("\n +")};`,
+      ),
+    ],
+    [
+      "added piece by piece",
+      script(bannerSentences.map((text) => `banner += ${JSON.stringify(`${text} `)};`).join("\n")),
+    ],
+    [
+      "as a list of sentences",
+      script(`show([${bannerSentences.map((text) => JSON.stringify(text)).join(", ")}].join("<br>"))`),
+    ],
+    ["in a template", script(`el.innerHTML = \`<div class="\${cls}">${bannerSentences.join("\n<br>\n")}</div>\`;`)],
+    ["with line breaks as escapes", script(`alert("${bannerSentences.join("\\n\\n")}")`)],
+    ["with escaped apostrophes", script(`alert('It\\'s yours: ${banner}')`)],
+    [
+      "with Unicode escapes",
+      script(`x = "${banner.replaceAll("U", "\\u0055").replaceAll("(", "\\x28").replaceAll("y", "\\u{79}")}"`),
+    ],
+    ["with escaped line ends", script(`x = "${banner.replaceAll(", ", ", \\\n")}"`)],
+    [
+      "with markup and entities in the string",
+      script(`x = "<p>${banner.replaceAll(" ", "&nbsp;").replaceAll(".", ".<br \\/>")}<\\/p>"`),
+    ],
+    ["after an address on the same line", script(`go("https://acme.okta.com/x"); var b = ${JSON.stringify(banner)};`)],
+    ["after a regular expression with a quote", script(`var r = /["']/g; var b = ${JSON.stringify(banner)};`)],
+    ["after a division", script(`var r = a / b; var c = d / e; var b = ${JSON.stringify(banner)};`)],
+    ["after code that is broken", script(`var broken = "never closed\nvar b = ${JSON.stringify(banner)};`)],
+    ["in the widget's texts", script(`config.i18n = { en: { "primaryauth.title": ${JSON.stringify(banner)} } };`)],
+    ["in a template element of a script", `<script type="text/x-handlebars">${banner}</script>`],
+    ["in a page without an end", `<body><p>${banner}`],
+  ])("%s", async (_, page) => {
+    expect(await judge(page)).toMatchObject({
+      status: "PASS",
+      findings: [{ resource: { type: "brand", name: "acme" } }],
+    });
+  });
+});
+
+describe("a page without it FAILs", () => {
+  test.each<[how: string, page: string]>([
+    ["the widget alone", '<body><div id="okta-login-container"></div></body>'],
+    ["in a comment", `<body><!-- ${banner} --></body>`],
+    ["in a comment around a script", `<!-- <script>var b = ${JSON.stringify(banner)};</script> -->`],
+    ["in a comment without an end", `<body><!-- ${banner}`],
+    ["in a line comment of a script", script(`// ${banner}`)],
+    ["in a block comment of a script", script(`/* ${banner} */ var x = "hello";`)],
+    ["in a comment inside a string", script(`x = "<!-- ${banner} -->"`)],
+    ["in a style", `<style>p::after { content: "${banner}" }</style>`],
+    ["in an attribute", `<p data-banner="${banner}"></p>`],
+    ["in the title", `<title>${banner}</title>`],
+    ["for browsers without scripts", `<noscript>${banner}</noscript>`],
+    ["as words in another order", `<p>${banner.split(" ").toReversed().join(" ")}</p>`],
+  ])("%s", async (_, page) => {
+    expect((await judge(page)).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
+  });
+
+  test.each(bannerSentences.map((sentence, index) => [index, sentence] as const))(
+    "without sentence %d, and names it",
+    async (_, sentence) => {
+      const result = await judge(`<p>${bannerSentences.filter((text) => text !== sentence).join(" ")}</p>`);
+      expect(result.status).toBe("FAIL");
+      expect(result.findings[0]?.actual).toContain(sentence.replace(/^-/, "").slice(0, 40));
+    },
+  );
+
+  test.each([
+    ["USG-authorized use only", "USG authorised use only"],
+    ["may inspect", "can inspect"],
+    ["not private", "private"],
+    ["clergy, and their assistants", "clergy"],
+  ])("with %j changed to %j", async (from, to) => {
+    expect(banner).toContain(from);
+    expect((await judge(`<p>${banner.replace(from, to)}</p>`)).status).toBe("FAIL");
+  });
+});
+
+describe("what a person has to look at", () => {
+  test.each([
+    ["DISA's short form", "I've read &amp; consent to terms in IS user agreem't."],
+    ["the short form in a script", `<script>alert('I\\'ve read & consent to terms in IS user agreem\\'t.')</script>`],
+    ["the short form with a typographic apostrophe", "I\u2019ve read & consent to terms in IS user agreem\u2019t"],
+  ])("%s", async (_, page) => {
+    expect(await judge(`<body>${page}</body>`)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+  });
+
+  test("every sentence, but not in order", async () => {
+    expect(await judge(bannerSentences.toReversed().join(" "))).toMatchObject({
+      status: "MANUAL",
+      reason: "needs_review",
+    });
+  });
+
+  test("content of another shape", async () => {
+    expect(await judge({ html: banner })).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  });
+});
+
+describe("the pages of the brands", () => {
+  test("are judged one by one; an uncustomized one FAILs and says so", async () => {
+    const page = (kind: SignInPage["kind"], content: unknown) => obtained({ kind, content });
+    const result = await evaluate(check, {
+      brand_sign_in_pages: obtained([
+        { brand: { id: "b1", name: "acme" }, page: page("customized", banner) },
+        { brand: { id: "b2", name: "default" }, page: page("default", "<html></html>") },
+        { brand: { id: "b3", name: "empty" }, page: page("default", null) },
+        { brand: { id: "b4", name: "refused" }, page: missing("missing_role", "403 E0000006") },
+      ]),
+    });
+    expect(result.findings.map(({ resource, status, reason }) => [resource.name, status, reason])).toEqual([
+      ["acme", "PASS", null],
+      ["default", "FAIL", null],
+      ["empty", "FAIL", null],
+      ["refused", "MANUAL", "missing_role"],
+    ]);
+    expect(result.findings[1]?.detail).toMatch(/the page is not customized/);
+  });
+
+  test("none is one FAIL for the org", async () => {
+    const result = await evaluate(check, { brand_sign_in_pages: obtained([]) });
+    expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
+  });
+
+  test("that broke off prove a bare page, and nothing else", async () => {
+    const pages = (content: string) => [
+      { brand: { id: "b1" }, page: obtained({ kind: "customized" as const, content }) },
+    ];
+    const bare = await evaluate(check, { brand_sign_in_pages: missing("provider_error", "", pages("bare")) });
+    const whole = await evaluate(check, { brand_sign_in_pages: missing("provider_error", "", pages(banner)) });
+    expect(bare.status).toBe("FAIL");
+    expect(whole).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+  });
+});
+
+describe("textsOfScript", () => {
+  test.each<[code: string, texts: readonly string[]]>([
+    [`"a" + "b"`, ["ab"]],
+    [`"a"+'b'+\`c\``, ["abc"]],
+    [`"a" + x + "b"`, ["a", "b"]],
+    [`"a" /* + */ "b"`, ["a", "b"]],
+    [`"a" ++ "b"`, ["a", "b"]],
+    ["`a${x}b`", ["a b"]],
+    ["`a${ `in` + 'ner' }b`", ["a b", "inner"]],
+    ["`a${ {b: '}'} }c`", ["a c", "}"]],
+    [`return /"/.test("a")`, ["a"]],
+    [`x = a / b; y = "c" / d`, ["c"]],
+    [`/[/"]/.test('a')`, ["a"]],
+    [String.raw`'\n\t\0\q\\'`, ["\n\t\0q\\"]],
+    [String.raw`'\u{110000}\uZZ\x'`, [" uZZx"]],
+    ["'open", ["open"]],
+    ["`open", ["open"]],
+    ["`open ${ 'in", ["open  ", "in"]],
+    ["/* open", []],
+    ["", []],
+  ])("of %j are %j", (code, texts) => {
+    expect(textsOfScript(code)).toEqual(texts);
+  });
+});
+
+test("wordsOf folds what is set in many ways", () => {
+  expect(wordsOf("  The \u201CUSG\u201D\u2014it\u2019s\u00A0one\u200B. ")).toBe(" the usg it s one ");
+});
+
+test("a page built to be slow is read in a moment", () => {
+  const started = performance.now();
+  for (const part of [
+    '<a "',
+    "<script",
+    "<!--",
+    "<script>'",
+    "<script>`${",
+    "<b x='",
+    "/*",
+    "&amp",
+    "<script>/[",
+    '<script type="text/html">',
+    "<script>`<script>`",
+  ]) {
+    wordsOfPage(part.repeat(20_000));
+  }
+  expect(performance.now() - started).toBeLessThan(10_000);
+});
+
+function pieces(length: number): readonly string[] {
+  return banner.match(new RegExp(`.{1,${length}}`, "g")) ?? [];
+}
+
+function judge(content: unknown) {
+  const page = obtained({ kind: "customized" as const, content });
+  return evaluate(check, { brand_sign_in_pages: obtained([{ brand: { id: "bnd1", name: "acme" }, page }]) });
+}
