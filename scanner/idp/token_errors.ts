@@ -112,7 +112,7 @@ function otherRefusal(answer: Answer, told: { readonly orgUrl: string; readonly 
   }
   const code = toSafeText(objectIn(answer.body)["errorCode"], 20);
   const body = parseBody(answer.body).kind;
-  if (status === 404 || (status < 500 && status !== 429 && body === "html") || status === 405) {
+  if (status === 404 || (status < 500 && status !== 429 && status !== 403 && body === "html") || status === 405) {
     const what = body === "html" ? "a web page" : `${status} ${code}`.trimEnd();
     return new IdpError(
       "wrong_org",
@@ -140,5 +140,5 @@ const general = "Applications → your app → General → Client Credentials";
 const createApp = "Create it in Applications → Create App Integration → API Services";
 const checkOrgUrl = "Set IDP_ORG_URL to the organization's address, such as https://acme.okta.com";
 const allowNetwork =
-  "The organization refuses this machine's network address: allow it in Security → Networks, in the network zone of the application's client credentials, or run from a permitted network";
+  "The organization refuses this machine's network address: allow it in Security → Networks, in the network zone of the application's client credentials, or run from a permitted network; and check IDP_ORG_URL";
 export const grantScopes = "Grant the read scopes in Applications → your app → Okta API Scopes → Grant";

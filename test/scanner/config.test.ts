@@ -1,0 +1,263 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  ConfigError,
+  defaultScopes,
+  readScannerConfig,
+  type Environment,
+  type ScannerFlags,
+} from "../../scanner/config.ts";
+
+const pem = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
+const otherPem = generateKeyPairSync("ec", { namedCurve: "P-384" })
+  .privateKey.export({ type: "pkcs8", format: "pem" })
+  .toString();
+const whole: Environment = { IDP_ORG_URL: "https://acme.okta.com", IDP_CLIENT_ID: "0oa1b2c3", IDP_PRIVATE_KEY: pem };
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "scanstream-config-"));
+  await writeFile(join(directory, "key.pem"), otherPem);
+  await writeFile(join(directory, "note.txt"), "hunter2-hunter2");
+  await writeFile(join(directory, "large.pem"), "x".repeat(131_073));
+  await mkdir(join(directory, "folder"));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+test("readScannerConfig fills in what is not set", () => {
+  expect(readScannerConfig({}, whole)).toMatchObject({
+    orgUrl: "https://acme.okta.com",
+    clientId: "0oa1b2c3",
+    key: { alg: "ES256", kid: null },
+    scopes: defaultScopes,
+    scopePrefix: null,
+    concurrency: 8,
+    timeoutMs: 30_000,
+    proxy: { httpsProxy: null, noProxy: "" },
+  });
+  expect(defaultScopes).toHaveLength(10);
+  expect(defaultScopes).not.toContain("users.read");
+});
+
+test("readScannerConfig names everything that is missing, in one message", () => {
+  const { problems, message } = failure({}, {});
+  expect(problems.map(({ name }) => name)).toEqual(["IDP_ORG_URL", "IDP_CLIENT_ID", "IDP_PRIVATE_KEY"]);
+  for (const name of [
+    "IDP_ORG_URL",
+    "--org-url",
+    "IDP_CLIENT_ID",
+    "--client-id",
+    "IDP_PRIVATE_KEY",
+    "IDP_PRIVATE_KEY_FILE",
+    "--private-key-file",
+  ]) {
+    expect(message).toContain(name);
+  }
+});
+
+test("readScannerConfig names everything that is wrong, in one message and without a value", () => {
+  const env = {
+    IDP_ORG_URL: "acme-secret.okta.com",
+    IDP_CLIENT_ID: "has blanks-secret",
+    IDP_PRIVATE_KEY: "hunter2-secret-hunter2",
+    IDP_SCOPES: "policies.manage-secret",
+    IDP_SCOPE_PREFIX: "secret",
+    HTTPS_PROXY: "::secret::",
+  };
+  const { problems, message } = failure({ concurrency: "secret", timeout: "secret" }, env);
+  expect(problems.map(({ name }) => name).toSorted()).toEqual(
+    [
+      "--concurrency",
+      "--timeout",
+      "HTTPS_PROXY",
+      "IDP_CLIENT_ID",
+      "IDP_ORG_URL",
+      "IDP_PRIVATE_KEY",
+      "IDP_SCOPES",
+      "IDP_SCOPE_PREFIX",
+    ].toSorted(),
+  );
+  expect(message).not.toContain("secret");
+});
+
+test("empty variables are unset ones", () => {
+  const { problems } = failure(
+    {},
+    { IDP_ORG_URL: "", IDP_CLIENT_ID: "  ", IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: "" },
+  );
+  expect(problems.map(({ message }) => message.startsWith("is not set"))).toEqual([true, true, true]);
+  expect(
+    readScannerConfig({}, { ...whole, IDP_SCOPES: " ", IDP_SCOPE_PREFIX: "", IDP_PRIVATE_KEY_ID: "", HTTPS_PROXY: "" })
+      .scopes,
+  ).toBe(defaultScopes);
+});
+
+test("a flag wins over its variable", () => {
+  const flags = { orgUrl: "https://flag.okta.com", clientId: "0oaflag", privateKeyFile: join(directory, "key.pem") };
+  expect(readScannerConfig(flags, whole)).toMatchObject({
+    orgUrl: "https://flag.okta.com",
+    clientId: "0oaflag",
+    key: { alg: "ES384" },
+  });
+  expect(failure({ ...flags, orgUrl: "" }, whole).problems).toEqual([expect.objectContaining({ name: "--org-url" })]);
+});
+
+test.each([
+  ["https://acme.okta.com", "https://acme.okta.com"],
+  ["https://acme.okta.com/", "https://acme.okta.com"],
+  [" https://ACME.okta.com:443 ", "https://acme.okta.com"],
+  ["https://login.acme.example:8443", "https://login.acme.example:8443"],
+  ["https://acme-admin.example", "https://acme-admin.example"],
+  ["http://127.0.0.1:8080", "http://127.0.0.1:8080"],
+  ["http://127.9.9.9", "http://127.9.9.9"],
+  ["http://localhost:1234/", "http://localhost:1234"],
+  ["http://[::1]:80", "http://[::1]"],
+])("IDP_ORG_URL may be %s", (given, orgUrl) => {
+  expect(readScannerConfig({}, { ...whole, IDP_ORG_URL: given }).orgUrl).toBe(orgUrl);
+});
+
+test.each([
+  ["acme.okta.com", "https://"],
+  ["http://acme.okta.com", "http:// only for loopback"],
+  ["http://128.0.0.1", "http:// only for loopback"],
+  ["http://127.0.0.1.example.com", "http:// only for loopback"],
+  ["http://localhost.example.com", "http:// only for loopback"],
+  ["ftp://acme.okta.com", "not https://"],
+  ["https://", "not a URL"],
+  ["https://acme okta.com", "not a URL"],
+  ["https://me:pw@acme.okta.com", "user name or password"],
+  ["https://acme.okta.com/admin/dashboard", "path, query or fragment"],
+  ["https://acme.okta.com?x=1", "path, query or fragment"],
+  ["https://acme.okta.com#x", "path, query or fragment"],
+  ["https://acme-admin.okta.com", "without -admin"],
+  ["https://acme-admin.oktapreview.com", "without -admin"],
+  ["https://acme-admin.okta.mil", "without -admin"],
+])("IDP_ORG_URL may not be %s", (given, words) => {
+  const { problems } = failure({}, { ...whole, IDP_ORG_URL: given });
+  expect(problems).toEqual([{ name: "IDP_ORG_URL", message: expect.stringContaining(words) as string }]);
+});
+
+test.each([
+  ["policies.read", ["policies.read"]],
+  ["okta.policies.read idp.apps.read", ["policies.read", "apps.read"]],
+  [" policies.read,\n users.read ,policies.read", ["policies.read", "users.read"]],
+])("IDP_SCOPES %j replaces the list", (given, scopes) => {
+  expect(readScannerConfig({}, { ...whole, IDP_SCOPES: given }).scopes).toEqual(scopes);
+});
+
+test.each([
+  "policies.manage",
+  "openid",
+  "okta.policies.read;x",
+  ",",
+  "policies.read okta.apps.manage",
+  Array.from({ length: 51 }, (_, index) => `s${index}.read`).join(" "),
+])("IDP_SCOPES may not be %j", (given) => {
+  expect(failure({}, { ...whole, IDP_SCOPES: given }).problems).toEqual([
+    expect.objectContaining({ name: "IDP_SCOPES" }),
+  ]);
+});
+
+test("IDP_SCOPES may hold fifty scopes", () => {
+  const given = Array.from({ length: 50 }, (_, index) => `s${index}.read`).join(" ");
+  expect(readScannerConfig({}, { ...whole, IDP_SCOPES: given }).scopes).toHaveLength(50);
+});
+
+test("IDP_SCOPE_PREFIX is okta or idp", () => {
+  expect(readScannerConfig({}, { ...whole, IDP_SCOPE_PREFIX: "idp" }).scopePrefix).toBe("idp");
+  expect(readScannerConfig({}, { ...whole, IDP_SCOPE_PREFIX: "okta" }).scopePrefix).toBe("okta");
+  expect(failure({}, { ...whole, IDP_SCOPE_PREFIX: "Okta." }).problems[0]?.message).toContain("okta or idp");
+});
+
+test.each([
+  ["concurrency", "1", true],
+  ["concurrency", "50", true],
+  ["concurrency", "0", false],
+  ["concurrency", "51", false],
+  ["concurrency", "1.5", false],
+  ["concurrency", "-1", false],
+  ["concurrency", "", false],
+  ["timeout", "0.001", true],
+  ["timeout", "600", true],
+  ["timeout", "0", false],
+  ["timeout", "600.1", false],
+  ["timeout", "-5", false],
+  ["timeout", "1e3", false],
+  ["timeout", "ten", false],
+  ["timeout", "Infinity", false],
+])("--%s %s", (flag, value, isAccepted) => {
+  const flags = { [flag]: value };
+  if (isAccepted) expect(() => readScannerConfig(flags, whole)).not.toThrow();
+  else expect(failure(flags, whole).problems).toEqual([expect.objectContaining({ name: `--${flag}` })]);
+});
+
+test("--timeout is seconds, --concurrency a number of requests", () => {
+  expect(readScannerConfig({ timeout: "2.5", concurrency: "3" }, whole)).toMatchObject({
+    timeoutMs: 2500,
+    concurrency: 3,
+  });
+});
+
+test("the key's content wins over its file", () => {
+  const file = join(directory, "key.pem");
+  expect(readScannerConfig({}, { ...whole, IDP_PRIVATE_KEY_FILE: file }).key.alg).toBe("ES256");
+  expect(readScannerConfig({}, { ...whole, IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: file }).key.alg).toBe("ES384");
+});
+
+test.each([
+  ["missing.pem", "no such file"],
+  ["folder", "directory"],
+  ["large.pem", "131073 bytes"],
+  ["note.txt", "neither PEM nor JSON"],
+])("a key file that is %s says so", (name, words) => {
+  const { problems, message } = failure(
+    {},
+    { ...whole, IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: join(directory, name) },
+  );
+  expect(problems).toEqual([{ name: "IDP_PRIVATE_KEY_FILE", message: expect.stringContaining(words) as string }]);
+  expect(message).not.toContain("hunter2");
+});
+
+test("a refused key says which formats are accepted", () => {
+  const { message } = failure({}, { ...whole, IDP_PRIVATE_KEY: "hunter2-hunter2" });
+  expect(message).toContain("IDP_PRIVATE_KEY: is not a usable private key");
+  expect(message).toContain("PKCS#8, PKCS#1 or SEC1");
+  expect(message).not.toContain("hunter2");
+});
+
+test("IDP_PRIVATE_KEY_ID is the kid, and has no blanks", () => {
+  expect(readScannerConfig({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid-1" }).key.kid).toBe("kid-1");
+  expect(failure({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid 1" }).problems).toEqual([
+    expect.objectContaining({ name: "IDP_PRIVATE_KEY_ID" }),
+  ]);
+});
+
+test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", () => {
+  const proxyOf = (env: Environment) => readScannerConfig({}, { ...whole, ...env }).proxy;
+  expect(proxyOf({ HTTPS_PROXY: "http://me:pw@proxy:3128", NO_PROXY: ".local" })).toEqual({
+    httpsProxy: "http://me:pw@proxy:3128/",
+    noProxy: ".local",
+  });
+  expect(proxyOf({ https_proxy: "proxy:3128", no_proxy: "a,b" })).toEqual({
+    httpsProxy: "http://proxy:3128/",
+    noProxy: "a,b",
+  });
+  expect(failure({}, { ...whole, HTTPS_PROXY: "socks5://me:hunter2@proxy" }).message).not.toContain("hunter2");
+});
+
+function failure(flags: ScannerFlags, env: Environment): ConfigError {
+  try {
+    readScannerConfig(flags, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error("The configuration was accepted");
+}
