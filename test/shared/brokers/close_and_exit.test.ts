@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { createChannel } from "../../conformance/broker_adapters.ts";
+import { startEventGateway, type EventGateway } from "../../support/event_gateway.ts";
+import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { startUpstashBridge, type UpstashBridge } from "../../support/upstash_bridge.ts";
+
+let redis: RedisServer;
+let bridge: UpstashBridge;
+let gateway: EventGateway;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  bridge = await startUpstashBridge({ redisUrl: redis.url });
+  gateway = await startEventGateway({ apiKey: "the-key", heartbeatMs: 100 });
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await bridge.close();
+  await redis.stop();
+});
+
+/** The output of a process that uses the broker; rejects when it has to be ended by force. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const script = fileURLToPath(new URL("../../support/broker_child.ts", import.meta.url));
+  const child = spawn(process.execPath, [script, ...args], { env: { ...process.env, ...env } });
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += String(chunk)));
+  child.stderr.on("data", (chunk) => (output += String(chunk)));
+  const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const [code, signal] = await once(child, "close");
+  clearTimeout(timer);
+  if (code !== 0) throw new Error(`The process did not end by itself (${code ?? signal}): ${output}`);
+  return output;
+}
+
+const kinds: readonly (readonly [string, () => readonly string[]])[] = [
+  ["memory", () => ["memory", "", ""]],
+  ["redis", () => ["redis", redis.url, ""]],
+  ["upstash", () => ["upstash", bridge.url, bridge.token]],
+  ["gateway", () => ["gateway", gateway.url, "the-key"]],
+];
+
+test.each(kinds)("a process that closes its %s broker ends by itself", async (_, args) => {
+  expect(await run([...args(), createChannel()])).toBe("closed\n");
+});
+
+test("a subscriber that throws costs the others nothing and is seen", async () => {
+  const output = await run(["memory", "", "", "channel", "throw"]);
+  expect(output).toBe("uncaught: a bug of the subscriber\nclosed\n");
+});
+
+test("a process whose broker never answered ends by itself, and says nothing of its own", async () => {
+  const server = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const output = await run([
+    "redis",
+    `redis://:hunter2@127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
+    "",
+    "channel",
+    "fail",
+  ]);
+  expect(output).toMatch(/^AppError: Cannot ping: Redis did not answer within 0.5 s/);
+  expect(output).not.toContain("hunter2");
+  expect(output).toMatch(/closed\n$/);
+});
+
+test("createRedisBroker speaks TLS to a server whose certificate the process trusts", async () => {
+  const path = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
+  const [key, cert] = [readFileSync(path("localhost_key.pem")), readFileSync(path("localhost_cert.pem"))];
+  const server = createTlsServer({ key, cert }, (client) => {
+    const upstream = connect(redis.port, redis.host);
+    client.on("error", () => upstream.destroy());
+    upstream.on("error", () => client.destroy());
+    client.pipe(upstream).pipe(client);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const url = `rediss://localhost:${typeof address === "object" ? address?.port : ""}`;
+  const trusting = { NODE_EXTRA_CA_CERTS: path("localhost_cert.pem") };
+  expect(await run(["redis", url, "", createChannel()], trusting)).toBe("closed\n");
+});

@@ -1,0 +1,174 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Broker } from "../../../shared/broker.ts";
+import { createGatewayBroker, type GatewayBrokerOptions } from "../../../shared/brokers/gateway.ts";
+import { maxMessageBytes } from "../../../shared/brokers/message.ts";
+import { createChannel } from "../../conformance/broker_adapters.ts";
+import { eventMessage, record, unavailability } from "../../conformance/broker_harness.ts";
+import { startEventGateway, type EventGateway } from "../../support/event_gateway.ts";
+
+const apiKey = "ssk_the-key";
+const quiet = { onMessage() {}, onLost() {} };
+const never = new AbortController().signal;
+
+async function start(): Promise<EventGateway> {
+  const server = await startEventGateway({ apiKey, heartbeatMs: 100 });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+function open(url: string, options: Partial<GatewayBrokerOptions> = {}): Broker {
+  const broker = createGatewayBroker({ url, apiKey, ...options });
+  onTestFinished(() => broker.close());
+  return broker;
+}
+
+test.each([
+  [401, /refused the API key \(401, SCANSTREAM_API_KEY\)/, 30],
+  [403, /does not allow the API key this channel/, 30],
+  [404, /does not know the resource/, 30],
+  [422, /answered 422/, 30],
+  [429, /answered 429/, 2],
+  [500, /answered 500/, 2],
+  [503, /answered 503/, 2],
+  [200, /answered 200/, 30],
+  [302, /answered 302/, 30],
+])("createGatewayBroker says what a %d to a publish means", async (status, message, retryAfterSeconds) => {
+  const server = await start();
+  server.answerWith({ status, body: JSON.stringify({ detail: `no, ${apiKey}` }) });
+  const error = await unavailability(open(server.url).publish(createChannel(), eventMessage({ n: 1 })), [apiKey]);
+  expect(error.message).toMatch(message);
+  expect(error.message).toContain(server.url);
+  expect(error.retryAfterSeconds).toBe(retryAfterSeconds);
+  expect(String(error.cause)).toContain("no, [secret]");
+});
+
+test.each([
+  ["7", 7],
+  ["0", 2],
+  ["soon", 2],
+])("createGatewayBroker passes on Retry-After: %s", async (header, seconds) => {
+  const server = await start();
+  server.answerWith({ status: 503, headers: { "retry-after": header } });
+  const error = await unavailability(open(server.url).publish(createChannel(), eventMessage({ n: 1 })), [apiKey]);
+  expect(error.retryAfterSeconds).toBe(seconds);
+});
+
+test.each([
+  [204, /already ended/],
+  [401, /refused the API key/],
+  [404, /does not know/],
+  [429, /answered 429/],
+])("createGatewayBroker says what a %d to a subscription means", async (status, message) => {
+  const server = await start();
+  server.answerWith({ status });
+  const error = await unavailability(open(server.url).subscribe([createChannel()], quiet, never), [apiKey]);
+  expect(error.message).toMatch(message);
+});
+
+test("createGatewayBroker does not take a page for a stream", async () => {
+  const server = await start();
+  server.answerWith({ status: 200, headers: { "content-type": "text/html" }, body: "<h1>Sign in</h1>" });
+  await unavailability(open(server.url).subscribe([createChannel()], quiet, never), [apiKey]);
+});
+
+test("createGatewayBroker goes on with the next event when one was refused", async () => {
+  const server = await start();
+  const channel = createChannel();
+  const broker = open(server.url);
+  server.answerWith({ status: 422 });
+  await unavailability(broker.publish(channel, eventMessage({ n: 1 })), [apiKey]);
+  server.answerWith(null);
+  const recording = await record(broker, channel);
+  await broker.publish(channel, eventMessage({ n: 2 }));
+  await recording.untilCount(1);
+});
+
+test("createGatewayBroker sends the message as the body, with the key, to the encoded channel", async () => {
+  const sent: unknown[] = [];
+  const broker = open("https://gateway.example/base/", {
+    fetch: async (input, init) => {
+      const request = new Request(input, init);
+      const headers = [request.headers.get("authorization"), request.headers.get("content-type"), request.redirect];
+      sent.push([request.method, request.url, ...headers, await request.text()]);
+      return new Response("{}", { status: 202 });
+    },
+  });
+  const channel = createChannel();
+  await broker.publish(channel, eventMessage({ n: 1 }));
+  const url = `https://gateway.example/base/api/v1/channels/${encodeURIComponent(channel)}/events`;
+  expect(sent).toEqual([["POST", url, `Api-Key ${apiKey}`, "application/json", "manual", eventMessage({ n: 1 })]]);
+});
+
+test("createGatewayBroker publishes on one channel while another waits", async () => {
+  const blocked = Promise.withResolvers<Response>();
+  const [slow, fast] = [createChannel(), createChannel()];
+  const broker = open("https://gateway.example", {
+    fetch: async (input) =>
+      new URL(new Request(input).url).pathname.includes(encodeURIComponent(slow))
+        ? blocked.promise
+        : new Response(null, { status: 202 }),
+  });
+  const waiting = broker.publish(slow, eventMessage({ n: 1 }));
+  await broker.publish(fast, eventMessage({ n: 2 }));
+  blocked.resolve(new Response(null, { status: 202 }));
+  await waiting;
+});
+
+test("createGatewayBroker streams a channel that is no scan's only from where it is told", async () => {
+  const server = await start();
+  const scan = createChannel();
+  const job = scan.replace(/^scan:/, "job:");
+  for (const channel of [job, "nonsense", "scan:x:y", scan.replace(/[^:]+$/, "..")]) {
+    await expect(open(server.url).subscribe([channel], quiet, never)).rejects.toThrow(
+      /no event-stream is known for the channel/,
+    );
+  }
+  const told = open(server.url, {
+    eventStreamUrl: (channel) => `${server.url}/api/v1/scans/${channel.split(":").at(-1)}/event-stream`,
+  });
+  const recording = await record(told, job);
+  await told.publish(job, eventMessage({ n: 1 }));
+  await recording.untilCount(1);
+  expect(recording.labelled).toEqual([`${job} ${eventMessage({ n: 1 })}`]);
+});
+
+test.each([
+  ["an event without a type", "data: {}\n\n"],
+  ["an event of an unknown verb", "event: scan.exploded\ndata: {}\n\n"],
+  ["a type that would break out of its message", 'event: scan.end","x":"\ndata: {}\n\n'],
+  ["invalid UTF-8", Buffer.from([0x3a, 0xff, 0x0a])],
+  ["a line that does not end", `data: ${"x".repeat(maxMessageBytes + 10_000)}`],
+])("createGatewayBroker ends a subscription as garbage for %s", async (_, bytes) => {
+  const server = await start();
+  const channel = createChannel();
+  const recording = await record(open(server.url), channel);
+  server.writeRaw(bytes);
+  expect(await recording.untilLost()).toBe("garbage");
+  expect(recording.messages).toEqual([]);
+});
+
+test("createGatewayBroker is pinged by the gateway's readiness", async () => {
+  const server = await start();
+  await open(server.url).ping();
+  server.answerWith({ status: 503 });
+  await unavailability(open(server.url).ping(), [apiKey]);
+});
+
+test.each([
+  "",
+  "gateway",
+  "ftp://gateway",
+  "https://user:pa55@gateway",
+  "https://gateway?key=pa55",
+  "https://gateway#pa55",
+])("createGatewayBroker refuses %j as a URL and does not repeat it", (url) => {
+  const create = () => createGatewayBroker({ url, apiKey });
+  expect(create).toThrow(TypeError);
+  expect(create).toThrow(/SCANSTREAM_URL is not valid: expected an https:/);
+  expect(create).not.toThrow(/pa55/);
+});
+
+test.each(["", "two words", "line\nbreak", "käy"])("createGatewayBroker refuses %j as a key", (bad) => {
+  const create = () => createGatewayBroker({ url: "https://gateway.example", apiKey: bad });
+  expect(create).toThrow(/SCANSTREAM_API_KEY is not valid/);
+});

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { startWatchdog } from "../../../shared/brokers/watchdog.ts";
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function start(options = { quietMs: 20_000, patienceMs: 10_000 }) {
+  const calls: string[] = [];
+  const watchdog = startWatchdog({
+    ...options,
+    onQuiet: () => void calls.push("quiet"),
+    onSilent: () => void calls.push("silent"),
+  });
+  return { calls, watchdog };
+}
+
+test("startWatchdog asks after the quiet time and gives up after the patience, each once", () => {
+  const { calls } = start();
+  vi.advanceTimersByTime(19_999);
+  expect(calls).toEqual([]);
+  vi.advanceTimersByTime(2501);
+  expect(calls).toEqual(["quiet"]);
+  vi.advanceTimersByTime(9999);
+  expect(calls).toEqual(["quiet"]);
+  vi.advanceTimersByTime(2501);
+  expect(calls).toEqual(["quiet", "silent"]);
+  vi.advanceTimersByTime(600_000);
+  expect(calls).toEqual(["quiet", "silent"]);
+});
+
+test.each([
+  ["REST", { quietMs: 20_000, patienceMs: 10_000 }, 30_000],
+  ["TCP", { quietMs: 5000, patienceMs: 10_000 }, 15_000],
+  ["the gateway's streams", { quietMs: 15_000, patienceMs: 15_000 }, 30_000],
+])("startWatchdog finds silence within 60 s and not before its time: %s", (_, options, leastMs) => {
+  for (const offsetMs of [0, 1, 1249, 2499]) {
+    const { calls, watchdog } = start(options);
+    vi.advanceTimersByTime(offsetMs);
+    watchdog.heard();
+    vi.advanceTimersByTime(leastMs - 1);
+    expect(calls).not.toContain("silent");
+    vi.advanceTimersByTime(60_000 - leastMs);
+    expect(calls).toContain("silent");
+    watchdog.stop();
+  }
+});
+
+test("startWatchdog begins anew whenever something is heard, also after it asked", () => {
+  const { calls, watchdog } = start();
+  vi.advanceTimersByTime(23_000);
+  expect(calls).toEqual(["quiet"]);
+  watchdog.heard();
+  vi.advanceTimersByTime(19_000);
+  expect(calls).toEqual(["quiet"]);
+  vi.advanceTimersByTime(4000);
+  expect(calls).toEqual(["quiet", "quiet"]);
+});
+
+test("startWatchdog is silent itself once it is stopped", () => {
+  const { calls, watchdog } = start();
+  vi.advanceTimersByTime(25_000);
+  watchdog.stop();
+  vi.advanceTimersByTime(60_000);
+  expect(calls).toEqual(["quiet"]);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("startWatchdog counts a process that slept as one tick", () => {
+  const { calls } = start();
+  vi.advanceTimersByTime(2500);
+  // The clock jumps; timers do not run meanwhile.
+  vi.setSystemTime(Date.now() + 3_600_000);
+  vi.advanceTimersByTime(2500);
+  expect(calls).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import { createGatewayBroker } from "../../shared/brokers/gateway.ts";
+import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import { createRedisBroker } from "../../shared/brokers/redis.ts";
+import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
+import type { Broker } from "../../shared/broker.ts";
+import { eventMessage, record } from "../conformance/broker_harness.ts";
+
+// A process that uses one broker and ends by itself once it is closed: nothing of it may keep the process alive.
+const [kind, url = "", secret = "", channel = "channel", use = "all"] = process.argv.slice(2);
+const broker = create();
+// Never used, and closed or not: it holds nothing.
+createRedisBroker({ url: "redis://127.0.0.1:1", database: 2 });
+createUpstashBroker({ url: "http://127.0.0.1:1", token: "token", database: 2 });
+createGatewayBroker({ url: "http://127.0.0.1:1", apiKey: "key" });
+if (use === "all") {
+  const recording = await record(broker, channel);
+  await broker.publish(channel, eventMessage({ n: 1 }));
+  await recording.untilCount(1);
+} else if (use === "fail") {
+  await broker.ping().catch((error: unknown) => console.log(error));
+} else if (use === "throw") {
+  // A subscriber with a bug: the others get the message, and the bug is seen.
+  const seen = Promise.withResolvers<void>();
+  process.once("uncaughtException", (error) => {
+    console.log(`uncaught: ${error.message}`);
+    seen.resolve();
+  });
+  const handlers = {
+    onMessage() {
+      throw new Error("a bug of the subscriber");
+    },
+    onLost() {},
+  };
+  await broker.subscribe([channel], handlers, new AbortController().signal);
+  const recording = await record(broker, channel);
+  await broker.publish(channel, eventMessage({ n: 1 }));
+  await recording.untilCount(1);
+  await seen.promise;
+}
+await broker.close();
+console.log("closed");
+
+function create(): Broker {
+  if (kind === "redis") return createRedisBroker({ url, database: 2, ...(use === "fail" ? { timeoutMs: 500 } : {}) });
+  if (kind === "upstash") return createUpstashBroker({ url, token: secret, database: 2 });
+  if (kind === "gateway") return createGatewayBroker({ url, apiKey: secret });
+  return createMemoryBroker();
+}
