@@ -2,6 +2,8 @@ import type { GatewayIo } from "./commands.ts";
 import { parseConfig } from "./config.ts";
 import { createPinoLog } from "./pino_log.ts";
 import { startGateway } from "./start_gateway.ts";
+import { createStaticFiles } from "./static_files.ts";
+import { webFolder } from "./web_folder.ts";
 
 /**
  * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained. Returns the exit code; rejects with
@@ -10,7 +12,8 @@ import { startGateway } from "./start_gateway.ts";
 export async function serve({ env, stdout, terminal, interrupted }: GatewayIo): Promise<number> {
   const config = parseConfig(env);
   const log = createPinoLog({ level: "info", write: (line) => terminal.write(line) });
-  const gateway = await startGateway({ config, log, signal: interrupted });
+  const webAssets = createStaticFiles(webFolder());
+  const gateway = await startGateway({ config, log, webAssets, signal: interrupted });
   stdout(`The gateway listens on ${gateway.url}\n`);
   if (gateway.metricsUrl !== null) stdout(`Metrics are on ${gateway.metricsUrl}\n`);
   log.info(

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { parseConfig, type Environment } from "../../gateway/config.ts";
 import { createPinoLog } from "../../gateway/pino_log.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "../../gateway/start_gateway.ts";
+import { openTestPglite } from "../support/pglite.ts";
 
 export const issuer = "https://issuer.test";
 export const audience = "scanstream-test";
@@ -81,7 +81,7 @@ export async function startTestGateway(
     AUTH_AUDIENCE: audience,
     ...environment,
   });
-  const database: Database = options.database ?? (await openPgliteDatabase({ directory: null }));
+  const database: Database = options.database ?? (await openTestPglite());
   const gateway = await startGateway({
     config,
     directory,
