@@ -38,24 +38,25 @@ const maxProbes = 3;
 
 /** Proves that the credentials can read anything at all (V3). Throws `IdpError` when no check could be evaluated. */
 export async function probe(options: ProbeOptions): Promise<void> {
-  const refused: { readonly request: IdpRequest; readonly missing: Missing }[] = [];
+  const refused: Refused[] = [];
   for (const request of candidates(options)) {
     const missing = await options.client.probe(request);
     if (missing === null) return;
-    refused.push({ request, missing });
+    // A refusal of what only a Super Administrator sees says nothing about the rest.
+    if (!needsSuperAdmin(request)) refused.push({ request, missing });
     if (refused.length === maxProbes) break;
   }
   throw probeError(refused, options);
 }
 
-/** The granted ones, each scope once: what the checks read first, then what anyone may read. */
+/** The granted ones, one for each scope: what the checks read first, then what anyone may read. */
 function candidates({ wanted, isGranted }: ProbeOptions): readonly IdpRequest[] {
-  const byScope = new Map<string, IdpRequest>();
+  const byKind = new Map<string, IdpRequest>();
   for (const request of [...wanted, ...generalReads]) {
-    if (!isGranted(request.scope) || needsSuperAdmin(request)) continue;
-    if (!byScope.has(request.scope)) byScope.set(request.scope, request);
+    const kind = needsSuperAdmin(request) ? request.path : request.scope;
+    if (isGranted(request.scope) && !byKind.has(kind)) byKind.set(kind, request);
   }
-  return [...byScope.values()];
+  return [...byKind.values()];
 }
 
 function needsSuperAdmin(request: IdpRequest): boolean {

@@ -135,12 +135,13 @@ test.each<[string, Reply]>([
   });
 });
 
-test("settings that only a Super Administrator sees are no probe", async () => {
+test("settings that only a Super Administrator sees prove that something can be read, but their refusal nothing", async () => {
   const idp = await scripted();
   const settings = { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" };
   idp.on("GET", settings.path, apiError(403, "E0000006"));
   const connection = await connected(idp, { probes: [settings], config: { scopes: ["apps.read"] } });
   expect(await connection.client.getObject(settings)).toMatchObject({ reason: "missing_role" });
+  expect(apiReads(idp)).toEqual([settings.path, "/api/v1/apps?limit=1"]);
   expect(connection.role()).toBe("read_only_admin");
 });
 
