@@ -47,11 +47,11 @@ export function openRedisConnection(
   let isOver = false;
   redis.on("error", (error: Error) => {
     fault ??= error;
-    // The operating system's errors end the connection themselves. What Redis refused while connecting, and what the
-    // parser could not read, would leave it open and wrong.
-    if (!isSystemError(error)) drop("garbage");
+    // Not every fault ends the connection: what Redis refused while connecting, and what the parser could not read, would
+    // leave it open and wrong. The operating system's errors have a code.
+    drop("code" in error ? "cut" : "garbage");
   });
-  redis.once("end", () => over(fault === null ? "ended" : "cut"));
+  redis.once("end", () => over("ended"));
   const ready = connect();
   // Whoever sends is told; without anybody who does, it is no unhandled rejection.
   ready.catch(() => undefined);
@@ -68,6 +68,8 @@ export function openRedisConnection(
       try {
         return await answerInTime(command(connected));
       } catch (error) {
+        // Its commands fail before the client tells that it ended: who tries again at once must not meet it again.
+        if (connected.status !== "ready") over("ended");
         throw toFailure(action, fault ?? error);
       }
     },
@@ -134,10 +136,6 @@ function reset(stream: Redis["stream"]): void {
 /** A TLS socket has no reset of its own, nor has every runtime's TCP socket. */
 function canReset(stream: Redis["stream"]): boolean {
   return !("encrypted" in stream) && "resetAndDestroy" in stream;
-}
-
-function isSystemError(error: Error): boolean {
-  return "code" in error;
 }
 
 function faultOf(error: unknown, timeoutMs: number): string {

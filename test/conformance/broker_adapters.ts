@@ -35,7 +35,7 @@ export function redisHarness(redis: RedisServer): OpenHarness {
     const secret = redis.password ?? "";
     const urlOf = (port: number, password: string) => `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/7`;
     const timingOf = (timing: Timing) =>
-      timing === "patient" ? {} : { timeoutMs: 500, pingEveryMs: 200, pingTimeoutMs: 300 };
+      timing === "patient" ? {} : { timeoutMs: 800, pingEveryMs: 200, pingTimeoutMs: 600 };
     return collect({
       createBroker: (timing = "patient") =>
         createRedisBroker({ url: urlOf(network.port, secret), database, ...timingOf(timing) }),
@@ -58,7 +58,7 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
     const network = await startTcpProxy(bridge);
     const url = `http://127.0.0.1:${network.port}`;
     const timingOf = (timing: Timing) =>
-      timing === "patient" ? {} : { timeoutMs: 500, quietMs: 200, patienceMs: 300 };
+      timing === "patient" ? {} : { timeoutMs: 800, quietMs: 200, patienceMs: 600 };
     return collect({
       createBroker: (timing = "patient") => createUpstashBroker({ url, token, database, ...timingOf(timing) }),
       createDirectBroker: () => createUpstashBroker({ url: bridge.url, token, database }),
@@ -81,7 +81,7 @@ export const openGatewayHarness: OpenHarness = async () => {
   const server = await startEventGateway({ apiKey, heartbeatMs: 100 });
   const network = await startTcpProxy(server);
   const url = `http://127.0.0.1:${network.port}`;
-  const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 500, silenceMs: 500 });
+  const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 800, silenceMs: 800 });
   return collect({
     createBroker: (timing = "patient") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
     createDirectBroker: () => createGatewayBroker({ url: server.url, apiKey }),

@@ -97,9 +97,9 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     async run(harness) {
       const channel = harness.createChannel();
       const recording = await record(harness.createBroker("impatient"), channel);
-      harness.network.slow(50_000);
+      harness.network.slow(30_000);
       const publisher = harness.createDirectBroker();
-      const messages = [1, 2].map((n) => eventMessage({ n, text: "x".repeat(35_000) }));
+      const messages = [1, 2].map((n) => eventMessage({ n, text: "x".repeat(32_000) }));
       for (const message of messages) await publisher.publish(channel, message);
       await recording.untilCount(messages.length);
       assert.deepEqual(recording.messages, messages);

@@ -12,7 +12,8 @@ export function describeBroker(
   const cases: readonly BrokerCase[] = options.hasNetwork ? [...brokerContract, ...networkContract] : brokerContract;
   describe(`${name} broker`, () => {
     for (const { name: title, run } of cases) {
-      test(title, async () => {
+      // Each has its own channels, brokers and network; most of the time they wait.
+      test.concurrent(title, async () => {
         const harness = await openHarness();
         try {
           await run(harness);

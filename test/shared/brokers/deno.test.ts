@@ -1,0 +1,20 @@
+import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { brokerContract } from "../../conformance/broker_contract.ts";
+import { networkContract } from "../../conformance/broker_network_contract.ts";
+
+const deno = fileURLToPath(new URL("bin.cjs", `file://${createRequire(import.meta.url).resolve("deno/package.json")}`));
+const script = fileURLToPath(new URL("../../conformance/broker_contract_deno.ts", import.meta.url));
+
+test("every adapter keeps the contract on Deno", { timeout: 120_000 }, async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, [deno, "run", "--allow-all", "--no-prompt", script], {
+    env: { ...process.env, NO_COLOR: "1" },
+    maxBuffer: 10_000_000,
+  });
+  const lines = stdout.trim().split("\n");
+  expect(lines.filter((line) => !line.startsWith("ok "))).toEqual([]);
+  expect(lines).toHaveLength(4 * brokerContract.length + 3 * networkContract.length);
+});
