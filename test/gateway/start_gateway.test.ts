@@ -142,7 +142,7 @@ test("no secret reaches the log, whatever is sent and whatever goes wrong", asyn
   const paths = [
     "/api/v1/scans",
     "/nothing",
-    `${scan.event_stream}`,
+    scan.event_stream,
     `/api/v1/scans/${gateway.acme.apiKey}`,
     `/api/v1/channels/${gateway.acme.token}/events`,
     "/readyz",
