@@ -41,7 +41,8 @@ function judgeToken(token: JsonObject, owners: Evidence<ApiTokenOwners>): Findin
   if (userId.kind !== "value" || userId.value === "") return unreadable(subject, `the owner ${shown(token["userId"])}`);
   const known = owners.state === "obtained" ? owners.value : (owners.partial ?? {});
   const owner = Object.hasOwn(known, userId.value) ? known[userId.value] : undefined;
-  if (owner !== undefined) return judgeOwner(subject, owner);
+  const draft = owner === undefined ? null : judgeOwner(subject, owner);
+  if (draft !== null && (owners.state === "obtained" || draft.status === "FAIL")) return draft;
   if (owners.state === "missing") return manualForMissing(subject, owners);
   return manual(subject, "provider_error", "no answer about its owner's roles");
 }

@@ -68,12 +68,12 @@ function judgeApp(
   return draft.proven ?? manualForMissing(subject, rules);
 }
 
-/** Null where nobody asked for them. */
+/** Null where nobody asked for them. Where the whole is missing, what was seen of it can only prove an open door. */
 function rulesOf(policyId: string, all: Evidence<RulesById>): Evidence<JsonList> | null {
   const byId = all.state === "obtained" ? all.value : (all.partial ?? {});
   const rules = Object.hasOwn(byId, policyId) ? byId[policyId] : undefined;
-  if (rules !== undefined) return rules;
-  return all.state === "missing" ? missing(all.reason, all.detail) : null;
+  if (all.state === "obtained") return rules ?? null;
+  return missing(all.reason, all.detail, rules?.state === "obtained" ? rules.value : (rules?.partial ?? null));
 }
 
 interface RulesVerdict {

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { AppError } from "../../shared/app_error.ts";
+import { benchmark, catalog } from "../../scanner/catalog/catalog.ts";
+import { nearestName } from "../../scanner/catalog/nearest_name.ts";
+import { findCheck, selectChecks } from "../../scanner/catalog/select_checks.ts";
+import { allChecks } from "../../scanner/checks/all_checks.ts";
+
+describe("the catalog", () => {
+  test("has the 29 rules of the STIG, each with its own check", () => {
+    expect(catalog).toHaveLength(29);
+    expect(new Set(catalog.map((check) => check.name)).size).toBe(29);
+    expect(new Set(catalog.map((check) => check.rule.vuln_id)).size).toBe(29);
+    expect(new Set(allChecks.map((check) => check.name))).toEqual(new Set(catalog.map((check) => check.name)));
+    expect(benchmark).toMatchObject({
+      benchmark_id: "Okta_IDaaS_STIG",
+      version: "1",
+      release_info: expect.stringMatching(/^Release: 2 /),
+    });
+  });
+
+  test("maps each check to the rule that it answers", () => {
+    const rules = Object.fromEntries(catalog.map((check) => [check.rule.vuln_id, check.name]));
+    expect(rules).toEqual({
+      "V-273186": "signon_global_session_idle_timeout_15min",
+      "V-273187": "application_admin_console_session_idle_timeout_15min",
+      "V-273188": "user_inactivity_automation_35d_enabled",
+      "V-273189": "authenticator_password_lockout_threshold_3",
+      "V-273190": "application_dashboard_phishing_resistant_authentication",
+      "V-273191": "application_admin_console_phishing_resistant_authentication",
+      "V-273192": "signon_dod_warning_banner_configured",
+      "V-273193": "application_admin_console_mfa_required",
+      "V-273194": "application_dashboard_mfa_required",
+      "V-273195": "authenticator_password_minimum_length_15",
+      "V-273196": "authenticator_password_complexity_uppercase",
+      "V-273197": "authenticator_password_complexity_lowercase",
+      "V-273198": "authenticator_password_complexity_number",
+      "V-273199": "authenticator_password_complexity_symbol",
+      "V-273200": "authenticator_password_minimum_age_24h",
+      "V-273201": "authenticator_password_maximum_age_60d",
+      "V-273202": "systemlog_streaming_enabled",
+      "V-273203": "signon_global_session_lifetime_18h",
+      "V-273204": "authenticator_smart_card_active",
+      "V-273205": "authenticator_okta_verify_fips_compliant",
+      "V-273206": "signon_global_session_cookies_not_persistent",
+      "V-273207": "idp_smart_card_dod_approved_ca",
+      "V-273208": "authenticator_password_common_password_check",
+      "V-273209": "authenticator_password_history_5",
+      "V-279689": "apitoken_restricted_to_network_zone",
+      "V-279690": "apitoken_not_super_admin",
+      "V-279691": "signon_global_session_policy_network_zone_enforced",
+      "V-279692": "network_zone_block_anonymized_proxies",
+      "V-279693": "application_authentication_policy_network_zone_enforced",
+    });
+  });
+
+  test("rates the two MFA rules and log streaming high, the rest medium", () => {
+    const high = catalog.filter((check) => check.rule.severity === "high").map((check) => check.name);
+    expect(high.toSorted()).toEqual([
+      "application_admin_console_mfa_required",
+      "application_dashboard_mfa_required",
+      "systemlog_streaming_enabled",
+    ]);
+    for (const { rule } of catalog) expect(rule.category).toBe({ high: "I", medium: "II", low: "III" }[rule.severity]);
+  });
+
+  test("says which five need Super Administrator, and which three cover a part of their rule", () => {
+    const named = (isOne: (check: (typeof catalog)[number]) => boolean) =>
+      catalog.filter(isOne).map((check) => check.name);
+    expect(named((check) => check.rule.role === "super_admin").toSorted()).toEqual([
+      "application_admin_console_mfa_required",
+      "application_admin_console_phishing_resistant_authentication",
+      "application_admin_console_session_idle_timeout_15min",
+      "application_dashboard_mfa_required",
+      "application_dashboard_phishing_resistant_authentication",
+    ]);
+    expect(named((check) => check.rule.coverage === "partial").toSorted()).toEqual([
+      "apitoken_not_super_admin",
+      "idp_smart_card_dod_approved_ca",
+      "user_inactivity_automation_35d_enabled",
+    ]);
+  });
+
+  test.each(catalog.map((check) => [check.name, check] as const))("explains %s", (_, check) => {
+    const { examines, why, fix, deciding_fields: fields } = check.explanation;
+    for (const text of [examines, why]) expect(text).toMatch(/^[A-Z].{30,}[.]$/s);
+    expect(fix.length).toBeGreaterThan(0);
+    expect(fields.length).toBeGreaterThan(0);
+    for (const field of fields) expect(field).toMatch(/^GET \/api\/v1\/\S+( eq "\w+")?: \S/);
+  });
+});
+
+describe("findCheck", () => {
+  test.each([
+    ["signon_global_session_idle_timeout_15min"],
+    ["SIGNON_Global_session_idle_timeout_15min"],
+    [" V-273186 "],
+    ["v-273186"],
+    ["OKTA-APP-000020"],
+    ["SV-273186r1098825_rule"],
+  ])("finds %j", (name) => {
+    expect(findCheck(name).rule.vuln_id).toBe("V-273186");
+  });
+
+  test.each([
+    ["signon_global_session_idle_timeout", 'did you mean "signon_global_session_idle_timeout_15min"?'],
+    ["sigon_global_session_lifetime_18h", 'did you mean "signon_global_session_lifetime_18h"?'],
+    ["V-27318", 'did you mean "v-27318'],
+    ["xyz", "list them with the command checks"],
+    ["", "list them with the command checks"],
+  ])("refuses %j and helps: %s", (name, advice) => {
+    expect(() => findCheck(name)).toThrow(AppError);
+    expect(() => findCheck(name)).toThrow(`No check is named "${name}": `);
+    expect(() => findCheck(name)).toThrow(advice);
+  });
+});
+
+describe("selectChecks", () => {
+  const names = (selection: Parameters<typeof selectChecks>[0]) => selectChecks(selection).map((check) => check.name);
+
+  test("is everything by default, in the catalog's order", () => {
+    expect(selectChecks()).toEqual(catalog);
+    expect(names({ check: [], exclude: [], severity: [] })).toHaveLength(29);
+  });
+
+  test("keeps the catalog's order, and each check once", () => {
+    expect(
+      names({ check: ["systemlog_streaming_enabled", "V-273186", "signon_global_session_idle_timeout_15min"] }),
+    ).toEqual(["signon_global_session_idle_timeout_15min", "systemlog_streaming_enabled"]);
+  });
+
+  test("excludes, by severity, and all together", () => {
+    expect(names({ exclude: ["V-273186"] })).toHaveLength(28);
+    expect(names({ severity: ["high"] })).toHaveLength(3);
+    expect(names({ severity: ["HIGH", "medium"] })).toHaveLength(29);
+    expect(names({ check: ["V-273186", "V-273202"], severity: ["high"] })).toEqual(["systemlog_streaming_enabled"]);
+  });
+
+  test.each([
+    [{ check: ["no_such_check_anywhere"] }, 'No check is named "no_such_check_anywhere"'],
+    [{ exclude: ["no_such_check_anywhere"] }, 'No check is named "no_such_check_anywhere"'],
+    [{ severity: ["urgent"] }, 'No severity is named "urgent": it should be one of high, medium, low'],
+    [{ severity: ["low"] }, "The selection leaves no check: --severity low"],
+    [
+      { check: ["V-273186"], exclude: ["V-273186"] },
+      "The selection leaves no check: --check V-273186 with --exclude V-273186",
+    ],
+  ])("refuses %j", (selection, message) => {
+    expect(() => selectChecks(selection)).toThrow(message);
+  });
+});
+
+test.each([
+  ["abc", ["abd", "xyz"], "abd"],
+  ["abc", ["xyz"], null],
+  [
+    "authenticator_smart_card",
+    ["authenticator_smart_card_active", "authenticator_smart_bard"],
+    "authenticator_smart_card_active",
+  ],
+  ["abc", [], null],
+])("nearestName of %j among %j is %j", (wanted, names, nearest) => {
+  expect(nearestName(wanted, names)).toBe(nearest);
+});

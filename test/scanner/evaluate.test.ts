@@ -1,0 +1,374 @@
+import { assert, asyncProperty, constantFrom, jsonValue } from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  isJsonObject,
+  missing,
+  obtained,
+  type ArtifactName,
+  type CollectedArtifacts,
+  type MissingReason,
+} from "../../scanner/artifacts.ts";
+import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
+import { findCheck } from "../../scanner/catalog/select_checks.ts";
+import type { FindingDraft } from "../../scanner/check.ts";
+import { evaluateCheck, unevaluatedResult } from "../../scanner/evaluate.ts";
+import {
+  aPasswordPolicy,
+  aSessionPolicy,
+  aSessionRule,
+  aToken,
+  anApp,
+  compliantArtifacts,
+  context,
+} from "../support/artifact_builders.ts";
+
+const reasons: readonly MissingReason[] = [
+  "missing_scope",
+  "missing_role",
+  "not_available",
+  "provider_error",
+  "unreadable",
+];
+const names = Object.keys(compliantArtifacts()) as ArtifactName[];
+
+describe("a compliant org", () => {
+  test.each(catalog.map((check) => [check.name, check] as const))("PASSes %s", async (_, check) => {
+    expect(await evaluateCheck(check, compliantArtifacts(), context)).toMatchObject({ status: "PASS", reason: null });
+  });
+});
+
+describe("an empty org, fully answered,", () => {
+  const empty: CollectedArtifacts = {
+    ...Object.fromEntries(names.map((name) => [name, obtained([])])),
+    app_policy_rules: obtained({}),
+    api_token_owners: obtained({}),
+    admin_console_app: obtained({ app: null, rules: null }),
+    dashboard_app: obtained({ app: null, rules: null }),
+    admin_console_settings: obtained({}),
+  };
+
+  test("has one finding for the org or the app in every check, and PASSes only what asks for nothing", async () => {
+    const results = await Promise.all(catalog.map((check) => evaluateCheck(check, empty, context)));
+    for (const result of results) expect(result.findings, result.check).toHaveLength(1);
+    expect(results.filter((result) => result.status === "PASS").map((result) => result.check)).toEqual([
+      "apitoken_restricted_to_network_zone",
+      "apitoken_not_super_admin",
+    ]);
+  });
+});
+
+/** Every check, every artifact that it may look at, and every reason why that can be missing. */
+describe("evidence that is missing", () => {
+  const cells = catalog.flatMap((check) =>
+    artifactsOf(check).flatMap((name) => reasons.map((reason) => [check.name, name, reason] as const)),
+  );
+
+  test.each(cells)("%s without %s because of %s is MANUAL for that reason", async (name, artifact, reason) => {
+    const artifacts = { ...undecided(name), [artifact]: missing(reason, `GET ${artifact} failed`) };
+    const result = await evaluateCheck(findCheck(name), artifacts, context);
+    expect(result).toMatchObject({ status: "MANUAL", reason });
+    expect(result.detail).toContain(`GET ${artifact} failed`);
+  });
+
+  test.each(cells.filter(([, , reason]) => reason === "provider_error"))(
+    "%s with what was seen of %s before it broke off never PASSes",
+    async (name, artifact, reason) => {
+      const whole = undecided(name)[artifact];
+      const partial = whole?.state === "obtained" ? whole.value : null;
+      const artifacts = { ...undecided(name), [artifact]: missing<unknown>(reason, "page 2 failed", partial) };
+      const result = await evaluateCheck(findCheck(name), artifacts, context);
+      expect(result.status).not.toBe("PASS");
+    },
+  );
+
+  test.each(catalog.map((check) => [check.name, check] as const))(
+    "%s with nothing collected is MANUAL",
+    async (_, check) => {
+      const result = await evaluateCheck(check, {}, context);
+      expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+      expect(result.findings).toHaveLength(1);
+    },
+  );
+
+  /** Inactivity looks at a directory only where no automation complies. */
+  function undecided(name: string): CollectedArtifacts {
+    const isInactivity = name === "user_inactivity_automation_35d_enabled";
+    return isInactivity ? compliantArtifacts({ user_lifecycle_policies: obtained([]) }) : compliantArtifacts();
+  }
+});
+
+describe("whatever happens gives exactly one result", () => {
+  const [check] = catalog;
+  const behaving = (evaluate: CatalogCheck["evaluate"]): CatalogCheck => {
+    if (check === undefined) throw new Error("The catalog is empty");
+    return { ...check, artifacts: [], evaluate };
+  };
+
+  test.each<[what: string, evaluate: CatalogCheck["evaluate"]]>([
+    [
+      "an error",
+      () => {
+        throw new TypeError("x is not a function");
+      },
+    ],
+    [
+      "something that is no error",
+      () => {
+        throw "oops" as unknown as Error;
+      },
+    ],
+    ["no finding", () => []],
+  ])("a check that throws %s or gives none is MANUAL unreadable", async (_, evaluate) => {
+    const result = await evaluateCheck(behaving(evaluate), {}, context);
+    expect(result).toMatchObject({ check: check?.name, status: "MANUAL", reason: "unreadable" });
+    expect(result.findings).toMatchObject([{ status: "MANUAL", reason: "unreadable", resource: { type: "org" } }]);
+  });
+
+  test("a check that could not be evaluated says why", async () => {
+    const result = await unevaluatedResult(
+      findCheck("V-273186"),
+      { reason: "provider_error", detail: "The scan was interrupted" },
+      context,
+    );
+    expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error", vuln_id: "V-273186" });
+    expect(result.detail).toMatch(/The scan was interrupted\.$/);
+  });
+
+  test("the status is the worst of the findings, the reason that of a MANUAL", async () => {
+    const draft = (status: "PASS" | "FAIL", id: string): FindingDraft => ({
+      status,
+      resource: { type: "x", id, name: id },
+      expected: "e",
+      actual: "a",
+    });
+    const manual: FindingDraft = { ...draft("PASS", "m"), status: "MANUAL", reason: "not_applicable" };
+    const judge = (...drafts: readonly FindingDraft[]) =>
+      evaluateCheck(
+        behaving(() => drafts),
+        {},
+        context,
+      );
+    expect(await judge(draft("PASS", "a"), manual, draft("FAIL", "b"))).toMatchObject({ status: "FAIL", reason: null });
+    expect(await judge(draft("PASS", "a"), manual)).toMatchObject({ status: "MANUAL", reason: "not_applicable" });
+    expect(await judge(manual, { ...manual, resource: null, reason: "missing_scope" })).toMatchObject({
+      reason: "missing_scope",
+    });
+    expect((await judge(draft("PASS", "a"), draft("PASS", "b"))).detail).toMatch(/^2 of 2 pass; the first: X "a"/);
+  });
+
+  test("two findings on one resource are one, the worse", async () => {
+    const draft = { resource: { type: "x", id: "1", name: "n" }, expected: "e", actual: "a" };
+    const drafts: readonly FindingDraft[] = [
+      { ...draft, status: "PASS" },
+      { ...draft, status: "FAIL" },
+      { ...draft, status: "PASS" },
+    ];
+    const result = await evaluateCheck(
+      behaving(() => drafts),
+      {},
+      context,
+    );
+    expect(result.findings.map(({ status }) => status)).toEqual(["FAIL"]);
+  });
+
+  test("names of the provider cannot break the sentence", async () => {
+    const name = 'a"b\n\u001B[31mred\u0000';
+    const artifacts = compliantArtifacts({ password_policies: obtained([aPasswordPolicy({ name })]) });
+    const result = await evaluateCheck(findCheck("authenticator_password_history_5"), artifacts, context);
+    expect(result.findings[0]?.resource.name).toBe(name);
+    expect(result.detail).toMatch(/^[^\p{Cc}]+\.$/u);
+  });
+});
+
+describe("fingerprints", () => {
+  const fingerprintsOf = async (artifacts: CollectedArtifacts, changes: Partial<typeof context> = {}) => {
+    const results = await Promise.all(
+      catalog.map((check) => evaluateCheck(check, artifacts, { ...context, ...changes })),
+    );
+    return results.flatMap((result) => result.findings.map((finding) => finding.fingerprint));
+  };
+
+  test("are SHA-256 in hex, and differ between all findings", async () => {
+    const fingerprints = await fingerprintsOf(compliantArtifacts());
+    for (const fingerprint of fingerprints) expect(fingerprint).toMatch(/^[0-9a-f]{64}$/);
+    expect(new Set(fingerprints).size).toBe(fingerprints.length);
+  });
+
+  test("stay what they are: a changed one would make every finding new", async () => {
+    const [first] = await fingerprintsOf(compliantArtifacts());
+    expect(first).toBe("cbf02c2db590f6e6e32d1669c9fb4849d09849a001d9b829159236dbde52bd10");
+  });
+
+  test("do not depend on verdict, wording and time, and not on how the org's address is written", async () => {
+    const lax = compliantArtifacts({
+      global_session_policies: obtained([
+        { policy: aSessionPolicy({ name: "Renamed" }), rules: obtained([aSessionRule({ system: true })]) },
+      ]),
+    });
+    const before = await fingerprintsOf(compliantArtifacts());
+    expect(await fingerprintsOf(lax)).toEqual(before);
+    expect(await fingerprintsOf(compliantArtifacts(), { evaluatedAt: "2027-01-01T00:00:00.000Z" })).toEqual(before);
+    expect(await fingerprintsOf(compliantArtifacts(), { orgUrl: "HTTPS://ACME.okta.com:443/" })).toEqual(before);
+  });
+
+  test("depend on the org", async () => {
+    const [one] = await fingerprintsOf(compliantArtifacts());
+    const [other] = await fingerprintsOf(compliantArtifacts(), { orgUrl: "https://other.okta.com" });
+    expect(one).not.toBe(other);
+  });
+});
+
+describe("the same evidence gives the same results", () => {
+  const evaluateAll = (artifacts: CollectedArtifacts) =>
+    Promise.all(catalog.map((check) => evaluateCheck(check, artifacts, context)));
+  const several = compliantArtifacts({
+    password_policies: obtained(["b", "a", "c"].map((id) => aPasswordPolicy({ id, name: id === "b" ? "x" : "y" }))),
+    apps: obtained([anApp({ id: "2" }), anApp({ id: "1" }), anApp({ id: "3", label: "A", _links: {} })]),
+    api_tokens: obtained([aToken({ id: "2" }), aToken({ id: "1" })]),
+  });
+
+  test("twice", async () => {
+    expect(await evaluateAll(several)).toEqual(await evaluateAll(several));
+  });
+
+  test("after a round trip through JSON", async () => {
+    expect(await evaluateAll(JSON.parse(JSON.stringify(several)) as CollectedArtifacts)).toEqual(
+      await evaluateAll(several),
+    );
+  });
+
+  test("in whatever order the provider lists them", async () => {
+    expect(await evaluateAll(reversed(several) as CollectedArtifacts)).toEqual(await evaluateAll(several));
+  });
+
+  test("and leaves the evidence as it is", async () => {
+    const before = JSON.stringify(several);
+    await evaluateAll(several);
+    expect(JSON.stringify(several)).toBe(before);
+  });
+});
+
+describe("provider JSON that is broken anywhere", () => {
+  const compliant = compliantArtifacts();
+  const paths = pathsOf(compliant);
+
+  test("never throws past evaluate, and gives every check one result with a reason where it is MANUAL", async () => {
+    await assert(
+      asyncProperty(constantFrom(...paths), jsonValue({ maxDepth: 2 }), async (path, value) => {
+        const artifacts = replaced(compliant, path, value) as CollectedArtifacts;
+        for (const check of catalog) {
+          const result = await evaluateCheck(check, artifacts, context);
+          expect(result.findings.length).toBeGreaterThan(0);
+          for (const finding of result.findings) {
+            expect(finding.reason !== null, `${check.name} ${finding.detail}`).toBe(finding.status === "MANUAL");
+          }
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("never PASSes from a deciding field that was removed", async () => {
+    await assert(
+      asyncProperty(constantFrom(...decidingPaths), async ([name, path]) => {
+        const artifacts = replaced(compliant, path, undefined) as CollectedArtifacts;
+        const result = await evaluateCheck(findCheck(name), artifacts, context);
+        expect(result.status, `${name} without ${path.join(".")}`).not.toBe("PASS");
+      }),
+      { numRuns: decidingPaths.length * 3 },
+    );
+  });
+});
+
+/** Without these nothing is proven. */
+const decidingPaths = [
+  [
+    "signon_global_session_idle_timeout_15min",
+    "global_session_policies.value.0.rules.value.0.actions.signon.session.maxSessionIdleMinutes",
+  ],
+  ["signon_global_session_lifetime_18h", "global_session_policies.value.0.rules.value.0.actions.signon.session"],
+  ["signon_global_session_cookies_not_persistent", "global_session_policies.value.0.rules.value.0.actions"],
+  [
+    "signon_global_session_policy_network_zone_enforced",
+    "global_session_policies.value.0.rules.value.0.conditions.network.include",
+  ],
+  ["signon_global_session_policy_network_zone_enforced", "global_session_policies.value.0.rules.value.0"],
+  ["application_admin_console_session_idle_timeout_15min", "admin_console_settings.value.sessionIdleTimeoutMinutes"],
+  [
+    "application_admin_console_mfa_required",
+    "admin_console_app.value.rules.value.0.actions.appSignOn.verificationMethod.factorMode",
+  ],
+  ["application_admin_console_mfa_required", "admin_console_app.value.app._links"],
+  ["application_dashboard_mfa_required", "dashboard_app.value.rules.value.0.actions.appSignOn"],
+  [
+    "application_dashboard_phishing_resistant_authentication",
+    "dashboard_app.value.rules.value.0.actions.appSignOn.verificationMethod.constraints",
+  ],
+  ["application_authentication_policy_network_zone_enforced", "app_policy_rules.value.rst1.value.1"],
+  ["application_authentication_policy_network_zone_enforced", "app_policy_rules.value.rst1"],
+  ["application_authentication_policy_network_zone_enforced", "apps.value.2._links.accessPolicy"],
+  ["authenticator_password_common_password_check", "password_policies.value.0.settings.password.complexity.dictionary"],
+  ["authenticator_password_lockout_threshold_3", "password_policies.value.0.settings.password.lockout"],
+  ["authenticator_password_minimum_length_15", "password_policies.value.0.settings"],
+  ["authenticator_smart_card_active", "authenticators.value.0.status"],
+  ["authenticator_okta_verify_fips_compliant", "authenticators.value.1.settings.compliance"],
+  ["signon_dod_warning_banner_configured", "brand_sign_in_pages.value.0.page.value.content"],
+  ["network_zone_block_anonymized_proxies", "network_zones.value.1.ipServiceCategories.include"],
+  ["network_zone_block_anonymized_proxies", "network_zones.value.1.usage"],
+  ["apitoken_restricted_to_network_zone", "api_tokens.value.0.network"],
+  ["apitoken_restricted_to_network_zone", "network_zones.value.0.status"],
+  ["apitoken_not_super_admin", "api_token_owners.value.00u1"],
+  ["apitoken_not_super_admin", "api_tokens.value.0.userId"],
+  ["user_inactivity_automation_35d_enabled", "user_lifecycle_policies.value.0.rules.value.0.actions"],
+  ["user_inactivity_automation_35d_enabled", "user_lifecycle_policies.value.0.policy.conditions"],
+  ["idp_smart_card_dod_approved_ca", "smart_card_idps.value.0.idp.protocol"],
+  ["idp_smart_card_dod_approved_ca", "smart_card_idps.value.0.idp.status"],
+].map(([name = "", path = ""]) => [name, path.split(".")] as const);
+
+function artifactsOf(check: CatalogCheck): readonly ArtifactName[] {
+  const further: Readonly<Record<string, readonly ArtifactName[]>> = {
+    apitoken_restricted_to_network_zone: ["network_zones"],
+    user_inactivity_automation_35d_enabled: ["password_policies", "apps"],
+  };
+  return [...check.artifacts, ...(further[check.name] ?? [])];
+}
+
+/** Lists the other way round, wherever they are. */
+function reversed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(reversed).toReversed();
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, reversed(inner)]));
+}
+
+type Path = readonly string[];
+
+/** Every place in the provider's JSON: inside the evidence, not the evidence's own frame. */
+function pathsOf(artifacts: CollectedArtifacts): readonly Path[] {
+  const paths: Path[] = [];
+  for (const [name, evidence] of Object.entries(artifacts)) {
+    if (evidence?.state === "obtained") walk(evidence.value, [name, "value"]);
+  }
+  return paths;
+
+  function walk(value: unknown, path: Path): void {
+    const isFrame =
+      isJsonObject(value) &&
+      ("rules" in value || "page" in value || "certificate" in value || "state" in value || "roles" in value);
+    const key = path.at(-1) ?? "";
+    if (!isFrame && path.length > 2 && !["value", "state", "rules", "roles", "groups"].includes(key)) paths.push(path);
+    if (typeof value !== "object" || value === null) return;
+    for (const [inner, child] of Object.entries(value)) walk(child, [...path, inner]);
+  }
+}
+
+function replaced(value: unknown, [key, ...rest]: Path, changed: unknown): unknown {
+  if (key === undefined) return changed;
+  if (Array.isArray(value)) {
+    const copy = value.map((item, index) => (String(index) === key ? replaced(item, rest, changed) : item));
+    return copy.filter((item) => item !== undefined);
+  }
+  if (!isJsonObject(value)) return value;
+  const made = replaced(value[key], rest, changed);
+  const { [key]: _removed, ...others } = value;
+  return made === undefined ? others : { ...others, [key]: made };
+}

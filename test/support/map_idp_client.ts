@@ -1,0 +1,38 @@
+import { missing, obtained, type JsonList, type JsonObject } from "../../scanner/artifacts.ts";
+import type { IdpClient, IdpRequest, Reading } from "../../scanner/idp/idp_client.ts";
+
+/** A provider that is a table: path to the list, object or refusal that it answers with. What it does not know is 404. */
+export type Answers = Readonly<Record<string, JsonList | JsonObject | Reading<never>>>;
+
+export interface MapIdpClient extends IdpClient {
+  /** What was asked for, in order. */
+  readonly requests: readonly IdpRequest[];
+  readonly paths: () => readonly string[];
+}
+
+export function mapIdpClient(answers: Answers): MapIdpClient {
+  const requests: IdpRequest[] = [];
+  return {
+    requests,
+    paths: () => requests.map((request) => request.path),
+    getObject: (request) => answer(request) as Promise<Reading<JsonObject>>,
+    getList: (request) => answer(request) as Promise<Reading<JsonList>>,
+  };
+
+  async function answer(request: IdpRequest): Promise<Reading<unknown>> {
+    requests.push(request);
+    await Promise.resolve();
+    const found = answers[request.path];
+    if (found === undefined) return aRefusal(404, "E0000007");
+    return isReading(found) ? found : obtained(found);
+  }
+}
+
+export function aRefusal(httpStatus: number, errorCode: string | null = null): Reading<never> {
+  const reason = errorCode === "E0000006" ? "missing_role" : "provider_error";
+  return { ...missing<never>(reason, `refused with ${httpStatus}`), refusal: { httpStatus, errorCode } };
+}
+
+function isReading(value: JsonList | JsonObject | Reading<never>): value is Reading<never> {
+  return "state" in value && (value.state === "obtained" || value.state === "missing");
+}
