@@ -1,6 +1,31 @@
+import { cklFormat } from "./ckl.ts";
+import { cklbFormat } from "./cklb.ts";
+import { csvFormat } from "./csv.ts";
+import { hdfFormat } from "./hdf.ts";
+import { htmlFormat } from "./html.ts";
 import { jsonFormat } from "./json.ts";
+import { junitFormat } from "./junit.ts";
+import { markdownFormat } from "./markdown.ts";
+import { ndjsonFormat } from "./ndjson.ts";
+import { ocsfFormat } from "./ocsf.ts";
 import type { ReportFormat } from "./report_format.ts";
+import { sarifFormat } from "./sarif.ts";
 import { tableFormat } from "./table.ts";
+import { xccdfFormat } from "./xccdf.ts";
 
 /** Every format of `--format`, in the order in which help lists them. */
-export const reportFormats: readonly ReportFormat[] = [tableFormat, jsonFormat];
+export const reportFormats: readonly ReportFormat[] = [
+  tableFormat,
+  jsonFormat,
+  ndjsonFormat,
+  csvFormat,
+  sarifFormat,
+  junitFormat,
+  ocsfFormat,
+  cklbFormat,
+  cklFormat,
+  hdfFormat,
+  xccdfFormat,
+  htmlFormat,
+  markdownFormat,
+];

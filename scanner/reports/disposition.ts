@@ -1,0 +1,57 @@
+import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
+
+/** How a checklist closes a rule. Never `pass` without evidence, or an attestation, for the whole of what the rule asks. */
+export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
+
+export function dispositionOf(check: CheckResult): Disposition {
+  if (check.status === "FAIL") return "fail";
+  if (check.attestation !== null) {
+    return ({ PASS: "pass", FAIL: "fail", NOT_APPLICABLE: "not_applicable" } as const)[check.attestation.status];
+  }
+  if (check.status === "MANUAL") return check.reason === "not_applicable" ? "not_applicable" : "not_reviewed";
+  return check.coverage === "full" ? "pass" : "not_reviewed";
+}
+
+/** What was found, a line for each finding, waived and changed ones marked. */
+export function findingDetails(check: CheckResult): string {
+  return [
+    `${check.status}${check.reason === null ? "" : ` (${check.reason})`}`,
+    ...check.findings.map(findingLine),
+  ].join("\n");
+}
+
+/** One finding as a line for a person. */
+export function findingLine(finding: Finding): string {
+  const reason = finding.reason === null ? "" : ` (${finding.reason})`;
+  return `${finding.status}${reason}: ${finding.detail}${marksOf(finding)}`;
+}
+
+/** What people decided about a finding, and how it compares with the baseline; empty for most. */
+export function marksOf(finding: Finding): string {
+  const waived = finding.waiver === null ? "" : ` [${waiverLine(finding.waiver)}]`;
+  return `${waived}${finding.change === null ? "" : ` [${finding.change}]`}`;
+}
+
+/** What a reader of a checklist must know beside the findings: attestation, partial coverage. */
+export function checkComments(check: CheckResult): string {
+  const { attestation } = check;
+  const lines = [
+    ...(attestation === null ? [] : [attestationLine(check)]),
+    ...(check.coverage === "partial" && attestation === null
+      ? ["The API shows a part of what this rule asks; a person has to answer for the rest."]
+      : []),
+  ];
+  return lines.join("\n");
+}
+
+/** A waiver as a line: `waived until 2027-01-31: why`. */
+export function waiverLine({ reason, expires }: Waiver): string {
+  return `waived${expires === null ? "" : ` until ${expires}`}: ${reason}`;
+}
+
+/** The attestation of a check as a line; empty when there is none. */
+export function attestationLine({ attestation }: CheckResult): string {
+  if (attestation === null) return "";
+  const until = attestation.expires === null ? "" : ` until ${attestation.expires}`;
+  return `Attested ${attestation.status} by ${attestation.by}${until}: ${attestation.reason}`;
+}

@@ -1,0 +1,124 @@
+import { createHash } from "node:crypto";
+import { benchmark } from "../catalog/catalog.ts";
+import type { CheckResult, Finding } from "../../shared/report.ts";
+import { benchmarkRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { attestationLine, dispositionOf, findingLine } from "./disposition.ts";
+import type { ReportFormat } from "./report_format.ts";
+
+/** InSpec's and heimdall's convention for STIG severities. */
+const impacts = { high: 0.7, medium: 0.5, low: 0.3 } as const;
+
+/** Heimdall Data Format ("exec-json"): what heimdall and the SAF tools load. */
+export const hdfFormat: ReportFormat = {
+  name: "hdf",
+  extension: "hdf.json",
+  isMachine: true,
+  render(report, options) {
+    const { scan } = report;
+    const controls = benchmarkRules(report).map((outcome) => toControl(outcome, scan.ended_at));
+    const duration = (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000;
+    const document = {
+      platform: { name: "scanstream", release: options.toolVersion, target_id: hostOf(report) },
+      version: options.toolVersion,
+      statistics: { duration },
+      profiles: [
+        {
+          name: benchmark.benchmark_id,
+          version: benchmarkVersion,
+          title: benchmark.title,
+          summary: `Scan ${scan.id} of ${scan.org_url}`,
+          sha256: createHash("sha256").update(JSON.stringify(controls)).digest("hex"),
+          status: "loaded",
+          supports: [],
+          attributes: [],
+          groups: [],
+          controls,
+        },
+      ],
+    };
+    return `${JSON.stringify(document, null, 2)}\n`;
+  },
+};
+
+function toControl({ rule, check, disposition, comments }: RuleOutcome, time: string): object {
+  return {
+    id: rule.vuln_id,
+    title: rule.title,
+    desc: rule.discussion,
+    descriptions: [
+      { label: "default", data: rule.discussion },
+      { label: "check", data: rule.check_text },
+      { label: "fix", data: rule.fix_text },
+      ...(comments === "" ? [] : [{ label: "comments", data: comments }]),
+    ],
+    // Heimdall takes an impact of 0 for "not applicable".
+    impact: disposition === "not_applicable" ? 0 : impacts[rule.severity],
+    refs: [],
+    tags: {
+      gtitle: rule.group_title,
+      gid: rule.vuln_id,
+      rid: rule.rule_id,
+      stig_id: rule.stig_id,
+      fix_id: `F-${rule.vuln_id.slice(2)}`,
+      severity: rule.severity,
+      check_id: rule.check,
+      check: rule.check_text,
+      fix: rule.fix_text,
+      cci: rule.ccis,
+      nist: rule.nist_800_53_r5,
+      satisfies: rule.satisfies,
+    },
+    code: "",
+    source_location: { ref: rule.check },
+    results: check === null ? [skipped("Not selected in this scan", time)] : toResults(check, time),
+    ...(check === null ? {} : waiverOf(check)),
+  };
+}
+
+function toResults(check: CheckResult, time: string): readonly object[] {
+  const attestation = attestationLine(check);
+  const disposition = dispositionOf(check);
+  // An attestation decides what the findings leave open; it is a result of its own, beside the evidence.
+  if (attestation !== "" && check.status !== "FAIL") {
+    const status = disposition === "fail" ? "failed" : "passed";
+    return [{ status, code_desc: attestation, start_time: time, message: check.findings.map(findingLine).join("\n") }];
+  }
+  const results = check.findings.map((finding) => toResult(finding, time));
+  if (check.status !== "PASS" || disposition === "pass") return results;
+  return [
+    ...results,
+    skipped("The API shows a part of what this rule asks; a person has to answer for the rest", time),
+  ];
+}
+
+function toResult(finding: Finding, time: string): object {
+  const { resource } = finding;
+  const about = {
+    code_desc: `${resource.type} ${resource.name}: ${finding.expected}`,
+    start_time: time,
+    resource_id: resource.id,
+  };
+  if (finding.status === "MANUAL")
+    return { ...about, ...skipped(findingLine(finding), time), code_desc: about.code_desc };
+  return { ...about, status: finding.status === "PASS" ? "passed" : "failed", message: findingLine(finding) };
+}
+
+function skipped(message: string, time: string): object {
+  return { status: "skipped", code_desc: message, skip_message: message, start_time: time };
+}
+
+function waiverOf(check: CheckResult): object {
+  const waived = check.findings.filter((finding) => finding.waiver !== null);
+  if (waived.length === 0) return {};
+  const justification = [...new Set(waived.map((finding) => finding.waiver?.reason ?? ""))].join("; ");
+  const expires = waived.map((finding) => finding.waiver?.expires ?? null).find((date) => date !== null);
+  return {
+    waiver_data: {
+      justification,
+      message: `${waived.length} of ${check.findings.length} findings are waived`,
+      run: true,
+      skipped_due_to_waiver: false,
+      ...(expires === undefined ? {} : { expiration_date: expires }),
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { catalog } from "../catalog/catalog.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { attestationLine } from "./disposition.ts";
+import { benchmarkVersion } from "./benchmark_rules.ts";
+import type { ReportFormat } from "./report_format.ts";
+
+const statuses = {
+  PASS: { status: "Pass", status_id: 1 },
+  FAIL: { status: "Fail", status_id: 3 },
+  MANUAL: { status: "Manual", status_id: 99 },
+} as const;
+
+/** The schema's own text: CAT I is Critical, CAT II High, CAT III Medium. */
+const checkSeverities = {
+  I: { severity: "Critical", severity_id: 5 },
+  II: { severity: "High", severity_id: 4 },
+  III: { severity: "Medium", severity_id: 3 },
+} as const;
+
+const informational = { severity: "Informational", severity_id: 1 } as const;
+
+/** OCSF 1.8.0 Compliance Findings (class 2003), a list of one for each finding, for SIEMs and security lakes. */
+export const ocsfFormat: ReportFormat = {
+  name: "ocsf",
+  extension: "ocsf.json",
+  isMachine: true,
+  render(report, options) {
+    const events = report.checks.flatMap((check) =>
+      check.findings.map((finding) => toEvent(check, finding, { report, toolVersion: options.toolVersion })),
+    );
+    return `${JSON.stringify(events, null, 2)}\n`;
+  },
+};
+
+interface EventContext {
+  readonly report: Report;
+  readonly toolVersion: string;
+}
+
+function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: EventContext): object {
+  const { scan } = report;
+  const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
+  const time = Date.parse(scan.ended_at);
+  const { status, status_id } = statuses[finding.status];
+  const severity = finding.status === "PASS" ? informational : checkSeverities[check.category];
+  const attestation = attestationLine(check);
+  const isUnchanged = finding.change === "unchanged";
+  const activity_id = finding.change === "resolved" ? 3 : isUnchanged ? 2 : 1;
+  return {
+    category_uid: 2,
+    category_name: "Findings",
+    class_uid: 2003,
+    class_name: "Compliance Finding",
+    activity_id,
+    activity_name: ["Create", "Update", "Close"][activity_id - 1],
+    type_uid: 200_300 + activity_id,
+    time,
+    start_time: Date.parse(scan.started_at),
+    end_time: time,
+    ...severity,
+    message: finding.detail,
+    // Triage, not the verdict: a waived finding is suppressed, a resolved one resolved.
+    ...(finding.waived
+      ? { status_id: 3, status: "Suppressed" }
+      : finding.change === "resolved"
+        ? { status_id: 4, status: "Resolved" }
+        : { status_id: 1, status: "New" }),
+    ...(finding.waiver === null ? {} : { comment: `Waived: ${finding.waiver.reason}` }),
+    metadata: {
+      version: "1.8.0",
+      product: { name: "scanstream", vendor_name: "scanstream", version: toolVersion },
+      uid: `${scan.id}/${finding.fingerprint}`,
+      correlation_uid: scan.id,
+      ...(scan.tenant_id === null ? {} : { tenant_uid: scan.tenant_id }),
+    },
+    finding_info: {
+      uid: finding.fingerprint,
+      title: check.title,
+      desc: finding.detail,
+      types: [check.check],
+      created_time: time,
+    },
+    compliance: {
+      control: check.stig_id,
+      standards: [`DISA Okta IDaaS STIG ${benchmarkVersion}`],
+      requirements: [check.rule_id, ...(rule?.ccis ?? [])],
+      status,
+      status_id,
+      ...(finding.reason === null ? {} : { status_code: finding.reason }),
+      status_details: [finding.detail, ...(attestation === "" ? [] : [attestation])],
+      desc: check.title,
+      checks: [
+        {
+          uid: check.vuln_id,
+          name: check.check,
+          desc: check.title,
+          version: benchmarkVersion,
+          standards: [`DISA Okta IDaaS STIG ${benchmarkVersion}`],
+          status,
+          status_id,
+          ...checkSeverities[check.category],
+        },
+      ],
+    },
+    ...(rule === undefined ? {} : { remediation: { desc: rule.fix_text } }),
+    resources: [
+      { uid: finding.resource.id, name: finding.resource.name, type: finding.resource.type, namespace: scan.org_url },
+    ],
+    unmapped: { expected: finding.expected, actual: finding.actual, coverage: check.coverage },
+  };
+}

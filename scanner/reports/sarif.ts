@@ -1,0 +1,125 @@
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { catalog } from "../catalog/catalog.ts";
+import { attestationLine, dispositionOf } from "./disposition.ts";
+import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
+import type { ReportFormat } from "./report_format.ts";
+
+/** GitHub reads this as the severity of an alert: 7.0 and above is high, 4.0 and above medium. */
+const securitySeverity = { high: "8.0", medium: "5.5", low: "2.0" } as const;
+const levels = { high: "error", medium: "error", low: "warning" } as const;
+
+/** SARIF 2.1.0, for code-scanning views: a rule for each check, a result for each finding. */
+export const sarifFormat: ReportFormat = {
+  name: "sarif",
+  extension: "sarif",
+  isMachine: true,
+  render(report, options) {
+    const log = {
+      $schema: "https://json.schemastore.org/sarif-2.1.0.json",
+      version: "2.1.0",
+      runs: [
+        {
+          tool: { driver: driver(report, options.toolVersion) },
+          automationDetails: { id: `scanstream/${hostOf(report)}/`, guid: report.scan.id },
+          invocations: [
+            {
+              executionSuccessful: report.scan.status === "completed",
+              startTimeUtc: report.scan.started_at,
+              endTimeUtc: report.scan.ended_at,
+            },
+          ],
+          columnKind: "utf16CodeUnits",
+          results: report.checks.flatMap((check, ruleIndex) =>
+            check.findings.map((finding) => result(check, finding, { ruleIndex, report })),
+          ),
+        },
+      ],
+    };
+    return `${JSON.stringify(log, null, 2)}\n`;
+  },
+};
+
+function driver(report: Report, version: string): object {
+  const ruleOf = new Map(catalog.map(({ rule }) => [rule.rule_id, rule]));
+  return {
+    name: "scanstream",
+    semanticVersion: version,
+    informationUri: "https://public.cyber.mil/stigs/",
+    rules: report.checks.map((check) => {
+      const rule = ruleOf.get(check.rule_id);
+      return {
+        id: check.vuln_id,
+        name: check.check,
+        shortDescription: { text: check.title },
+        fullDescription: { text: rule?.discussion ?? check.title },
+        help: { text: rule?.fix_text ?? check.title },
+        helpUri: `https://stigviewer.com/stigs/okta_identity_as_a_service_idaas/finding/${check.vuln_id}`,
+        defaultConfiguration: { level: levels[check.severity] },
+        properties: {
+          "security-severity": securitySeverity[check.severity],
+          tags: [
+            "security",
+            "compliance",
+            check.stig_id,
+            `CAT ${check.category}`,
+            benchmarkVersion,
+            ...(rule?.ccis ?? []),
+          ],
+        },
+      };
+    }),
+  };
+}
+
+interface ResultContext {
+  readonly ruleIndex: number;
+  readonly report: Report;
+}
+
+function result(check: CheckResult, finding: Finding, { ruleIndex, report }: ResultContext): object {
+  const { resource, waiver, change } = finding;
+  const attestation = attestationLine(check);
+  return {
+    ruleId: check.vuln_id,
+    ruleIndex,
+    ...kindAndLevel(check, finding),
+    message: { text: attestation === "" ? finding.detail : `${finding.detail} ${attestation}` },
+    locations: [
+      {
+        // Code-scanning views show results by file; the org's address stands where a file would.
+        physicalLocation: { artifactLocation: { uri: toRelativeUri(report, finding) }, region: { startLine: 1 } },
+        logicalLocations: [
+          {
+            name: resource.name,
+            fullyQualifiedName: `${hostOf(report)}/${resource.type}/${resource.id}`,
+            kind: "resource",
+          },
+        ],
+      },
+    ],
+    partialFingerprints: { "scanstream/v1": finding.fingerprint },
+    ...(waiver === null
+      ? {}
+      : { suppressions: [{ kind: "external", status: "accepted", justification: waiverText(waiver) }] }),
+    ...(change === null
+      ? {}
+      : { baselineState: ({ new: "new", unchanged: "unchanged", resolved: "updated" } as const)[change] }),
+    properties: { status: finding.status, reason: finding.reason, expected: finding.expected, actual: finding.actual },
+  };
+}
+
+/** A level is for failures only; the other kinds have level `none` (SARIF 2.1.0, 3.27.10). */
+function kindAndLevel(check: CheckResult, finding: Finding): { readonly kind: string; readonly level: string } {
+  if (finding.status === "FAIL") return { kind: "fail", level: levels[check.severity] };
+  if (finding.status === "PASS")
+    return { kind: dispositionOf(check) === "not_reviewed" ? "review" : "pass", level: "none" };
+  return { kind: finding.reason === "not_applicable" ? "notApplicable" : "review", level: "none" };
+}
+
+function waiverText(waiver: { readonly reason: string; readonly expires: string | null }): string {
+  return waiver.expires === null ? waiver.reason : `${waiver.reason} (until ${waiver.expires})`;
+}
+
+function toRelativeUri(report: Report, finding: Finding): string {
+  return [hostOf(report), finding.resource.type, finding.resource.id].map(encodeURIComponent).join("/");
+}

@@ -1,0 +1,89 @@
+import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
+import { benchmark } from "../catalog/catalog.ts";
+import { benchmarkRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
+import type { Disposition } from "./disposition.ts";
+import type { ReportFormat } from "./report_format.ts";
+import { createXml, xmlString, xmlText } from "./xml.ts";
+
+const namespace = "http://checklists.nist.gov/xccdf/1.2";
+const idOf = (kind: string, name: string) => `xccdf_mil.disa.stig_${kind}_${name}`;
+
+const results: Readonly<Record<Disposition, string>> = {
+  pass: "pass",
+  fail: "fail",
+  not_applicable: "notapplicable",
+  not_reviewed: "notchecked",
+};
+
+/** XCCDF 1.2 with a TestResult: what SCAP tools and STIG Manager import. */
+export const xccdfFormat: ReportFormat = {
+  name: "xccdf",
+  extension: "xccdf.xml",
+  isMachine: true,
+  render(report, options) {
+    const { scan } = report;
+    const outcomes = benchmarkRules(report);
+    const document = createXml();
+    const root = document.ele(namespace, "Benchmark", {
+      id: idOf("benchmark", benchmark.benchmark_id),
+      resolved: "1",
+      "xml:lang": "en",
+    });
+    root.ele("status", { date: scan.ended_at.slice(0, 10) }).txt("accepted");
+    root.ele("title").txt(benchmark.title);
+    root.ele("description").txt(`Results of scanstream for ${benchmark.title} ${benchmarkVersion}`);
+    root.ele("plain-text", { id: "release-info" }).txt(benchmark.release_info);
+    root.ele("version").txt(benchmark.version);
+    for (const outcome of outcomes) addRule(root, outcome);
+
+    const result = root.ele("TestResult", {
+      id: idOf("testresult", scan.id),
+      "start-time": scan.started_at,
+      "end-time": scan.ended_at,
+      "test-system": `cpe:/a:scanstream:scanstream:${options.toolVersion}`,
+      version: benchmark.version,
+    });
+    result.ele("title").txt(`scanstream ${options.toolVersion}`);
+    result.ele("identity", { authenticated: "true", privileged: "false" }).txt(xmlText(scan.client_id));
+    result.ele("target").txt(xmlText(hostOf(report)));
+    const facts = result.ele("target-facts");
+    facts.ele("fact", { name: "urn:scanstream:fact:org_url", type: "string" }).txt(xmlText(scan.org_url));
+    facts.ele("fact", { name: "urn:scanstream:fact:role", type: "string" }).txt(scan.role);
+    for (const outcome of outcomes) addRuleResult(result, outcome, scan.ended_at);
+    const passed = outcomes.filter(({ disposition }) => disposition === "pass").length;
+    const decided = outcomes.filter(({ disposition }) => disposition === "pass" || disposition === "fail").length;
+    const score = decided === 0 ? 0 : (passed / decided) * 100;
+    result.ele("score", { system: "urn:xccdf:scoring:default", maximum: "100" }).txt(score.toFixed(2));
+    return xmlString(document);
+  },
+};
+
+function addRule(root: XMLBuilder, { rule }: RuleOutcome): void {
+  const group = root.ele("Group", { id: idOf("group", rule.vuln_id) });
+  group.ele("title").txt(rule.group_title);
+  const element = group.ele("Rule", { id: idOf("rule", rule.rule_id), weight: "10.0", severity: rule.severity });
+  element.ele("version").txt(rule.stig_id);
+  element.ele("title").txt(xmlText(rule.title));
+  element.ele("description").txt(xmlText(rule.discussion));
+  for (const cci of rule.ccis) element.ele("ident", { system: "http://cyber.mil/cci" }).txt(cci);
+  element.ele("fixtext", { fixref: `F-${rule.vuln_id.slice(2)}_fix` }).txt(xmlText(rule.fix_text));
+  const check = element.ele("check", { system: "urn:scanstream:check" });
+  check.ele("check-content").txt(xmlText(rule.check_text));
+}
+
+function addRuleResult(parent: XMLBuilder, outcome: RuleOutcome, time: string): void {
+  const { rule, check, disposition, details, comments } = outcome;
+  const result = parent.ele("rule-result", {
+    idref: idOf("rule", rule.rule_id),
+    time,
+    severity: rule.severity,
+    weight: "10.0",
+    version: rule.stig_id,
+  });
+  result.ele("result").txt(check === null ? "notselected" : results[disposition]);
+  for (const cci of rule.ccis) result.ele("ident", { system: "http://cyber.mil/cci" }).txt(cci);
+  const text = [details, comments].filter((part) => part !== "").join("\n");
+  result.ele("message", { severity: "info" }).txt(xmlText(text));
+  const checkElement = result.ele("check", { system: "urn:scanstream:check" });
+  checkElement.ele("check-content").ele("urn:scanstream:check", "detail").txt(xmlText(text));
+}

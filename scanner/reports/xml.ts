@@ -1,0 +1,16 @@
+import { create } from "xmlbuilder2";
+import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
+
+/** A document to fill; text that XML cannot hold is replaced where it enters (`xmlText`). */
+export function createXml(): XMLBuilder {
+  return create({ version: "1.0", encoding: "UTF-8" });
+}
+
+export function xmlString(document: XMLBuilder): string {
+  return `${document.end({ prettyPrint: true })}\n`;
+}
+
+/** XML 1.0 has no way to write most control characters and lone surrogates (https://www.w3.org/TR/xml/#charsets). */
+export function xmlText(text: string): string {
+  return text.toWellFormed().replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "\uFFFD");
+}
