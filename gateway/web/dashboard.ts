@@ -42,6 +42,7 @@ export function createDashboard(session: Session, actions: { readonly signOut: (
     offerLink,
   ]);
   const placeholder = createMessage({
+    level: 1,
     title: "Choose a scan",
     text: "Its progress and findings appear here, live while it runs.",
   });

@@ -41,7 +41,7 @@ export function filterFindings(findings: Iterable<Finding>, filter: FindingsFilt
   const shown: Finding[] = [];
   for (const finding of findings) {
     if (filter.check !== null && finding.check !== filter.check) continue;
-    if (!words.every((word) => finding.haystack.includes(word))) continue;
+    if (words.length > 0 && !words.every((word) => haystackOf(finding).includes(word))) continue;
     const isStatusShown = filter.statuses.size === 0 || filter.statuses.has(finding.status);
     const isSeverityShown = filter.severities.size === 0 || filter.severities.has(finding.severity);
     if (isSeverityShown) statusCounts[finding.status] += 1;
@@ -49,6 +49,19 @@ export function filterFindings(findings: Iterable<Finding>, filter: FindingsFilt
     if (isStatusShown && isSeverityShown) shown.push(finding);
   }
   return { shown: shown.sort(comparers[filter.order]), statusCounts, severityCounts };
+}
+
+/** Findings are never changed, so what the text filter looks into is made once for each. */
+const haystacks = new WeakMap<Finding, string>();
+
+function haystackOf(finding: Finding): string {
+  const known = haystacks.get(finding);
+  if (known !== undefined) return known;
+  const { resourceName, check, detail, expected, actual } = finding;
+  const words = [resourceName, check, check.replaceAll("_", " "), detail, expected ?? "", actual ?? ""];
+  const haystack = words.join("\n").toLowerCase();
+  haystacks.set(finding, haystack);
+  return haystack;
 }
 
 const collator = new Intl.Collator(undefined, { numeric: true });

@@ -6,11 +6,12 @@ export function createMessage(options: {
   readonly text: string;
   readonly code?: string;
   readonly action?: { readonly label: string; readonly run: () => void };
-  readonly level?: 1 | 2;
+  /** Of its heading. */
+  readonly level: 1 | 2 | 3;
 }): HTMLElement {
   const { action } = options;
   return element("div", { class: "message" }, [
-    element(options.level === 1 ? "h1" : "h2", { text: options.title }),
+    element(`h${options.level}`, { class: "message-title", text: options.title }),
     element("p", { text: options.text }),
     options.code === undefined ? null : element("pre", {}, [element("code", { text: options.code })]),
     action === undefined

@@ -8,6 +8,7 @@ import {
   type SubscriptionState,
 } from "../../shared/subscribe.ts";
 import { ApiError, toPath, type Api } from "./api.ts";
+import { createBreather } from "./frame.ts";
 import { createScanModel, type ScanModel } from "./scan_model.ts";
 import { isEnded } from "./scan_wire.ts";
 
@@ -35,6 +36,8 @@ export interface ScanFollower {
 const pageLimit = 200;
 const fillEveryMs = 2000;
 const retryEveryMs = 3000;
+/** Of a frame's 16 ms: a burst of events must not freeze the page. */
+const workBudgetMs = 8;
 
 export function followScan(api: Api, scanId: string, onChange: () => void): ScanFollower {
   const model = createScanModel();
@@ -51,6 +54,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   let tailCursor: string | null = null;
   let filledVersion = -1;
   let filling: Promise<void> | null = null;
+  const breathe = createBreather(workBudgetMs);
 
   const connect = (change: Partial<Connection>) => {
     connection = { ...connection, ...change };
@@ -109,6 +113,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
       onEvent: ({ type, data }) => {
         model.applyEvent(type, data);
         onChange();
+        return breathe();
       },
       onStateChange: (state, { error, retryInMs, openCount }) => {
         // With a terminal event the state is read once more first: it says more than the events did.

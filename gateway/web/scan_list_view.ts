@@ -14,6 +14,7 @@ export function createScanListView(actions: { readonly loadMore: () => void }): 
   const list = element("ul", { class: "scan-list" });
   const problem = element("p", { class: "list-problem", attributes: { role: "status" } });
   const empty = createMessage({
+    level: 3,
     title: "No scans yet",
     text: "Scans that report to this gateway appear here by themselves. Start one with an API key of this tenant:",
     code: "SCANSTREAM_URL=… SCANSTREAM_API_KEY=… scanstream scan",

@@ -10,12 +10,9 @@ import {
   type ScanStatus,
 } from "./scan_wire.ts";
 
-/** A finding with what the list needs to order and filter it without work. */
 export interface Finding extends FindingRecord {
   /** Its place in the order of arrival. */
   readonly order: number;
-  /** What the text filter looks into, in lower case. */
-  readonly haystack: string;
 }
 
 export interface CheckState {
@@ -78,7 +75,7 @@ export function createScanModel(): ScanModel {
     else incomplete.delete(record.fingerprint);
     if (known !== undefined) count(known.check, known.status, -1);
     count(record.check, record.status, 1);
-    findings.set(record.fingerprint, { ...merged, order: known?.order ?? findings.size, haystack: toHaystack(merged) });
+    findings.set(record.fingerprint, { ...merged, order: known?.order ?? findings.size });
     updateCheck(record.check, record.severity, null);
   }
 
@@ -187,9 +184,4 @@ function applyToScan(scan: Scan, type: string, fields: Readonly<Record<string, u
 
 function toEndStatus(value: unknown): ScanStatus {
   return value === "cancelled" || value === "failed" || value === "expired" ? value : "completed";
-}
-
-function toHaystack(finding: FindingRecord): string {
-  const { resourceName, check, detail, expected, actual } = finding;
-  return `${resourceName}\n${check}\n${check.replaceAll("_", " ")}\n${detail}\n${expected ?? ""}\n${actual ?? ""}`.toLowerCase();
 }

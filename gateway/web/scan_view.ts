@@ -22,6 +22,9 @@ export interface ScanView {
   close(): void;
 }
 
+const manyFindings = 1000;
+const manyFindingsPauseMs = 120;
+
 export function createScanView(
   scanId: string,
   options: { readonly api: Api; readonly onScan: (scan: Scan) => void; readonly onReopen: () => void },
@@ -31,6 +34,7 @@ export function createScanView(
   let cancelProblem: string | null = null;
   let isCancelling = false;
   let renderedVersion = -1;
+  let renderNotBeforeMs = 0;
   let reported: Scan | null = null;
 
   const renderer = createFrameRenderer(render);
@@ -51,7 +55,8 @@ export function createScanView(
   });
   const cancel = element("button", {
     class: "button button-danger",
-    attributes: { type: "button" },
+    text: "Cancel scan",
+    attributes: { type: "button", hidden: true },
     on: { click: () => void cancelScan() },
   });
   const problem = element("p", { class: "problem", attributes: { role: "alert" } });
@@ -77,6 +82,7 @@ export function createScanView(
 
   function renderAgain(): void {
     renderedVersion = -1;
+    renderNotBeforeMs = 0;
     renderer.request();
   }
 
@@ -86,8 +92,13 @@ export function createScanView(
     renderFailure(scan);
     if (scan === null) return;
     renderHead(scan);
-    if (model.version === renderedVersion) return;
+    if (model.version === renderedVersion || performance.now() < renderNotBeforeMs) {
+      if (model.version !== renderedVersion) renderer.request();
+      return;
+    }
     renderedVersion = model.version;
+    // What takes longer is done less often: a flood of findings leaves time for whoever reads them.
+    if (model.findings.size > manyFindings) renderNotBeforeMs = performance.now() + manyFindingsPauseMs;
     progress.update(model);
     checks.update(model, findings.filter.check);
     findings.update(model);
@@ -109,8 +120,9 @@ export function createScanView(
     setText(title, "This scan cannot be shown");
     failed.replaceChildren(
       createMessage({
-        title: "No such scan",
-        text: why ?? "The gateway did not say why.",
+        level: 2,
+        title: "The gateway refused it",
+        text: why ?? "It did not say why.",
         action: { label: "Try again", run: options.onReopen },
       }),
     );

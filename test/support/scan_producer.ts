@@ -8,6 +8,7 @@ export interface ScanProducer {
 export interface ProducedScan {
   readonly id: string;
   readonly tenantId: string;
+  readonly channel: string;
   update(body: object): Promise<void>;
   store(findings: readonly StoredFinding[]): Promise<void>;
   publish(type: string, data: object): Promise<void>;
@@ -44,7 +45,7 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
       const scan = await call("POST", "/api/v1/scans", registration);
       const id = String(scan["id"]);
       const counts = { pass: 0, fail: 0, manual: 0 };
-      const channel = encodeURIComponent(String(scan["channel"]));
+      const channel = String(scan["channel"]);
       const update = async (body: object) => void (await call("PATCH", `/api/v1/scans/${id}`, body));
       const store = async (findings: readonly StoredFinding[]) => {
         for (let from = 0; from < findings.length; from += 1000) {
@@ -52,10 +53,14 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
         }
       };
       const publish = async (type: string, data: object) =>
-        void (await call("POST", `/api/v1/channels/${channel}/events`, { type, data: { scan_id: id, ...data } }));
+        void (await call("POST", `/api/v1/channels/${encodeURIComponent(channel)}/events`, {
+          type,
+          data: { scan_id: id, ...data },
+        }));
       return {
         id,
         tenantId: String(scan["tenant_id"]),
+        channel,
         update,
         store,
         publish,

@@ -9,7 +9,7 @@ import { startGateway, type RunningGateway } from "../../gateway/start_gateway.t
 import { createStaticFiles } from "../../gateway/static_files.ts";
 import { buildPage } from "../../gateway/web/build.ts";
 import { NotFound } from "../../shared/app_error.ts";
-import type { Broker, LostReason } from "../../shared/broker.ts";
+import type { Broker, LostReason, Publisher } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createScanProducer, type ScanProducer } from "./scan_producer.ts";
 
@@ -32,6 +32,8 @@ export interface WebGateway extends AsyncDisposable {
   stop(): Promise<void>;
   /** Starts again at the same address, over the same database. */
   start(): Promise<void>;
+  /** Publishes past the HTTP route, as a scanner with broker credentials does. */
+  readonly publisher: Publisher;
   /** Every subscription is lost, as when the broker's connection breaks. */
   loseBroker(): void;
   revokeApiKey(apiKeyId: string): Promise<void>;
@@ -90,6 +92,7 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
     setDemo(tenant) {
       demo = tenant;
     },
+    publisher: { publish: (channel, message) => broker.publish(channel, message) },
     loseBroker: () => broker.lose(),
     stop: () => gateway.stop({ drainMs: 0 }),
     async start() {

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { publishFindingCreated } from "../../shared/scan_events.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { buildFinding, type ProducedScan } from "../support/scan_producer.ts";
 import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
@@ -65,23 +66,23 @@ test("findings are filtered by result, severity, text and check, and put in orde
   expect(await page.locator(".finding").count()).toBe(4);
 });
 
+/** A person calls half a second slow; on an idle machine the longest task takes a fifth of it. */
+const longestTaskMs = 500;
+
 test("the page stays responsive with a scan of 10,000 findings", { timeout: 90_000 }, async () => {
   const acme = await demoTenant();
   const scan = await acme.producer.register({ org_url: "https://large.okta.com", checks_total: 20 });
   await scan.update({ status: "running" });
   await scan.store(buildMany(5000, "stored"));
-  await using watched = await openPage(browser, "about:blank");
+  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`, { beforeOpen: observeLongTasks });
   const { page } = watched;
-  await observeLongTasks(page);
-  await page.goto(`${gateway.url}/#/scans/${scan.id}`);
   await page.getByText("5,000 findings", { exact: true }).waitFor();
   await watched.untilConnection("live");
 
   await publishMany(scan, buildMany(5000, "streamed"));
   await page.getByText("10,000 findings", { exact: true }).waitFor();
   const tasks = await longTasks(page);
-  console.log("long tasks while 10,000 findings arrived", tasks);
-  expect(Math.max(0, ...tasks)).toBeLessThan(400);
+  expect(Math.max(0, ...tasks), `long tasks while they arrived: ${tasks.join(" ")} ms`).toBeLessThan(longestTaskMs);
 
   await page.getByLabel("Filter by text").pressSequentially("streamed resource 4999");
   await page.getByText("1 of 10,000 findings").waitFor();
@@ -89,8 +90,7 @@ test("the page stays responsive with a scan of 10,000 findings", { timeout: 90_0
   await page.getByText("10,000 findings", { exact: true }).waitFor();
   for (let turn = 0; turn < 10; turn += 1) await page.mouse.wheel(0, 4000);
   const afterUse = await longTasks(page);
-  console.log("long tasks while it was filtered and scrolled", afterUse.slice(tasks.length));
-  expect(Math.max(0, ...afterUse)).toBeLessThan(400);
+  expect(Math.max(0, ...afterUse), `long tasks in use: ${afterUse.join(" ")} ms`).toBeLessThan(longestTaskMs);
   await scan.end("completed", { pass: 0, fail: 20, manual: 0 });
   await watched.untilConnection("ended");
 });
@@ -105,16 +105,11 @@ function buildMany(count: number, name: string): ReturnType<typeof buildFinding>
   );
 }
 
-/** Some at a time, as a gateway would take them from a fast scanner. */
+/** As a scanner with broker credentials does: nothing slows it down. */
 async function publishMany(scan: ProducedScan, findings: ReturnType<typeof buildMany>): Promise<void> {
-  for (let from = 0; from < findings.length; from += 100) {
-    await Promise.all(
-      findings
-        .slice(from, from + 100)
-        .map(({ check, status, severity, resource_name, detail, fingerprint }) =>
-          scan.publish("finding.created", { check, status, severity, resource_name, detail, fingerprint }),
-        ),
-    );
+  for (const { check, status, severity, resource_name, detail, fingerprint } of findings) {
+    const payload = { scan_id: scan.id, check, status, severity, resource_name, detail, fingerprint };
+    await publishFindingCreated(gateway.publisher, scan.channel, payload);
   }
 }
 

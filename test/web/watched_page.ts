@@ -15,9 +15,10 @@ export interface WatchedPage extends AsyncDisposable {
 export async function openPage(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions = {},
+  options: BrowserContextOptions & { readonly beforeOpen?: (page: Page) => Promise<void> } = {},
 ): Promise<WatchedPage> {
-  const context = await browser.newContext({ locale: "en-US", viewport: { width: 1440, height: 900 }, ...options });
+  const { beforeOpen, ...profile } = options;
+  const context = await browser.newContext({ locale: "en-US", viewport: { width: 1440, height: 900 }, ...profile });
   // Shorter than a test may take, so that a failure names what did not appear.
   context.setDefaultTimeout(12_000);
   const page = await context.newPage();
@@ -36,6 +37,7 @@ export async function openPage(
     if (/Content Security Policy|TrustedHTML|Unhandled/i.test(message.text())) violations.push(message.text());
   });
   page.on("request", (request) => requestUrls.push(request.url()));
+  await beforeOpen?.(page);
   await page.goto(url);
   const connection = page.locator(".connection");
   return {

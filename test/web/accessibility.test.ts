@@ -1,0 +1,134 @@
+import axe from "axe-core";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../support/chromium.ts";
+import { buildFinding } from "../support/scan_producer.ts";
+import { startWebGateway, type WebGateway } from "../support/web_gateway.ts";
+import { openPage } from "./watched_page.ts";
+
+let browser: Browser;
+let gateway: WebGateway;
+
+beforeAll(async () => {
+  [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await gateway[Symbol.asyncDispose]();
+});
+
+const phone = { width: 390, height: 844 };
+
+test.for<[string, BrowserContextOptions]>([
+  ["light", { colorScheme: "light" }],
+  ["dark", { colorScheme: "dark" }],
+  ["light on a phone", { colorScheme: "light", viewport: phone }],
+  ["dark on a phone", { colorScheme: "dark", viewport: phone }],
+])("axe finds nothing wrong in any state, %s", async ([, options]) => {
+  const tenant = await gateway.createTenant("Acme");
+  await using watched = await openPage(browser, gateway.url, { reducedMotion: "reduce", ...options });
+  const { page } = watched;
+  await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
+  await expectAccessible(page, "signing in");
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "Paste" }).waitFor();
+  await expectAccessible(page, "refused");
+
+  await page.getByLabel("Access token or API key").fill(tenant.apiKey);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("heading", { name: "No scans yet" }).waitFor();
+  await expectAccessible(page, "empty");
+
+  const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
+  await scan.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 3 });
+  await page.locator(".scan-link").click();
+  await watched.untilConnection("live");
+  await scan.check(
+    "signon_global_session_idle_timeout_15min",
+    [buildFinding({ status: "MANUAL", severity: "high" }), buildFinding({ status: "PASS", severity: "low" })],
+    { done: 2, total: 3 },
+  );
+  await scan.publish("scan.error", { code: "provider_error", detail: "The provider did not answer" });
+  await page.locator(".finding").nth(2).waitFor();
+  await page.locator(".finding summary").first().click();
+  await page.getByRole("button", { name: /^Manual/ }).click();
+  await page.locator(".finding summary").first().click();
+  await page.locator(".fix").waitFor();
+  await expectAccessible(page, "live, filtered, opened");
+
+  await gateway.stop();
+  await watched.untilConnection("reconnecting");
+  await expectAccessible(page, "reconnecting");
+  await gateway.start();
+  await scan.end("completed", { pass: 0, fail: 1, manual: 1 });
+  await watched.untilConnection("ended");
+  await expectAccessible(page, "ended");
+  await page.goto(`${gateway.url}/#/scans/${crypto.randomUUID()}`);
+  await page.getByRole("heading", { name: "This scan cannot be shown" }).waitFor();
+  await expectAccessible(page, "no such scan");
+  // Nothing is cut off or needs to be scrolled sideways.
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+});
+
+test("everything can be reached and used with the keyboard alone", async () => {
+  const tenant = await gateway.createTenant("Acme");
+  const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
+  await scan.store([buildFinding({ resource_name: "Default Policy" })]);
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await page.getByRole("heading", { name: "Sign in to watch scans" }).waitFor();
+  // The field has the focus already.
+  await page.keyboard.type(tenant.apiKey);
+  await page.keyboard.press("Enter");
+  await page.locator(".scan-link").waitFor();
+  await tabTo(page, ".scan-link");
+  await page.keyboard.press("Enter");
+  await watched.untilConnection("live");
+  // Whoever opened the scan is now in it.
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
+  await page.locator(".finding").waitFor();
+  await tabTo(page, ".finding summary");
+  await page.keyboard.press("Enter");
+  await page.locator(".finding[open] .fix").waitFor();
+  const outline = await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle);
+  expect(outline).toBe("solid");
+});
+
+test("progress is told to a screen reader, politely", async () => {
+  const tenant = await gateway.createTenant("Acme");
+  gateway.setDemo(tenant);
+  const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 2 });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  await scan.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 2 });
+  await page
+    .locator('[aria-live="polite"]', { hasText: "1 of 2 checks done: 1 failed, 0 need a person, 0 passed" })
+    .waitFor({ state: "attached" });
+  const bar = page.getByRole("progressbar", { name: "Progress" });
+  expect(await bar.getAttribute("aria-valuenow")).toBe("1");
+  expect(await bar.getAttribute("aria-valuemax")).toBe("2");
+  gateway.setDemo(null);
+});
+
+async function expectAccessible(page: Page, state: string): Promise<void> {
+  // Evaluated by the debugger, so the page's own policy against foreign scripts stands.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async () => {
+    const { run } = Reflect.get(globalThis, "axe") as typeof axe;
+    const results = await run(document, { resultTypes: ["violations"] });
+    return results.violations.map(
+      ({ id, impact, nodes }) => `${impact}: ${id} at ${nodes.map(({ html }) => html.slice(0, 160)).join(" and ")}`,
+    );
+  });
+  expect(violations, state).toEqual([]);
+}
+
+async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let count = 0; count < 60; count += 1) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)) return;
+  }
+  throw new Error(`Cannot reach ${selector} with the keyboard`);
+}

@@ -1,0 +1,167 @@
+import { expect, test } from "vitest";
+import { filterFindings, noFilter } from "../../gateway/web/findings_filter.ts";
+import { createScanModel, mergeScan } from "../../gateway/web/scan_model.ts";
+import { parseFinding, parsePage, parseScan, type Scan } from "../../gateway/web/scan_wire.ts";
+import { toAuthorization } from "../../gateway/web/session.ts";
+import { buildFinding } from "../support/scan_producer.ts";
+
+test("the model merges events and state by fingerprint, whichever comes first", () => {
+  const stored = parseFinding(buildFinding({ fingerprint: "a", actual: "120 minutes" }));
+  const event = {
+    scan_id: "s",
+    check: stored.check,
+    status: "FAIL",
+    severity: "medium",
+    resource_name: "R",
+    detail: "d",
+    fingerprint: "a",
+  };
+  for (const steps of [
+    ["event", "state"],
+    ["state", "event"],
+  ] as const) {
+    const model = createScanModel();
+    for (const step of steps) {
+      if (step === "event") model.applyEvent("finding.created", event);
+      else model.mergeFindings([stored]);
+    }
+    expect([...model.findings.keys()]).toEqual(["a"]);
+    expect(model.findings.get("a")?.actual).toBe("120 minutes");
+    expect(model.isIncomplete).toBe(false);
+  }
+});
+
+test("the model knows which findings lack what only state holds", () => {
+  const model = createScanModel();
+  const { expected: _expected, actual: _actual, ...event } = buildFinding({ fingerprint: "a" });
+  model.applyEvent("finding.created", event);
+  expect(model.isIncomplete).toBe(true);
+  model.mergeFindings([parseFinding(buildFinding({ fingerprint: "a" }))]);
+  expect(model.isIncomplete).toBe(false);
+});
+
+test("a check is as bad as its worst finding, also when a finding changes", () => {
+  const model = createScanModel();
+  const merge = (fingerprint: string, status: "PASS" | "FAIL" | "MANUAL") =>
+    model.mergeFindings([parseFinding(buildFinding({ check: "c", fingerprint, status }))]);
+  merge("a", "PASS");
+  expect(model.checks.get("c")?.status).toBe("PASS");
+  merge("b", "MANUAL");
+  expect(model.checks.get("c")?.status).toBe("MANUAL");
+  merge("c", "FAIL");
+  expect(model.checks.get("c")).toMatchObject({ status: "FAIL", findingCount: 3 });
+  merge("c", "PASS");
+  expect(model.checks.get("c")).toMatchObject({ status: "MANUAL", findingCount: 3 });
+});
+
+test("a check without findings has the result that its progress event told", () => {
+  const model = createScanModel();
+  model.applyEvent("scan.progress", { scan_id: "s", checks_done: 1, checks_total: 2, check: "c", status: "PASS" });
+  expect(model.checks.get("c")).toMatchObject({ status: "PASS", findingCount: 0 });
+});
+
+test("events move the scan forward and its end is final", () => {
+  const model = createScanModel();
+  model.setScan(buildScan({ status: "pending", checksTotal: 2 }));
+  model.applyEvent("scan.start", { scan_id: "s", checks_total: 3 });
+  expect(model.scan).toMatchObject({ status: "running", checksTotal: 3 });
+  model.applyEvent("scan.progress", { scan_id: "s", checks_done: 2, checks_total: 3, check: "c", status: "PASS" });
+  expect(model.scan?.checksDone).toBe(2);
+  model.applyEvent("scan.end", { scan_id: "s", status: "cancelled", pass: 1, fail: 0, manual: 1 });
+  expect(model.scan).toMatchObject({ status: "cancelled", pass: 1, manual: 1 });
+  model.applyEvent("scan.progress", { scan_id: "s", checks_done: 3, checks_total: 3, check: "d", status: "PASS" });
+  model.setScan(buildScan({ status: "running" }));
+  expect(model.scan).toMatchObject({ status: "cancelled", checksDone: 2 });
+});
+
+test("mergeScan takes nothing back that was reached", () => {
+  const ahead = buildScan({ checksDone: 5, pass: 3, fail: 2, cancelRequested: true });
+  const behind = buildScan({ status: "pending", checksDone: 4, pass: 3, fail: 1 });
+  expect(mergeScan(ahead, behind)).toMatchObject({ status: "running", checksDone: 5, fail: 2, cancelRequested: true });
+  expect(mergeScan(behind, ahead)).toMatchObject({ status: "running", checksDone: 5, fail: 2 });
+  expect(mergeScan(ahead, buildScan({ status: "failed", checksDone: 4 }))).toMatchObject({
+    status: "failed",
+    checksDone: 4,
+  });
+});
+
+test("many errors of a scan are kept only up to a bound", () => {
+  const model = createScanModel();
+  for (let count = 0; count < 60; count += 1) model.applyEvent("scan.error", { code: "x", detail: "y" });
+  expect(model.problems).toHaveLength(50);
+});
+
+test("filterFindings counts what each choice would show, given the others", () => {
+  const model = createScanModel();
+  model.mergeFindings(
+    [
+      buildFinding({ fingerprint: "1", status: "FAIL", severity: "high" }),
+      buildFinding({ fingerprint: "2", status: "FAIL", severity: "low" }),
+      buildFinding({ fingerprint: "3", status: "PASS", severity: "high" }),
+    ].map(parseFinding),
+  );
+  const filtered = filterFindings(model.findings.values(), { ...noFilter, statuses: new Set(["FAIL"]) });
+  expect(filtered.shown.map(({ fingerprint }) => fingerprint)).toEqual(["1", "2"]);
+  expect(filtered.statusCounts).toEqual({ FAIL: 2, MANUAL: 0, PASS: 1 });
+  expect(filtered.severityCounts).toEqual({ high: 1, medium: 0, low: 1 });
+});
+
+test("filterFindings finds every word of the text, in any field and any case", () => {
+  const model = createScanModel();
+  model.mergeFindings([
+    parseFinding(buildFinding({ resource_name: "Größe", check: "signon_idle", actual: "Custom Factor" })),
+  ]);
+  const count = (text: string) => filterFindings(model.findings.values(), { ...noFilter, text }).shown.length;
+  for (const text of [
+    "",
+    "  ",
+    "GRÖSSE".toLowerCase().replace("sse", "ße"),
+    "signon idle",
+    "factor CUSTOM",
+    "signon_idle",
+  ]) {
+    expect(count(text), text).toBe(1);
+  }
+  expect(count("custom factory")).toBe(0);
+});
+
+test("what is not the gateway's answer is refused with a reason", () => {
+  expect(() => parseScan({ id: "x", status: "unheard of" })).toThrow("not a scan");
+  expect(() => parseFinding({ fingerprint: "x", status: "OK" })).toThrow("not a finding");
+  expect(() => parsePage({ items: "none" }, parseScan)).toThrow("not a list");
+  expect(() => parsePage(null, parseScan)).toThrow("not a list");
+});
+
+test("a finding is read with its resource flat or nested", () => {
+  const nested = parseFinding({ fingerprint: "x", status: "PASS", resource: { type: "app", id: "1", name: "N" } });
+  expect(nested).toMatchObject({ resourceName: "N", resourceType: "app", resourceId: "1", severity: "medium" });
+  expect(parseFinding({ fingerprint: "x", status: "PASS", resource_name: "N" }).resourceName).toBe("N");
+});
+
+test("toAuthorization tells tokens from keys and takes whole header values", () => {
+  expect(toAuthorization("scs_1_2")).toBe("Api-Key scs_1_2");
+  expect(toAuthorization(" eyJ.eyJ.sig\n")).toBe("Bearer eyJ.eyJ.sig");
+  expect(toAuthorization("bearer abc")).toBe("Bearer abc");
+  expect(toAuthorization("API-KEY eyJ.eyJ.sig")).toBe("Api-Key eyJ.eyJ.sig");
+  for (const text of ["", "   ", "two words", "kéy", "a\nb"]) expect(() => toAuthorization(text), text).toThrow();
+});
+
+function buildScan(change: Partial<Scan> = {}): Scan {
+  return {
+    id: "s",
+    tenantId: "t",
+    orgUrl: null,
+    clientId: null,
+    status: "running",
+    checksTotal: 10,
+    checksDone: 0,
+    pass: 0,
+    fail: 0,
+    manual: 0,
+    cancelRequested: false,
+    createdAtMs: null,
+    startedAtMs: null,
+    endedAtMs: null,
+    ...change,
+  };
+}
