@@ -1,5 +1,7 @@
+import { Pool } from "pg";
 import { expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import { createPoolDatabase } from "../../drizzle/databases/pool_database.ts";
 import { ping } from "../../drizzle/with_tenant.ts";
 import { describeOutages } from "./outage_suite.ts";
 import { openOnPostgres } from "./open_databases.ts";
@@ -32,4 +34,11 @@ test("who would wait behind ten thousand others is refused at once", async () =>
   expect(new Set(outcomes)).toEqual(new Set(["served"]));
   await Promise.all(waiting);
   await opened.close();
+});
+
+test("a connection that breaks while it is idle does not end the process", async () => {
+  const pool = new Pool();
+  const database = createPoolDatabase(pool);
+  expect(() => pool.emit("error", new Error("Connection terminated unexpectedly"))).not.toThrow();
+  await database.close();
 });

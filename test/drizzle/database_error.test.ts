@@ -1,0 +1,54 @@
+import { DrizzleQueryError } from "drizzle-orm/errors";
+import { expect, test } from "vitest";
+import {
+  constraintViolation,
+  databaseAway,
+  DatabaseError,
+  toDatabaseError,
+  unwrapDatabaseError,
+} from "../../drizzle/database_error.ts";
+
+const answer = (code: string, message = "m") => Object.assign(new Error(message), { code, severity: "ERROR" });
+
+test.each(["08006", "28P01", "3D000", "40001", "40P01", "53300", "57014", "57P01", "57P03", "58030", "55P03", "25006"])(
+  "toDatabaseError: SQLSTATE %s says the database is away",
+  (code) => {
+    expect(toDatabaseError(answer(code))).toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+  },
+);
+
+test.each(["23505", "42501", "42P01", "22P02", "22012", "55000", "25001", "P0001", "XX000"])(
+  "toDatabaseError: SQLSTATE %s is about the statement",
+  (code) => {
+    expect(toDatabaseError(answer(code))).toMatchObject({ name: "DatabaseError", sqlState: code });
+  },
+);
+
+test("toDatabaseError: whatever is no answer of a server says the database is away", () => {
+  const errors = [
+    Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" }),
+    // Five capitals, but nothing a server said.
+    Object.assign(new Error("broken pipe"), { code: "EPIPE" }),
+    new AggregateError([new Error("v4"), new Error("v6")], "all addresses"),
+    new Error("Connection terminated unexpectedly"),
+    new DOMException("too late", "TimeoutError"),
+    "a string",
+  ];
+  for (const error of errors) expect(toDatabaseError(error)).toMatchObject({ code: "unavailable", cause: error });
+});
+
+test("toDatabaseError: leaves its own errors as they are", () => {
+  for (const error of [databaseAway(new Error("x")), new DatabaseError("m", "23505", null)]) {
+    expect(toDatabaseError(error)).toBe(error);
+  }
+});
+
+test("constraintViolation and unwrapDatabaseError see through Drizzle's error", () => {
+  const known = toDatabaseError(Object.assign(answer("23505"), { constraint: "api_keys_hash" }));
+  const wrapped = new DrizzleQueryError("insert", ["secret"], known);
+  expect(constraintViolation(wrapped)).toEqual({ kind: "unique", constraint: "api_keys_hash" });
+  expect(unwrapDatabaseError(wrapped)).toBe(known);
+  const other = new Error("other", { cause: new Error("inner") });
+  expect(constraintViolation(other)).toBeNull();
+  expect(unwrapDatabaseError(other)).toBe(other);
+});
