@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { generateKeyPair, jwtVerify, SignJWT } from "jose";
+import type { GenerateKeyPairResult } from "jose";
 
 export interface AccessTokenFields {
   readonly clientId: string;
@@ -14,11 +15,16 @@ export interface AccessTokens {
   read(token: string, nowSeconds: number): Promise<AccessTokenFields | null>;
 }
 
+/** Shared by all orgs of the process: making one takes longer than everything else that an org does to start. */
+let signingKeys: Promise<GenerateKeyPairResult> | undefined;
+
 const tokenType = "application/okta-internal-at+jwt";
 
-/** Signed with a key that lives as long as the org: a restart ends every token, as a revocation would. */
+/** A restart ends every token, as a revocation would: an org takes only those that carry its own key id. */
 export async function createAccessTokens(issuer: string): Promise<AccessTokens> {
-  const { publicKey, privateKey } = await generateKeyPair("RS256");
+  signingKeys ??= generateKeyPair("RS256");
+  const { publicKey, privateKey } = await signingKeys;
+  const kid = randomBytes(32).toString("base64url");
   return {
     issue({ clientId, scopes, thumbprint }, nowSeconds, lifetimeSeconds) {
       return new SignJWT({
@@ -27,7 +33,7 @@ export async function createAccessTokens(issuer: string): Promise<AccessTokens> 
         scp: [...scopes],
         ...(thumbprint === null ? {} : { cnf: { jkt: thumbprint } }),
       })
-        .setProtectedHeader({ kid: "practice-org-signing-key", typ: tokenType, alg: "RS256" })
+        .setProtectedHeader({ kid, typ: tokenType, alg: "RS256" })
         .setJti(`AT.${randomBytes(24).toString("base64url")}`)
         .setIssuer(issuer)
         .setAudience(issuer)
@@ -38,13 +44,14 @@ export async function createAccessTokens(issuer: string): Promise<AccessTokens> 
     },
     async read(token, nowSeconds) {
       try {
-        const { payload } = await jwtVerify(token, publicKey, {
+        const { payload, protectedHeader } = await jwtVerify(token, publicKey, {
           algorithms: ["RS256"],
           typ: tokenType,
           issuer,
           audience: issuer,
           currentDate: new Date(nowSeconds * 1000),
         });
+        if (protectedHeader.kid !== kid) return null;
         const { cid, scp, cnf } = payload as { cid: string; scp: string[]; cnf?: { jkt: string } };
         return { clientId: cid, scopes: scp, thumbprint: cnf?.jkt ?? null };
       } catch {

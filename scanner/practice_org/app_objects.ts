@@ -4,6 +4,8 @@ import type { App, JsonObject, Site } from "./org_contents.ts";
 
 const created = "2026-01-06T09:19:34.000Z";
 const lastUpdated = "2026-01-20T12:10:12.000Z";
+/** Of a kind that no check reads; every app names it. */
+const profileEnrollmentPolicyId = "rstwotAqnyKevvn0q5d7";
 const signingKeyId = "48X-q9YWQ_p1aXo_HbPDTPbEncSYjFgiJEzhmK8Kq8I";
 
 export interface AppSpec {
@@ -74,7 +76,7 @@ export function appObject(site: Site, spec: AppSpec): App {
         linkName === null
           ? []
           : [{ name: linkName, href: `${site.url}/home/${spec.name}/${id}/2557`, type: "text/html" }],
-      profileEnrollment: link(`${site.url}/api/v1/policies/${oktaId("rst", "Default Policy PROFILE_ENROLLMENT")}`),
+      profileEnrollment: link(`${site.url}/api/v1/policies/${profileEnrollmentPolicyId}`),
       policies: link(`${href}/policies`, "PUT"),
       groups: link(`${href}/groups`),
       logo: [{ name: "medium", href: `${site.url}/assets/img/logos/default.png`, type: "image/png" }],

@@ -1,4 +1,5 @@
-import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, importPKCS8 } from "jose";
 import type { CryptoKey, JWK } from "jose";
@@ -43,10 +44,9 @@ export async function loadKeyPair(directory: string): Promise<PracticeKeyPair> {
 export async function writePrivateKey(privateKeyPem: string, directory: string): Promise<string> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, privateKeyFileName);
-  const draft = `${file}.${process.pid}.new`;
-  await writeFile(draft, privateKeyPem, { mode: 0o600 });
-  // A draft left behind by a crash keeps its old mode through writeFile.
-  await chmod(draft, 0o600);
+  // The mode counts only where the file is new: a draft of one's own, never somebody else's file.
+  const draft = `${file}.${randomUUID()}.new`;
+  await writeFile(draft, privateKeyPem, { mode: 0o600, flag: "wx" });
   await rename(draft, file);
   return file;
 }

@@ -28,6 +28,9 @@ export function largeOrg(site: Site, appCount: number): OrgContents {
 
 function generatedApps(site: Site, typical: OrgContents, length: number): Listing<App> {
   const builtIn = smallestLargeOrg - 1;
+  const policyIds = Array.from({ length: sharedPolicies }, (_, shared) =>
+    policyId("ACCESS_POLICY", policyName(shared)),
+  );
   return {
     length,
     get(index) {
@@ -37,7 +40,7 @@ function generatedApps(site: Site, typical: OrgContents, length: number): Listin
         name: "oidc_client",
         label: `App ${String(number).padStart(6, "0")}`,
         signOnMode: "OPENID_CONNECT",
-        policyId: policyId("ACCESS_POLICY", policyName(number % sharedPolicies)),
+        policyId: policyIds[number % sharedPolicies] ?? null,
         orgId: typical.id,
       });
     },

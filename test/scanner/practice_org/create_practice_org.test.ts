@@ -80,6 +80,14 @@ test("A client that goes away while it sends does no harm", async () => {
   expect((await fetch(`${org.url}${document}`)).status).toBe(200);
 });
 
+test("A restart ends the tokens of the org before", async () => {
+  const before = await startOrg();
+  const { token } = await signedIn(before);
+  await before.stop();
+  const after = await startOrg({ port: Number(new URL(before.url).port) });
+  expect((await (await signedIn(after)).call(token, "/api/v1/zones")).status).toBe(401);
+});
+
 test("Two orgs are strangers: ids may be the same, tokens are not", async () => {
   const [one, two] = await Promise.all([startOrg(), startOrg()]);
   expect(one.clientId).toBe(two.clientId);
