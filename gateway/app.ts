@@ -1,7 +1,9 @@
 import { Hono } from "hono";
 import { AppError } from "../shared/app_error.ts";
 import { cors } from "./cors.ts";
+import { demoRoutes } from "./demo_routes.ts";
 import type { Dependencies } from "./dependencies.ts";
+import { docsRoutes } from "./docs/docs_routes.ts";
 import { scanEventStream } from "./features/scans/channels.ts";
 import { scanRoutes } from "./features/scans/routes.ts";
 import { HttpRefusal, problemResponse } from "./problem.ts";
@@ -46,6 +48,8 @@ export function createApp(dependencies: Dependencies): App {
 
   app.route("/", statusRoutes(dependencies));
   app.route("/", webRoutes(dependencies));
+  app.route("/", docsRoutes());
+  app.route("/demo", demoRoutes(dependencies));
   app.route("/api/v1/channels", publishRoute(dependencies));
   app.route("/api/v1", scanRoutes(dependencies));
   app.route("/api/v1/scans", scanEventStream);

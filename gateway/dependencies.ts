@@ -1,13 +1,14 @@
 import type { Database } from "../drizzle/database.ts";
 import type { Publisher } from "../shared/broker.ts";
 import type { Authenticator } from "./authenticate.ts";
+import type { DemoDependencies } from "./demo_routes.ts";
 import type { Log } from "./log.ts";
 import type { Metrics, MetricsText } from "./metrics.ts";
 import type { Streams } from "./streams.ts";
 import type { StreamTokens } from "./stream_tokens.ts";
 
 /** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
-export interface Dependencies {
+export interface Dependencies extends DemoDependencies {
   readonly database: Database;
   readonly publisher: Publisher;
   readonly streams: Streams;

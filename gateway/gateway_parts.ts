@@ -13,6 +13,7 @@ import { askStateHolder, lockStateDirectory, type StateLock } from "./admin_sock
 import { createAuthenticator } from "./authenticate.ts";
 import { createAuthorityCheck } from "./authority.ts";
 import { ConfigError, type BrokerConfig, type GatewayConfig } from "./config.ts";
+import type { DemoDependencies } from "./demo_routes.ts";
 import type { Dependencies, WebAssets } from "./dependencies.ts";
 import { expireScans } from "./expire_scans.ts";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "./jwt.ts";
@@ -44,6 +45,7 @@ export interface GatewayPartsOptions {
   /** Used instead of the one that `config` names, and closed with the rest. */
   readonly broker?: Broker;
   readonly createSink?: CreateSink;
+  readonly demoSession?: DemoDependencies["demoSession"];
   /** Gives up waiting for a database that is away. */
   readonly signal?: AbortSignal;
 }
@@ -124,6 +126,7 @@ async function openParts(options: GatewayPartsOptions, owned: AsyncDisposableSta
       streamTokens,
       readiness,
       webAssets: options.webAssets,
+      demoSession: options.demoSession ?? null,
       corsOrigins: config.corsOrigins,
       log,
       metrics,
