@@ -28,7 +28,7 @@ export class TurnedAway extends Error {
  * Which endpoints share a limit is not told, so it is inferred: answers that name the same limit and the same end of
  * the window are taken to count together, until one of them shows more left than an earlier answer of the other did.
  * Counted together wrongly costs a little time; counted apart wrongly costs a 429, on an org that others work with.
- * The first request of an endpoint, and of each new window, goes alone: its answer says how many may follow.
+ * The first request of a family of endpoints, and of each new window, goes alone: its answer says how many may follow.
  */
 export class Pacer {
   readonly #clock: Clock;
@@ -111,34 +111,57 @@ export class Pacer {
 
   #judge(lane: Lane, nowMs: number): Verdict {
     if (lane.heldUntilMs > nowMs) return throttledUntil(lane.heldUntilMs);
-    const window = liveWindow(lane, nowMs);
+    const window = this.#windowOf(lane, nowMs);
     if (window !== null) {
       const free = window.remaining - window.active - this.#unknown;
       if (free > 0) return open;
       // The answers under way may say that more is left; if not, the next window opens the lane.
       return window.remaining > 0 && window.active + this.#unknown > 0 ? idle : throttledUntil(window.resetAtMs);
     }
-    return lane.isUnlimited || lane.active === 0 ? open : idle;
+    return lane.isUnlimited || !this.#isBeingAsked(lane.family) ? open : idle;
+  }
+
+  /** The window that the lane's next request counts in; until it has told its own, the fullest one of its family. */
+  #windowOf(lane: Lane, nowMs: number): RateWindow | null {
+    const own = liveWindow(lane, nowMs);
+    if (own !== null || lane.isUnlimited) return own;
+    let fullest: RateWindow | null = null;
+    for (const other of this.#lanes.values()) {
+      const window = other.family === lane.family ? liveWindow(other, nowMs) : null;
+      if (window === null || (lane.limit !== null && lane.limit !== window.limit)) continue;
+      if (fullest === null || window.remaining < fullest.remaining) fullest = window;
+    }
+    return fullest;
+  }
+
+  /** A request is under way whose answer will tell the window of this family. */
+  #isBeingAsked(family: string): boolean {
+    for (const lane of this.#lanes.values()) if (lane.family === family && lane.asking > 0) return true;
+    return false;
   }
 
   #start(lane: Lane, nowMs: number): void {
     const waiter = lane.waiting.shift();
     if (waiter === undefined) return;
-    const window = liveWindow(lane, nowMs);
+    const window = this.#windowOf(lane, nowMs);
     const isUnknown = window === null && !lane.isUnlimited;
     const startedAt = ++this.#sequence;
     this.#active++;
-    lane.active++;
     if (window !== null) window.active++;
-    if (isUnknown) this.#unknown++;
+    if (isUnknown) {
+      this.#unknown++;
+      lane.asking++;
+    }
     let isOver = false;
     const leave = (facts: RateFacts | null | undefined) => {
       if (isOver) return;
       isOver = true;
       this.#active--;
-      lane.active--;
       if (window !== null) window.active--;
-      if (isUnknown) this.#unknown--;
+      if (isUnknown) {
+        this.#unknown--;
+        lane.asking--;
+      }
       if (facts !== undefined) this.#learn(lane, facts, startedAt);
       this.#drain();
     };
@@ -153,13 +176,15 @@ export class Pacer {
     if (facts === null || (known !== null && known.resetSeconds > facts.resetSeconds)) return;
     const shared = this.#windows.get(signatureOf(facts, null));
     if (shared !== undefined && contradicts(shared, { lane, facts, startedAt })) this.#apart.add(lane.family);
+    lane.limit = facts.limit;
     const signature = signatureOf(facts, this.#apart.has(lane.family) ? lane.family : null);
     const seen = { remaining: facts.remaining, seenAt: ++this.#sequence, seenBy: lane.family };
     const window = this.#windows.get(signature);
     if (window === undefined || window.resetAtMs <= nowMs) {
       this.#forgetOldWindows(nowMs);
       const resetAtMs = facts.resetAtMs + this.#resetMarginMs();
-      lane.window = { ...seen, active: 0, resetAtMs, resetSeconds: facts.resetSeconds };
+      const { resetSeconds, limit } = facts;
+      lane.window = { ...seen, active: 0, resetAtMs, resetSeconds, limit };
       this.#windows.set(signature, lane.window);
       return;
     }
@@ -173,7 +198,15 @@ export class Pacer {
     const { endpoint, family } = endpointOf(path);
     const known = this.#lanes.get(endpoint);
     if (known !== undefined) return known;
-    const lane: Lane = { family, waiting: [], active: 0, window: null, isUnlimited: false, heldUntilMs: 0 };
+    const lane: Lane = {
+      family,
+      waiting: [],
+      asking: 0,
+      window: null,
+      limit: null,
+      isUnlimited: false,
+      heldUntilMs: 0,
+    };
     this.#lanes.set(endpoint, lane);
     return lane;
   }
@@ -225,8 +258,11 @@ export class Pacer {
 interface Lane {
   readonly family: string;
   readonly waiting: Waiter[];
-  active: number;
+  /** Requests under way about whose window nothing is known. */
+  asking: number;
   window: RateWindow | null;
+  /** Of its latest window; null until it has told one. */
+  limit: number | null;
   /** The last answer named no window. */
   isUnlimited: boolean;
   heldUntilMs: number;
@@ -247,6 +283,7 @@ interface RateWindow {
   active: number;
   resetAtMs: number;
   readonly resetSeconds: number;
+  readonly limit: number;
 }
 
 interface Verdict {

@@ -17,15 +17,44 @@ export const maxWindowMs = 120_000;
  * Reads `X-Rate-Limit-*`. null where they are missing or describe no window: a limit of 0 is how the provider says that
  * too many requests are under way at once, and a window that is long over says nothing about the present one.
  */
-export function parseRateFacts(headers: Headers, receivedAtMs: number): RateFacts | null {
+export function parseRateFacts(headers: Headers, times: AnswerTimes): RateFacts | null {
   const limit = wholeNumber(headers.get("x-rate-limit-limit"));
   const remaining = wholeNumber(headers.get("x-rate-limit-remaining"));
   const resetSeconds = wholeNumber(headers.get("x-rate-limit-reset"));
   if (limit === null || limit === 0 || remaining === null || resetSeconds === null) return null;
-  const nowByProviderMs = providerMoment(headers, receivedAtMs)?.providerMs ?? receivedAtMs;
-  const leftMs = resetSeconds * 1000 - nowByProviderMs;
+  const leftMs = resetSeconds * 1000 - times.providerMs;
   if (leftMs < -2000 || leftMs > maxWindowMs) return null;
-  return { limit, remaining, resetSeconds, resetAtMs: receivedAtMs + Math.max(0, leftMs) };
+  return { limit, remaining, resetSeconds, resetAtMs: times.receivedAtMs + Math.max(0, leftMs) };
+}
+
+/** One moment by both clocks. */
+export interface AnswerTimes {
+  readonly receivedAtMs: number;
+  /** By the provider's clock; never ahead of it. */
+  readonly providerMs: number;
+}
+
+/**
+ * Places answers in the provider's time more exactly than their `Date`, which is cut to the second: of all answers so
+ * far the one that was stamped and received soonest after a full second tells how far the clocks are apart.
+ */
+export class ProviderTime {
+  #offsetMs: number | null = null;
+
+  /** Without a `Date` the clocks are taken to agree. */
+  at(
+    headers: Headers,
+    { sentAtMs, receivedAtMs }: { readonly sentAtMs: number; readonly receivedAtMs: number },
+  ): AnswerTimes {
+    const dateMs = providerMoment(headers, receivedAtMs)?.providerMs ?? null;
+    if (dateMs === null) return { receivedAtMs, providerMs: receivedAtMs + (this.#offsetMs ?? 0) };
+    const atLeastMs = dateMs - receivedAtMs;
+    const atMostMs = dateMs + 1000 - sentAtMs;
+    // Beyond what this answer allows, one of the clocks was set.
+    const isOutdated = this.#offsetMs === null || this.#offsetMs > atMostMs;
+    this.#offsetMs = isOutdated ? atLeastMs : Math.max(this.#offsetMs ?? atLeastMs, atLeastMs);
+    return { receivedAtMs, providerMs: receivedAtMs + this.#offsetMs };
+  }
 }
 
 /** `Retry-After` in milliseconds, from seconds or a date; null without one. */

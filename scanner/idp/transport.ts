@@ -1,7 +1,14 @@
 import type { Clock } from "./clock.ts";
 import { NoAnswer } from "./no_answer.ts";
 import { Pacer, TurnedAway } from "./pacer.ts";
-import { endpointOf, maxWindowMs, parseRateFacts, parseRetryAfterMs } from "./rate_limit.ts";
+import {
+  endpointOf,
+  maxWindowMs,
+  parseRateFacts,
+  parseRetryAfterMs,
+  ProviderTime,
+  type RateFacts,
+} from "./rate_limit.ts";
 import { tokenPath, type Answer, type Wire, type WireRequest } from "./wire.ts";
 
 /** A request that may be sent several times: what is good for one use only is made anew by `prepare`. */
@@ -14,6 +21,8 @@ export interface RepeatableRequest {
 
 export interface ReceivedAnswer extends Answer {
   readonly receivedAtMs: number;
+  /** What it told about its rate limit; null for nothing. */
+  readonly rate: RateFacts | null;
 }
 
 export interface SeenRateLimit {
@@ -56,6 +65,7 @@ export class Transport {
   readonly #refusals = new Map<string, { readonly count: number; readonly untilMs: number }>();
   /** The latest that each endpoint told about its rate limit. */
   readonly #limits = new Map<string, SeenRateLimit>();
+  readonly #time = new ProviderTime();
   #failuresInRow = 0;
   #hasAnswered = false;
   #total = 0;
@@ -120,16 +130,17 @@ export class Transport {
     try {
       const prepared = await request.prepare();
       this.#total++;
+      const sentAtMs = this.#clock.nowMs();
       const answer = await this.#wire.exchange(
         { method: request.method, path: request.path, ...prepared },
         this.#signal,
       );
       const receivedAtMs = this.#clock.nowMs();
-      const told = parseRateFacts(answer.headers, receivedAtMs);
+      const told = parseRateFacts(answer.headers, this.#time.at(answer.headers, { sentAtMs, receivedAtMs }));
       facts = told === null && answer.status === 429 ? undefined : told;
       if (told !== null) this.#limits.set(endpoint, { endpoint, limit: told.limit, remaining: told.remaining });
       this.#hasAnswered = true;
-      return { ...answer, receivedAtMs };
+      return { ...answer, receivedAtMs, rate: told };
     } catch (error) {
       if (error instanceof NoAnswer) return error;
       throw error;
@@ -143,7 +154,7 @@ export class Transport {
     const { endpoint } = endpointOf(path);
     const pacer = this.#pacerOf(path);
     const nowMs = this.#clock.nowMs();
-    const facts = parseRateFacts(answer.headers, answer.receivedAtMs);
+    const facts = answer.rate;
     const retryAfterMs = parseRetryAfterMs(answer.headers, answer.receivedAtMs);
     const before = this.#refusals.get(endpoint) ?? { count: 0, untilMs: 0 };
     const inRow = nowMs >= before.untilMs ? before.count + 1 : before.count;

@@ -118,6 +118,39 @@ test("requests about whose window nothing is known yet may count in any, so they
   expect(inside(more)).toBe(1);
 });
 
+test("an endpoint that has not told its limit yet counts in the window of its family", async () => {
+  const { pacer, clock } = createPacer();
+  const [policies] = enterAll(pacer, ["/api/v1/policies?type=PASSWORD"]);
+  await settled();
+  policies?.permit?.leave(facts(clock, { limit: 3, remaining: 2 }));
+  const rules = enterAll(
+    pacer,
+    ["1", "2", "3"].map((id) => `/api/v1/policies/${id}/rules`),
+  );
+  await Promise.resolve();
+  expect(inside(rules)).toBe(2);
+});
+
+test("an endpoint with a limit of its own does not wait for the rest of its family", async () => {
+  const { pacer, clock } = createPacer();
+  const [apps] = enterAll(pacer, ["/api/v1/apps"]);
+  await settled();
+  apps?.permit?.leave(facts(clock, { limit: 3, remaining: 2 }));
+  const [one] = enterAll(pacer, ["/api/v1/apps/1"]);
+  await settled();
+  one?.permit?.leave(facts(clock, { limit: 50, remaining: 40 }));
+  const more = enterAll(pacer, Array<string>(10).fill("/api/v1/apps/2"));
+  await Promise.resolve();
+  expect(inside(more)).toBe(10);
+});
+
+test("only one request of a family asks for its new window", async () => {
+  const { pacer } = createPacer();
+  const waiting = enterAll(pacer, ["/api/v1/policies", "/api/v1/policies/1/rules", "/api/v1/zones"]);
+  await settled();
+  expect(waiting.map(({ permit }) => permit !== null)).toEqual([true, false, true]);
+});
+
 test("a new window is asked first by one request", async () => {
   const { pacer, clock } = createPacer();
   const [first] = enterAll(pacer, ["/api/v1/apps"]);

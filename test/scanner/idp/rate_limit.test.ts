@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endpointOf, parseRateFacts, parseRetryAfterMs } from "../../../scanner/idp/rate_limit.ts";
+import { endpointOf, parseRateFacts, parseRetryAfterMs, ProviderTime } from "../../../scanner/idp/rate_limit.ts";
 
 /** A recorded 429: the local clock is some other time altogether. */
 const recorded = {
@@ -10,19 +10,44 @@ const recorded = {
 };
 const receivedAtMs = 1_000_000;
 const facts = (headers: Record<string, string>) =>
-  parseRateFacts(new Headers({ ...recorded, ...headers }), receivedAtMs);
+  parseRateFacts(new Headers({ ...recorded, ...headers }), { receivedAtMs, providerMs: Date.parse(recorded.date) });
 
 test("parseRateFacts places the end of the window by the answer's own Date", () => {
   expect(facts({})).toEqual({ limit: 10, remaining: 0, resetSeconds: 1_757_607_758, resetAtMs: receivedAtMs + 48_000 });
 });
 
-test("parseRateFacts goes by this machine's clock without a Date", () => {
-  const headers = new Headers({
-    "x-rate-limit-limit": "5",
-    "x-rate-limit-remaining": "4",
-    "x-rate-limit-reset": "1010",
+const dated = (dateMs: number) => new Headers({ date: new Date(dateMs).toUTCString() });
+
+test("ProviderTime goes by an answer's Date, which is cut to the second", () => {
+  const time = new ProviderTime();
+  expect(time.at(dated(500_000), { sentAtMs: 900, receivedAtMs: 1000 })).toEqual({
+    receivedAtMs: 1000,
+    providerMs: 500_000,
   });
-  expect(parseRateFacts(headers, receivedAtMs)).toMatchObject({ resetAtMs: 1_010_000 });
+});
+
+test("ProviderTime becomes more exact with every answer, and never runs ahead of the provider", () => {
+  const time = new ProviderTime();
+  // The provider's clock shows 500,700 when this machine's shows 1,000; an answer takes 20 ms each way.
+  for (let atMs = 1000; atMs < 5000; atMs += 130) {
+    const stampedMs = Math.floor((atMs + 499_700) / 1000) * 1000;
+    const { providerMs } = time.at(dated(stampedMs), { sentAtMs: atMs - 20, receivedAtMs: atMs + 20 });
+    expect(providerMs).toBeLessThanOrEqual(atMs + 20 + 499_700);
+    if (atMs > 3000) expect(providerMs).toBeGreaterThan(atMs + 20 + 499_700 - 150);
+  }
+});
+
+test("ProviderTime begins anew when a clock was set back", () => {
+  const time = new ProviderTime();
+  time.at(dated(500_000), { sentAtMs: 900, receivedAtMs: 1000 });
+  expect(time.at(dated(100_000), { sentAtMs: 1900, receivedAtMs: 2000 }).providerMs).toBe(100_000);
+});
+
+test("ProviderTime takes the clocks to agree without a Date", () => {
+  const time = new ProviderTime();
+  expect(time.at(new Headers(), { sentAtMs: 900, receivedAtMs: 1000 }).providerMs).toBe(1000);
+  time.at(dated(500_000), { sentAtMs: 900, receivedAtMs: 1000 });
+  expect(time.at(new Headers(), { sentAtMs: 1900, receivedAtMs: 2000 }).providerMs).toBe(501_000);
 });
 
 const reset = (secondsFromDate: number) => ({ "x-rate-limit-reset": String(1_757_607_710 + secondsFromDate) });
