@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createChannel } from "../../conformance/broker_adapters.ts";
 import { startEventGateway, type EventGateway } from "../../support/event_gateway.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { createSelfSigned } from "../../support/self_signed.ts";
 import { startUpstashBridge, type UpstashBridge } from "../../support/upstash_bridge.ts";
 
 let redis: RedisServer;
@@ -74,9 +77,11 @@ test("a process whose broker never answered ends by itself, and says nothing of 
 });
 
 test("createRedisBroker speaks TLS to a server whose certificate the process trusts", async () => {
-  const path = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url));
-  const [key, cert] = [readFileSync(path("localhost_key.pem")), readFileSync(path("localhost_cert.pem"))];
-  const server = createTlsServer({ key, cert }, (client) => {
+  const certificate = createSelfSigned({ names: ["localhost"] });
+  const directory = mkdtempSync(join(tmpdir(), "scanstream-tls-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  writeFileSync(join(directory, "cert.pem"), certificate.cert);
+  const server = createTlsServer(certificate, (client) => {
     const upstream = connect(redis.port, redis.host);
     client.on("error", () => upstream.destroy());
     upstream.on("error", () => client.destroy());
@@ -86,6 +91,6 @@ test("createRedisBroker speaks TLS to a server whose certificate the process tru
   onTestFinished(() => void server.close());
   const address = server.address();
   const url = `rediss://localhost:${typeof address === "object" ? address?.port : ""}`;
-  const trusting = { NODE_EXTRA_CA_CERTS: path("localhost_cert.pem") };
+  const trusting = { NODE_EXTRA_CA_CERTS: join(directory, "cert.pem") };
   expect(await run(["redis", url, "", createChannel()], trusting)).toBe("closed\n");
 });

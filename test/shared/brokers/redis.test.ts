@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { connect, createServer as createTcpServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { once } from "node:events";
@@ -10,6 +9,7 @@ import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brok
 import { createChannel } from "../../conformance/broker_adapters.ts";
 import { eventMessage, eventually, record, unavailability } from "../../conformance/broker_harness.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { createSelfSigned } from "../../support/self_signed.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
 
 let redis: RedisServer;
@@ -56,9 +56,9 @@ test("createRedisBroker selects the database of its option, whatever the URL say
 
 test("createRedisBroker says that the database does not exist", async () => {
   const broker = open({ database: 16 });
-  for (const attempt of [broker.ping(), broker.subscribe([createChannel()], quiet, new AbortController().signal)]) {
-    expect((await unavailability(attempt, [])).message).toContain("EVENTSTREAM_CACHE_DB");
-  }
+  const subscribed = broker.subscribe([createChannel()], quiet, new AbortController().signal);
+  const errors = await Promise.all([broker.ping(), subscribed].map((attempt) => unavailability(attempt, [])));
+  for (const { message } of errors) expect(message).toContain("EVENTSTREAM_CACHE_DB");
   await open({ database: 15 }).ping();
 });
 
@@ -244,16 +244,12 @@ test("createRedisBroker never shows a password that the server repeats", async (
 });
 
 test("createRedisBroker speaks TLS to rediss:// and checks the certificate", async () => {
-  const fixture = (name: string) => readFileSync(new URL(`../../fixtures/tls/${name}`, import.meta.url));
-  const server = createTlsServer(
-    { key: fixture("localhost_key.pem"), cert: fixture("localhost_cert.pem") },
-    (client) => {
-      const upstream = connect(redis.port, redis.host);
-      client.on("error", () => upstream.destroy());
-      upstream.on("error", () => client.destroy());
-      client.pipe(upstream).pipe(client);
-    },
-  );
+  const server = createTlsServer(createSelfSigned({ names: ["127.0.0.1"] }), (client) => {
+    const upstream = connect(redis.port, redis.host);
+    client.on("error", () => upstream.destroy());
+    upstream.on("error", () => client.destroy());
+    client.pipe(upstream).pipe(client);
+  });
   const url = (await listen(server)).replace("redis://", "rediss://");
   // The process does not trust it; `close_and_exit.test.ts` has one that does.
   const error = await unavailability(open({ url }).ping(), []);
