@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { generateKeyPair, jwtVerify, SignJWT } from "jose";
 import type { GenerateKeyPairResult } from "jose";
 
-export interface AccessTokenFields {
+interface AccessTokenFields {
   readonly clientId: string;
   readonly scopes: readonly string[];
   /** Thumbprint of the key that the token is bound to; null for a bearer token. */

@@ -44,7 +44,7 @@ export interface PracticeOrgOptions {
   readonly tokenLifetimeSeconds?: number;
 }
 
-export interface LoggedRequest {
+interface LoggedRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
@@ -64,7 +64,7 @@ export interface PracticeOrg {
   stop(): Promise<void>;
 }
 
-export const defaultGrantedScopes = [
+const defaultGrantedScopes = [
   "policies.read",
   "brands.read",
   "apps.read",

@@ -20,7 +20,7 @@ export function groupId(name: string): string {
   return oktaId("00g", name);
 }
 
-export function userId(login: string): string {
+function userId(login: string): string {
   return oktaId("00u", login);
 }
 

@@ -46,7 +46,7 @@ export interface OauthAnswer {
   };
 }
 
-export const allScopes = [
+const allScopes = [
   "policies",
   "brands",
   "apps",

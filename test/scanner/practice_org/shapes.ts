@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The fields that objects of one kind have: in every one that was seen, or in some. */
-export interface Shape {
+interface Shape {
   readonly always: ReadonlySet<string>;
   readonly ever: ReadonlySet<string>;
 }
@@ -18,7 +18,7 @@ interface Sample {
 const openObjects = new Set(["visibility.appLinks", "settings.app", "settings.signOn", "_links.appLinks[]"]);
 
 /** `a.b`, `a.list[]`, `a.list[].c`: every field of a value, whatever it holds. */
-export function fieldsOf(value: unknown, prefix = ""): ReadonlySet<string> {
+function fieldsOf(value: unknown, prefix = ""): ReadonlySet<string> {
   const fields = new Set<string>();
   const visit = (inside: unknown, path: string): void => {
     if (path !== "" && path !== prefix) fields.add(path);
@@ -34,7 +34,7 @@ export function fieldsOf(value: unknown, prefix = ""): ReadonlySet<string> {
 }
 
 /** What kind of object an answer's item is, by the path that was asked and by what tells its kinds apart. */
-export function kindOf(path: string, item: Record<string, unknown>): string | null {
+function kindOf(path: string, item: Record<string, unknown>): string | null {
   const type = String(item["type"]);
   const maker = item["system"] === true ? " system" : "";
   const [, collection = "", ...rest] = /^\/(?:api\/v1\/)?([^/]+)(?:\/(.*))?$/.exec(path) ?? [];
