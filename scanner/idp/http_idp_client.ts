@@ -46,8 +46,7 @@ export class HttpIdpClient implements IdpClient {
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
     const reading = await this.#readPages(request);
-    const items = reading.state === "obtained" ? reading.value : (reading.partial ?? []);
-    this.#options.roleEvidence.noteList(request.path, items, { isWhole: reading.state === "obtained" });
+    if (reading.state === "obtained") this.#options.roleEvidence.noteWholeList(request.path);
     return reading;
   }
 
@@ -65,7 +64,7 @@ export class HttpIdpClient implements IdpClient {
     let path = request.path;
     for (let pages = 1; ; pages++) {
       const page = await this.#read({ ...request, path });
-      const missing = page.state === "missing" ? page.missing : collect(page.value, { path, items });
+      const missing = page.state === "missing" ? page.missing : this.#collect(page.value, { ...request, path }, items);
       if (missing !== null) return broken({ items, pages, missing });
       const next = page.state === "page" ? this.#nextPath(page, path) : { path: null, problem: null };
       if (next.problem !== null) return broken({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
@@ -80,6 +79,15 @@ export class HttpIdpClient implements IdpClient {
       cursors.add(cursor);
       path = next.path;
     }
+  }
+
+  /** Adds a page's entries to the list; what is wrong with the page, or null. */
+  #collect(page: unknown, { path, keep }: IdpRequest, items: JsonObject[]): Missing | null {
+    if (!Array.isArray(page)) return unreadable(path, "is not a JSON array");
+    if (!page.every(isJsonObject)) return unreadable(path, "holds something that is not a JSON object");
+    this.#options.roleEvidence.noteEntries(path, page);
+    for (const entry of page) items.push(keep === undefined ? entry : keep(entry));
+    return null;
   }
 
   #read(request: IdpRequest): Promise<Page> {
@@ -171,14 +179,6 @@ const unasked = { httpStatus: null, errorCode: null };
 
 function toPage(missing: Missing): Page {
   return { state: "missing", missing };
-}
-
-/** Adds a page's objects to the list; what is wrong with the page, or null. */
-function collect(value: unknown, list: { readonly path: string; readonly items: JsonObject[] }): Missing | null {
-  if (!Array.isArray(value)) return unreadable(list.path, "is not a JSON array");
-  if (!value.every(isJsonObject)) return unreadable(list.path, "holds something that is not a JSON object");
-  for (const item of value) list.items.push(item);
-  return null;
 }
 
 interface BrokenList {

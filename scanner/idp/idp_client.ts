@@ -6,6 +6,8 @@ export interface IdpRequest {
   readonly path: string;
   /** `policies.read`: a scope that is known to be missing is not asked for at all. */
   readonly scope: string;
+  /** What is kept of each entry of a list, as its page arrives: a whole list of large entries need not fit in memory. */
+  readonly keep?: (entry: JsonObject) => JsonObject;
 }
 
 /** The HTTP status and the provider's error code of a refusal, for collectors that branch on them (404 of a page). */

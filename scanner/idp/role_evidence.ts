@@ -28,17 +28,25 @@ export class RoleEvidence {
     if (status === 403 && errorCode === "E0000006") this.#wasKeptOut = true;
   }
 
-  /** A list, once its last page is read; of a list that broke off, `isWhole` is false. */
-  noteList(path: string, items: readonly JsonObject[], { isWhole }: { readonly isWhole: boolean }): void {
-    if (!/^\/api\/v1\/apps(\?|$)/.test(path)) return;
-    if (items.some((app) => firstPartyApps.has(String(app["name"])))) this.#sawFirstParty = true;
-    else if (isWhole && wouldHoldFirstParty(path)) this.#wasKeptOut = true;
+  /** One page of a list. */
+  noteEntries(path: string, entries: readonly JsonObject[]): void {
+    if (!isAppList(path)) return;
+    if (entries.some((app) => firstPartyApps.has(String(app["name"])))) this.#sawFirstParty = true;
+  }
+
+  /** A list was read to its end. */
+  noteWholeList(path: string): void {
+    if (isAppList(path) && !this.#sawFirstParty && wouldHoldFirstParty(path)) this.#wasKeptOut = true;
   }
 
   role(): Role {
     if (this.#sawFirstParty) return "super_admin";
     return this.#wasKeptOut && this.#hasRead ? "read_only_admin" : "unknown";
   }
+}
+
+function isAppList(path: string): boolean {
+  return /^\/api\/v1\/apps(\?|$)/.test(path);
 }
 
 /** Every organization has those apps, so a list of all apps, or of exactly such a one, hides them if it lacks them. */

@@ -167,6 +167,18 @@ test("pages are followed to their end, also short and empty ones", async () => {
   expect(await client.getList(apps)).toEqual({ state: "obtained", value: ["a", "b", "c", "d"].map((id) => ({ id })) });
 });
 
+test("of each entry only what is to be kept is kept, also when the list breaks off", async () => {
+  const { idp, client } = await setUp();
+  const keep = ({ id }: Readonly<Record<string, unknown>>) => ({ kept: id });
+  idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1"));
+  idp.on("GET", "/api/v1/apps?after=1", page(idp, ["c"], null), apiError(500, "E0000009"));
+  expect(await client.getList({ ...apps, keep })).toEqual({
+    state: "obtained",
+    value: ["a", "b", "c"].map((id) => ({ kept: id })),
+  });
+  expect(await client.getList({ ...apps, keep })).toMatchObject({ partial: [{ kept: "a" }, { kept: "b" }] });
+});
+
 test("a relative next link is followed", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", "/api/v1/apps?limit=2", {
