@@ -11,7 +11,7 @@ import {
 } from "./admin_operations.ts";
 import { askStateHolder, lockStateDirectory, type AnswerRequest } from "./admin_socket.ts";
 import { parseAdminConfig, type AdminConfig, type Environment } from "./config.ts";
-import { openLocalState, stateDirectory, type LocalState } from "./local_state.ts";
+import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
 import { requireMigrated } from "./require_migrated.ts";
 
 export type { AdminArguments, AdminOperation } from "./admin_operations.ts";
@@ -29,7 +29,7 @@ export async function runAdmin(
   options: { readonly directory?: string } = {},
 ): Promise<unknown> {
   const config = parseAdminConfig(environment);
-  const state = await openLocalState(options.directory ?? stateDirectory);
+  const state = createLocalState(options.directory ?? stateDirectory);
   if (config.databaseUrl === null) return runEmbedded(config, state, { operation, args });
   const database = createPgDatabase(config.databaseUrl, { maxConnections: 1 });
   try {
@@ -80,6 +80,7 @@ async function runEmbedded(config: AdminConfig, state: LocalState, request: Admi
   if (config.hasIssuer && request.operation === "token.create") {
     return executeAdmin(adminContext(config, state, noDatabase), request.operation, request.args);
   }
+  await state.makeDirectory();
   const deadlineMs = Date.now() + patienceMs;
   for (;;) {
     const answer = await askStateHolder(state.directory, request, patienceMs);

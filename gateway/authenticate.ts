@@ -23,9 +23,13 @@ export interface AuthenticatorOptions {
   readonly jwtVerifier: JwtVerifier | null;
   readonly streamTokens: StreamTokens;
   /** The key with this SHA-256 unless it was revoked. */
-  readonly findApiKey: (hash: string) => Promise<{ readonly id: string; readonly tenantId: string } | null>;
+  readonly findApiKey: FindApiKey;
+  /** The same for event streams, where a storm of reconnects may share one answer. Default: `findApiKey`. */
+  readonly findApiKeyForStream?: FindApiKey;
   readonly nowMs: () => number;
 }
+
+export type FindApiKey = (hash: string) => Promise<{ readonly id: string; readonly tenantId: string } | null>;
 
 /** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
@@ -36,7 +40,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       const authorization = request.headers.get("authorization");
       if (authorization === null) throw noCredentials();
       const credential = parseAuthorization(authorization);
-      if (credential.scheme === "api-key") return fromApiKey(credential.value);
+      if (credential.scheme === "api-key") return fromApiKey(credential.value, options.findApiKey);
       if (looksLikeStreamToken(credential.value)) throw streamTokenElsewhere();
       return fromJwt(credential.value);
     },
@@ -46,13 +50,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       // An empty header is a header: whoever sends one does not fall back to the query.
       if (authorization === null) return fromStreamCredential(queryToken(request));
       const credential = parseAuthorization(authorization);
-      if (credential.scheme === "api-key") return fromApiKey(credential.value);
+      if (credential.scheme === "api-key") {
+        return fromApiKey(credential.value, options.findApiKeyForStream ?? options.findApiKey);
+      }
       return fromStreamCredential(credential.value);
     },
   };
 
-  async function fromApiKey(apiKey: string): Promise<Principal> {
-    const found = isApiKey(apiKey) ? await options.findApiKey(await hashApiKey(apiKey)) : null;
+  async function fromApiKey(apiKey: string, findApiKey: FindApiKey): Promise<Principal> {
+    const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
     if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
     return { kind: "api_key", tenantId: found.tenantId, id: found.id, expiresAtMs: null, onlyChannel: null };
   }

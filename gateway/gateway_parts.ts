@@ -9,7 +9,7 @@ import { createRedisBroker } from "../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../shared/brokers/upstash.ts";
 import { adminContext, answerAdmin } from "./admin.ts";
 import type { AdminContext } from "./admin_operations.ts";
-import { askStateHolder, lockStateDirectory, type StateLock } from "./admin_socket.ts";
+import { askStateHolder, lockStateDirectory, type AnswerRequest, type StateLock } from "./admin_socket.ts";
 import { createAuthenticator } from "./authenticate.ts";
 import { createAuthorityCheck } from "./authority.ts";
 import { ConfigError, type BrokerConfig, type GatewayConfig } from "./config.ts";
@@ -21,7 +21,7 @@ import { createLocalStreams, type LocalStreams } from "./local_streams.ts";
 import {
   developmentAudience,
   developmentIssuer,
-  openLocalState,
+  createLocalState,
   stateDirectory,
   type LocalState,
 } from "./local_state.ts";
@@ -30,6 +30,7 @@ import type { MetricsText } from "./metrics.ts";
 import { createPrometheusMetrics } from "./prometheus.ts";
 import { createReadiness } from "./readiness.ts";
 import { requireMigrated } from "./require_migrated.ts";
+import { createCleanup, type Cleanup } from "./cleanup.ts";
 import type { CreateSink } from "./sinks/sink.ts";
 import { createStreamTokens } from "./stream_tokens.ts";
 
@@ -70,19 +71,19 @@ const staleScanMinutes = 15;
 
 /** Opens everything or nothing. Rejects with `ConfigError` when what is configured is not there. */
 export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
-  const owned = new AsyncDisposableStack();
+  const owned = createCleanup();
   try {
     return await openParts(options, owned);
   } catch (error) {
-    await owned.disposeAsync();
+    await owned.run();
     throw error;
   }
 }
 
-async function openParts(options: GatewayPartsOptions, owned: AsyncDisposableStack): Promise<GatewayParts> {
+async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<GatewayParts> {
   const { config, log } = options;
   const nowMs = Date.now;
-  const state = await openLocalState(options.directory ?? stateDirectory);
+  const state = createLocalState(options.directory ?? stateDirectory);
   const database = options.database ?? (await openDatabase(options, state, owned));
   owned.defer(() => database.close());
   const broker = options.broker ?? createBroker(config.broker);
@@ -113,6 +114,7 @@ async function openParts(options: GatewayPartsOptions, owned: AsyncDisposableSta
     jwtVerifier: await openJwtVerifier(config, state),
     streamTokens,
     findApiKey: (hash) => findApiKey(database, hash),
+    findApiKeyForStream: (hash) => streams.lookups.share(`api_key:${hash}`, () => findApiKey(database, hash)),
     nowMs,
   });
   owned.defer(startExpiring({ database, broker, log }));
@@ -142,14 +144,14 @@ async function openParts(options: GatewayPartsOptions, owned: AsyncDisposableSta
       isDraining = true;
       await streams.drain({ overMs });
     },
-    close: () => owned.disposeAsync(),
+    close: () => owned.run(),
   };
 }
 
 async function openDatabase(
   { config, signal }: GatewayPartsOptions,
   state: LocalState,
-  owned: AsyncDisposableStack,
+  owned: Cleanup,
 ): Promise<Database> {
   if (config.databaseUrl === null) return openEmbedded(config, state, owned);
   const database = createPgDatabase(config.databaseUrl);
@@ -163,7 +165,7 @@ async function openDatabase(
 }
 
 /** While it is open, the administrative commands of other processes come to us. */
-async function openEmbedded(config: GatewayConfig, state: LocalState, owned: AsyncDisposableStack): Promise<Database> {
+async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cleanup): Promise<Database> {
   const opened = Promise.withResolvers<AdminContext>();
   // Whoever asks meanwhile hears of a failure; nobody has to.
   opened.promise.catch(() => {});
@@ -173,13 +175,21 @@ async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Asy
     const database = await openPgliteDatabase({ directory: state.databaseDirectory });
     opened.resolve(toAdminContext(config, state, database));
     return database;
-  } catch (error) {
-    opened.reject(error);
-    throw error;
+  } catch (cause) {
+    opened.reject(cause);
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(
+      [
+        `DATABASE_URL: unset, and the embedded database in ${state.databaseDirectory} cannot be opened: ` +
+          `move that folder away to begin anew (${said})`,
+      ],
+      { cause },
+    );
   }
 }
 
-async function lockEmbedded(state: LocalState, answer: Parameters<typeof lockStateDirectory>[1]): Promise<StateLock> {
+async function lockEmbedded(state: LocalState, answer: AnswerRequest): Promise<StateLock> {
+  await state.makeDirectory();
   const deadlineMs = Date.now() + databasePatienceMs;
   for (;;) {
     const lock = await lockStateDirectory(state.directory, answer);

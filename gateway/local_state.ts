@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
+import { ConfigError } from "./config.ts";
 
 /**
  * What the embedded defaults keep in `.scanstream/`: the database, a secret for stream tokens, and the development key
@@ -10,6 +11,7 @@ import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JW
 export interface LocalState {
   readonly directory: string;
   readonly databaseDirectory: string;
+  makeDirectory(): Promise<void>;
   streamTokenSecret(): Promise<string>;
   developmentKey(): Promise<DevelopmentKey>;
 }
@@ -34,18 +36,42 @@ export const stateDirectory = ".scanstream";
 export const developmentIssuer = "urn:scanstream:development";
 export const developmentAudience = "scanstream";
 
-export async function openLocalState(directory: string): Promise<LocalState> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+/** Nothing is touched until it is needed: with a database, a secret and an issuer of its own a gateway keeps no state. */
+export function createLocalState(directory: string): LocalState {
   return {
     directory,
     databaseDirectory: join(directory, "database"),
-    streamTokenSecret: () =>
-      readOrCreate(join(directory, "stream_token_secret"), async () => randomBytes(32).toString("base64url")),
+    async makeDirectory() {
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+      } catch (cause) {
+        throw cannotKeep(directory, cause);
+      }
+    },
+    streamTokenSecret: () => keep("stream_token_secret", async () => randomBytes(32).toString("base64url")),
     async developmentKey() {
-      const text = await readOrCreate(join(directory, "development_key.json"), createPrivateJwk);
-      return toDevelopmentKey(JSON.parse(text));
+      return toDevelopmentKey(JSON.parse(await keep("development_key.json", createPrivateJwk)));
     },
   };
+
+  async function keep(name: string, create: () => Promise<string>): Promise<string> {
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      return await readOrCreate(join(directory, name), create);
+    } catch (cause) {
+      throw cannotKeep(directory, cause);
+    }
+  }
+}
+
+function cannotKeep(directory: string, cause: unknown): ConfigError {
+  const reason = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
+  return new ConfigError(
+    [
+      `DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL: expected all three, or a folder ${directory} that can be written${reason}`,
+    ],
+    { cause },
+  );
 }
 
 /** Whoever comes first creates the file whole; of two at once one wins, and both read what is there. */
