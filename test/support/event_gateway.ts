@@ -102,7 +102,7 @@ export async function startEventGateway(options: EventGatewayOptions): Promise<E
       {
         onMessage(_, message) {
           const event = parseMessage(message);
-          if (event !== null) response.write(encodeEventFrame(event));
+          if (event !== null) write(response, encodeEventFrame(event));
         },
         onLost: () => void response.end(encodeComment("close lost")),
       },
@@ -111,9 +111,14 @@ export async function startEventGateway(options: EventGatewayOptions): Promise<E
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
     response.write(encodeRetry(2000) + encodeComment("open"));
     streams.set(response, scan);
-    const heartbeat = setInterval(() => response.write(encodeComment("heartbeat")), options.heartbeatMs);
+    const heartbeat = setInterval(() => write(response, encodeComment("heartbeat")), options.heartbeatMs);
     gone.signal.addEventListener("abort", () => clearInterval(heartbeat), { once: true });
   }
+}
+
+/** A response that was ended is still open until its last bytes are gone. */
+function write(response: ServerResponse, frame: string): void {
+  if (!response.writableEnded) response.write(frame);
 }
 
 async function readText(request: IncomingMessage): Promise<string> {

@@ -208,7 +208,7 @@ async function stream(context: Context, response: ServerResponse, { kind, channe
   redis.once("end", () => response.end());
   // A message in the same packet as the confirmation is handed out before the promise of it; its frame must come after.
   let held: string[] | null = [];
-  const send = (frame: string) => void (held === null ? response.write(toFrame(frame)) : held.push(frame));
+  const send = (frame: string) => void (held === null ? write(response, toFrame(frame)) : held.push(frame));
   redis.on("message", (_, message) => send(`message,${channel},${message}`));
   redis.on("pmessage", (pattern, from, message) => send(`pmessage,${pattern},${from},${message}`));
   response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
@@ -226,8 +226,13 @@ async function stream(context: Context, response: ServerResponse, { kind, channe
 
 function keepAlive(response: ServerResponse, keepAliveMs: number | null): void {
   if (keepAliveMs === null) return;
-  const timer = setInterval(() => response.write(": keep-alive\n\n"), keepAliveMs);
+  const timer = setInterval(() => write(response, ": keep-alive\n\n"), keepAliveMs);
   response.once("close", () => clearInterval(timer));
+}
+
+/** A response that was ended is still open until its last bytes are gone. */
+function write(response: ServerResponse, frame: string): void {
+  if (!response.writableEnded) response.write(frame);
 }
 
 /** A line break in a message becomes a second `data:` line, which is how the format carries one. */
