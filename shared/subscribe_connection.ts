@@ -83,7 +83,7 @@ export function shown(url: string): string {
 }
 
 /** What a header says to wait: seconds or an HTTP date (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after). */
-export function parseRetryAfterMs(headers: Headers, nowMs: number): number | null {
+function parseRetryAfterMs(headers: Headers, nowMs: number): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
   if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, maxWaitMs);
   const untilMs = Date.parse(value);

@@ -147,7 +147,7 @@ export function createDashboard(session: Session, actions: { readonly signOut: (
       element("img", { attributes: { src: iconUrl(), alt: "", width: 26, height: 26 } }),
       "scanstream",
     ]),
-    element("span", { class: "tenant", text: session.tenantName ?? "" }),
+    element("span", { class: "tenant", text: session.tenantName === "Demo" ? "" : (session.tenantName ?? "") }),
     session.isDemo
       ? element("span", { class: "badge badge-demo", text: "Demo" })
       : element("button", {

@@ -57,7 +57,7 @@ export function createProgressView(): ProgressView {
       for (const { status, value } of tiles) setText(value, formatCount(counts[status]));
       drawCells(bar, model, counts, total, !isEnded(scan.status));
       const line = toLatest(model, scan);
-      const key = `${line.check?.check ?? ""} ${line.text}`;
+      const key = `${line.check?.status ?? ""} ${line.text}`;
       if (key !== latestKey) {
         latest.replaceChildren(
           ...(line.check === null ? [] : [statusTag(line.check.status)]),

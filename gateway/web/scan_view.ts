@@ -35,14 +35,15 @@ export function createScanView(
   let isCancelling = false;
   let renderedVersion = -1;
   let renderNotBeforeMs = 0;
-  let reported: Scan | null = null;
 
   const renderer = createFrameRenderer(render);
-  const follower = followScan(options.api, scanId, changed);
+  const follower = followScan(options.api, scanId, () => renderer.request());
   const { model } = follower;
   // The clock of a running scan, and the countdown of a reconnect.
   const ticking = setInterval(() => renderer.request(), 1000);
+  // Whoever comes back to the page does not want to wait for the end of a pause.
   addEventListener("online", () => follower.retryNow(), { signal: closing.signal });
+  document.addEventListener("visibilitychange", () => follower.retryNow(), { signal: closing.signal });
 
   const title = element("h1", { text: "Loading…", attributes: { id: "scan-title" } });
   const badge = element("span", { class: "badge" });
@@ -72,14 +73,6 @@ export function createScanView(
     element("div", { class: "split" }, [checks.element, findings.element]),
   ]);
 
-  function changed(): void {
-    if (model.scan !== null && model.scan !== reported) {
-      reported = model.scan;
-      options.onScan(model.scan);
-    }
-    renderer.request();
-  }
-
   function renderAgain(): void {
     renderedVersion = -1;
     renderNotBeforeMs = 0;
@@ -103,7 +96,9 @@ export function createScanView(
     checks.update(model, findings.filter.check);
     findings.update(model);
     const { PASS: pass, FAIL: fail, MANUAL: manual } = countChecks(model, scan);
-    trend.update([...history.filter(({ id }) => id !== scanId), { ...scan, pass, fail, manual }], scanId);
+    const counted = { ...scan, pass, fail, manual };
+    trend.update([...history.filter(({ id }) => id !== scanId), counted], scanId);
+    options.onScan(counted);
     problems.replaceChildren(
       ...model.problems.map(({ code, detail }) => element("li", { text: detail === "" ? code : detail })),
     );
@@ -159,7 +154,7 @@ export function createScanView(
       cancelProblem = `The scan could not be cancelled: ${error instanceof ApiError ? error.message : "the answer could not be read"}`;
     }
     isCancelling = false;
-    changed();
+    renderer.request();
   }
 
   renderer.request();

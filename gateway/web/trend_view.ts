@@ -31,7 +31,10 @@ export function createTrendView(): TrendView {
         .filter((scan) => isShown(scan, currentId))
         .sort((a, b) => (a.createdAtMs ?? 0) - (b.createdAtMs ?? 0))
         .slice(-maxBars);
-      const key = JSON.stringify([currentId, bars.map(({ id, pass, fail, manual }) => [id, pass, fail, manual])]);
+      const key = JSON.stringify([
+        currentId,
+        bars.map(({ id, status, pass, fail, manual }) => [id, status, pass, fail, manual]),
+      ]);
       if (key === drawn) return;
       drawn = key;
       const text = toSummary(bars.filter(({ status }) => isEnded(status)));
@@ -86,6 +89,12 @@ function draw(bars: readonly Scan[], currentId: string, text: string): SVGSVGEle
   });
   return svg("svg", { attributes: { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text } }, [
     svg("line", { class: "trend-base", attributes: { x1: 0, x2: width, y1: height - 5, y2: height - 5 } }),
+    ...Array.from({ length: slots - bars.length }, (_slot, index) =>
+      svg("rect", {
+        class: "trend-empty",
+        attributes: { x: index * slot + barGap / 2, y: height - 10, width: slot - barGap, height: 3, rx: 1.5 },
+      }),
+    ),
     ...groups,
   ]);
 }

@@ -38,12 +38,15 @@ test("the page follows a scan from its start to its end without a reload", async
 
   await scan.publish("scan.start", { checks_total: 3 });
   const idle = buildFinding({ resource_name: "Default Policy", actual: "never" });
-  await scan.check("signon_global_session_idle_timeout_15min", [idle, buildFinding({ status: "PASS" })], {
+  await scan.check("signon_global_session_idle_timeout_15min", [buildFinding({ status: "PASS" }), idle], {
     done: 1,
     total: 3,
   });
   await page.locator(".progress-figures", { hasText: "1of 3 checks" }).waitFor();
   expect(await page.locator(".tile-fail dd").textContent()).toBe("1");
+  expect(await page.locator(".progress-latest").textContent()).toBe(
+    "FailOkta must log out a session after a 15-minute period of inactivity.",
+  );
   expect(await page.locator(".checks-table tbody tr").count()).toBe(1);
   expect(await page.locator(".finding").count()).toBe(2);
 
@@ -257,4 +260,24 @@ test("the list loads older scans when asked", async () => {
   await rows.nth(50).waitFor();
   expect(await rows.last().textContent()).toContain("org0.okta.com");
   expect(await more.isVisible()).toBe(false);
+});
+
+test("the trend shows the organization's scans, and this one once it has ended", async () => {
+  const acme = await demoTenant();
+  const orgUrl = "https://trend.okta.com";
+  for (const fail of [9, 7]) {
+    const scan = await acme.producer.register({ org_url: orgUrl, checks_total: 10 });
+    await scan.update({ status: "completed", checks_done: 10, pass: 10 - fail, fail, manual: 0 });
+  }
+  const other = await acme.producer.register({ org_url: "https://other.okta.com", checks_total: 10 });
+  await other.update({ status: "completed", checks_done: 10, pass: 10, fail: 0, manual: 0 });
+  const scan = await acme.producer.register({ org_url: orgUrl, checks_total: 2 });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  await scan.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 2 });
+  await page.getByRole("img", { name: "Failing checks over 2 scans: 9 → 7, 2 fewer" }).waitFor();
+  await page.locator(".trend-bar").nth(2).waitFor();
+  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+  await page.getByRole("img", { name: "Failing checks over 3 scans: 9 → 1, 8 fewer" }).waitFor();
 });
