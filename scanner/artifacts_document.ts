@@ -65,6 +65,8 @@ function parseJson(text: string): unknown {
   }
 }
 
+type Schema<Value> = v.GenericSchema<unknown, Value>;
+
 const text = v.string("and should be a text");
 const texts = v.array(text, "and should be a list");
 const count = v.pipe(v.number("and should be a number"), v.minValue(0, "and should not be negative"));
@@ -78,7 +80,7 @@ const time = v.pipe(
 const json = v.custom<JsonObject>(isJsonObject, "and should be an object");
 const jsonList = v.array(json, "and should be a list");
 
-function evidence<Value>(value: v.GenericSchema<Value>): v.GenericSchema<Evidence<Value>> {
+function evidence<Value>(value: Schema<Value>): Schema<Evidence<Value>> {
   return v.variant(
     "state",
     [
@@ -97,8 +99,8 @@ function evidence<Value>(value: v.GenericSchema<Value>): v.GenericSchema<Evidenc
   );
 }
 
-function byId<Value>(value: v.GenericSchema<Value>): v.GenericSchema<Readonly<Record<string, Value>>> {
-  return v.record(v.string(), value, "and should be an object");
+function byId<Value>(value: Schema<Value>): Schema<Readonly<Record<string, Value>>> {
+  return v.pipe(json, v.record(v.string(), value));
 }
 
 const policiesWithRules = v.array(
@@ -110,7 +112,7 @@ const ownerGroup = v.object({ id: text, name: text, roles: evidence(jsonList) })
 const certificate = v.object({ subject: text, issuer: text, valid_from: time, valid_to: time, x5c: text });
 const signInPage = v.object({ kind: v.picklist(["customized", "default"]), content: v.unknown() });
 
-const artifactSchemas: { readonly [Name in ArtifactName]: v.GenericSchema<Artifacts[Name]> } = {
+const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]> } = {
   global_session_policies: evidence(policiesWithRules),
   password_policies: evidence(jsonList),
   user_lifecycle_policies: evidence(policiesWithRules),
@@ -137,7 +139,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: v.GenericSchema<Artifa
   ),
 };
 
-const documentSchema: v.GenericSchema<unknown, ArtifactsDocument> = v.object({
+const documentSchema: Schema<ArtifactsDocument> = v.object({
   schema: v.literal("scanstream.artifacts/1"),
   scan: v.object({
     org_url: v.pipe(text, v.url("and should be a URL")),
@@ -152,5 +154,5 @@ const documentSchema: v.GenericSchema<unknown, ArtifactsDocument> = v.object({
   }),
   evaluated_at: time,
   checks: texts,
-  artifacts: v.partial(v.object(artifactSchemas)),
+  artifacts: v.pipe(json, v.partial(v.object(artifactSchemas))),
 });

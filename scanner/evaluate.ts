@@ -54,7 +54,7 @@ function draftFindings(
 }
 
 function couldNotEvaluate(reason: ManualReason, detail: string): FindingDraft {
-  return { status: "MANUAL", reason, resource: null, expected: "evidence to judge", actual: "not known", note: detail };
+  return { status: "MANUAL", reason, resource: null, expected: "evidence to judge", actual: "none", note: detail };
 }
 
 async function toResult(

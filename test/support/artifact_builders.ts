@@ -5,6 +5,7 @@ import {
   type CollectedArtifacts,
   type JsonObject,
 } from "../../scanner/artifacts.ts";
+import type { CollectedScan } from "../../scanner/artifacts_document.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { EvaluationContext } from "../../scanner/evaluate.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
@@ -285,3 +286,18 @@ export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts 
 }
 
 export const refused = missing<never>("missing_role", "GET /api/v1/things was refused with 403 E0000006");
+
+export function aScan(changes: Partial<CollectedScan> = {}): CollectedScan {
+  return {
+    org_url: "https://acme.okta.com",
+    client_id: "0oaclient",
+    engine: "identity",
+    started_at: "2026-11-21T12:00:00.000Z",
+    ended_at: "2026-11-21T12:01:00.000Z",
+    requested_scopes: ["okta.policies.read"],
+    granted_scopes: ["okta.policies.read"],
+    role: "super_admin",
+    requests: { total: 28, retried: 0, throttled_ms: 0 },
+    ...changes,
+  };
+}

@@ -24,7 +24,7 @@ export function manual(subject: Subject, reason: ManualReason, actual: string): 
 
 /** Where the evidence is missing: MANUAL with its reason, and what was asked as the end of the sentence. */
 export function manualForMissing(subject: Subject, evidence: MissingEvidence): FindingDraft {
-  return { ...subject, status: "MANUAL", reason: evidence.reason, actual: "not known", note: evidence.detail };
+  return { ...subject, status: "MANUAL", reason: evidence.reason, actual: "no answer to judge", note: evidence.detail };
 }
 
 export function unreadable(subject: Subject, found: string): FindingDraft {

@@ -1,0 +1,206 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isJsonObject, type JsonList, type JsonObject } from "../../scanner/artifacts.ts";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { createCollection } from "../../scanner/collect.ts";
+import { evaluateCheck } from "../../scanner/evaluate.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { aToken, context } from "../support/artifact_builders.ts";
+import { compliantOrg, paths } from "../support/compliant_org.ts";
+import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
+
+/**
+ * Real answers of the provider, through collectors and checks. `OKTA_RECORDED_DIR` names a folder of recorded interactions
+ * with the official examples beside it; without it the test reads fixtures of our own that carry the same shapes.
+ */
+const given = process.env["OKTA_RECORDED_DIR"];
+const recordedFolder = given ?? join(import.meta.dirname, "../fixtures/okta/recorded");
+const source = given === undefined ? "our own fixtures (OKTA_RECORDED_DIR is not set)" : "OKTA_RECORDED_DIR";
+
+interface Answer {
+  readonly file: string;
+  /** The kind of thing that it answers for: the folder's name. */
+  readonly kind: string;
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const answers = [...recorded(recordedFolder), ...examples(join(dirname(recordedFolder), "openapi_examples"))];
+const understood = answers.filter(({ status, kind, body }) => status === 200 && overridesOf(kind, body) !== null);
+
+describe(`answers from ${source}`, () => {
+  test("are there, for most of what is read", () => {
+    expect(answers.length).toBeGreaterThan(20);
+    expect(understood.length).toBeGreaterThan(15);
+  });
+
+  test.each(understood.map((answer) => [answer.file, answer] as const))(
+    "%s is read: its checks know every deciding field",
+    async (_, { kind, body }) => {
+      const results = await evaluateAll({ ...compliantOrg, ...overridesOf(kind, body) });
+      const unread = results.flatMap((result) => result.findings.filter((finding) => finding.reason === "unreadable"));
+      expect(unread.map((finding) => finding.detail)).toEqual([]);
+    },
+  );
+
+  test.each(answers.map((answer) => [answer.file, answer] as const))(
+    "%s in the place of any other answer crashes nothing",
+    async (_, { body }) => {
+      const everywhere = Object.fromEntries(
+        Object.keys(compliantOrg).map((path) => [path, likeAnswer(compliantOrg[path], body)]),
+      );
+      const results = await evaluateAll(everywhere);
+      expect(results.map((result) => result.check)).toEqual(catalog.map((check) => check.name));
+      for (const result of results) expect(result.findings.length).toBeGreaterThan(0);
+    },
+  );
+});
+
+async function evaluateAll(org: Answers): Promise<readonly CheckResult[]> {
+  const collection = createCollection(mapIdpClient(org));
+  return Promise.all(catalog.map(async (check) => evaluateCheck(check, await collection.obtainFor(check), context)));
+}
+
+/** What a compliant org answers instead, when it answers with this; null for what no collector reads. */
+function overridesOf(kind: string, body: unknown): Answers | null {
+  const list = listOf(body);
+  const [item = {}] = list;
+  if (kind.startsWith("policies.rules") || kind.endsWith("policyId__rules")) return rulesOverrides(list);
+  if (/^policies\.(list|get)\.PASSWORD$/.test(kind) || item["type"] === "PASSWORD") return { [paths.password]: list };
+  if (kind === "policies.list.OKTA_SIGN_ON" || item["type"] === "OKTA_SIGN_ON") return sessionPolicyOverrides(list);
+  switch (kind) {
+    case "apps.list":
+    case "api__v1__apps":
+      return appOverrides(list);
+    case "authenticators.list":
+    case "api__v1__authenticators":
+      return { [paths.authenticators]: list };
+    case "zones.list":
+    case "zones.get":
+    case "api__v1__zones":
+      return {
+        [paths.zones]: list,
+        [paths.tokens]: list.map((zone) =>
+          aToken({ id: zone["id"], network: { connection: "ZONE", include: [zone["id"]] } }),
+        ),
+      };
+    case "idps.list":
+    case "idps.get":
+    case "api__v1__idps":
+      return { [paths.idps]: list, "/api/v1/idps/credentials/keys/your-key-id": { x5c: [] }, ...keysOf(list) };
+    case "idps.credentials.keys":
+    case "api__v1__idps__credentials__keys":
+      return { "/api/v1/idps/credentials/keys/kid1": item };
+    case "logStreams.list":
+    case "logStreams.get":
+    case "api__v1__logStreams":
+      return { [paths.logStreams]: list };
+    case "api-tokens.list":
+    case "api__v1__api-tokens":
+      return { [paths.tokens]: list, ...rolesOf(list) };
+    case "users.roles.list":
+    case "api__v1__users__userId__roles":
+      return { "/api/v1/users/00u1/roles": list };
+    case "groups.roles.list":
+    case "api__v1__groups__groupId__roles":
+      return { "/api/v1/groups/00g1/roles": list };
+    case "groups.list":
+      return {
+        "/api/v1/users/00u1/groups": list,
+        ...Object.fromEntries(list.map((group) => [`/api/v1/groups/${String(group["id"])}/roles`, []])),
+      };
+    case "brands.list":
+    case "api__v1__brands":
+      return {
+        [paths.brands]: list,
+        ...Object.fromEntries(list.map((brand) => [pagePath(brand["id"]), { pageContent: "x" }])),
+      };
+    case "brands.pages.sign-in.customized":
+      return { [pagePath("bnd1")]: item, "/api/v1/brands/bnd1/pages/sign-in/default": { pageContent: "x" } };
+    case "brands.pages.sign-in.default":
+      return { [pagePath("bnd1")]: { pageContent: null }, "/api/v1/brands/bnd1/pages/sign-in/default": item };
+    case "api__v1__first-party-app-settings__appName":
+      return { [paths.settings]: item };
+    default:
+      return null;
+  }
+}
+
+/** Rules of sign-on policies for the session checks, of any other for the apps. */
+function rulesOverrides(rules: JsonList): Answers {
+  const isSignOn = rules.some((rule) => isJsonObject(rule["actions"]) && "signon" in rule["actions"]);
+  return { [isSignOn ? "/api/v1/policies/00p1/rules" : "/api/v1/policies/rst1/rules"]: rules };
+}
+
+function sessionPolicyOverrides(policies: JsonList): Answers {
+  const rules = compliantOrg["/api/v1/policies/00p1/rules"] ?? [];
+  return {
+    [paths.signOn]: policies,
+    ...Object.fromEntries(policies.map((policy) => [`/api/v1/policies/${String(policy["id"])}/rules`, rules])),
+  };
+}
+
+function appOverrides(apps: JsonList): Answers {
+  const rules = compliantOrg["/api/v1/policies/rst1/rules"] ?? [];
+  const policies = new Set(JSON.stringify(apps).match(/(?<=api\/v1\/policies\/)[\w-]+/g));
+  const rulesByPath = [...policies].map((id) => [`/api/v1/policies/${id}/rules`, rules] as const);
+  return { [paths.apps]: apps, ...Object.fromEntries(rulesByPath) };
+}
+
+function keysOf(idps: JsonList): Answers {
+  const kids = JSON.stringify(idps).match(/(?<="kid":")[^"]+/g) ?? [];
+  return Object.fromEntries(kids.map((kid) => [`/api/v1/idps/credentials/keys/${kid}`, { x5c: [] }]));
+}
+
+function rolesOf(tokens: JsonList): Answers {
+  const owners = tokens.map((token) => String(token["userId"]));
+  return Object.fromEntries(
+    owners.flatMap((id) => [
+      [`/api/v1/users/${id}/roles`, []],
+      [`/api/v1/users/${id}/groups`, []],
+    ]),
+  );
+}
+
+function pagePath(brandId: unknown): string {
+  return `/api/v1/brands/${String(brandId)}/pages/sign-in/customized`;
+}
+
+/** A list where a list is expected, an object where an object is: the client refuses everything else itself. */
+function likeAnswer(expected: Answers[string] | undefined, body: unknown): JsonList | JsonObject {
+  const list = listOf(body);
+  return Array.isArray(expected) ? list : (list[0] ?? {});
+}
+
+function listOf(body: unknown): JsonList {
+  return (Array.isArray(body) ? body : [body]).filter(isJsonObject);
+}
+
+function recorded(folder: string): readonly Answer[] {
+  return jsonFiles(folder).map((file) => {
+    const { response } = JSON.parse(readFileSync(file, "utf8")) as { response: { status: number; body: unknown } };
+    return { file: nameOf(file), kind: basename(dirname(file)), status: response.status, body: response.body };
+  });
+}
+
+/** An example's status is in its name: `get.200.List_Tokens.json`. */
+function examples(folder: string): readonly Answer[] {
+  return jsonFiles(folder).map((file) => ({
+    file: nameOf(file),
+    kind: basename(dirname(file)),
+    status: Number(basename(file).split(".")[1]),
+    body: JSON.parse(readFileSync(file, "utf8")) as unknown,
+  }));
+}
+
+function nameOf(file: string): string {
+  return `${basename(dirname(file))}/${basename(file)}`;
+}
+
+function jsonFiles(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".json"))
+    .toSorted()
+    .map((file) => join(folder, file));
+}
