@@ -53,7 +53,7 @@ export const htmlFormat: ReportFormat = {
         </body>
       </html> `;
     if (page instanceof Promise) throw new TypeError("Cannot render the page: a part of it is a promise");
-    return `${page}`;
+    return `${page.trim()}\n`;
   },
 };
 

@@ -1,4 +1,5 @@
-import type { CheckResult, Finding, Report, Status } from "../../shared/report.ts";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
 import { countStatuses, worstStatus } from "../../shared/report.ts";
 
 /** Builders with defaults, so that a test shows only what matters. */
@@ -63,4 +64,49 @@ export function aReport(checks: readonly CheckResult[] = [aCheckResult()], chang
     baseline: null,
     ...changes,
   };
+}
+
+/** What an attacker, or a careless admin, may name a policy. */
+export const hostileText = `=HYPERLINK("https://evil.example") <script>alert(1)</script> ]]> | \u0007\u001b[31mred\u202e & "quotes" [link](x) 😀`;
+
+/** A result for every check of the catalog, with every verdict, reason, decision and a hostile name among them. */
+export function everyVerdict(): readonly CheckResult[] {
+  const reasons: readonly (ManualReason | null)[] = [
+    null,
+    null,
+    "missing_role",
+    "not_applicable",
+    "needs_review",
+    null,
+  ];
+  return catalog.map(({ name, rule }, index) => {
+    const reason = reasons[index % reasons.length] ?? null;
+    const status = reason !== null ? "MANUAL" : index % 2 === 0 ? "FAIL" : "PASS";
+    const resource = { type: "policy", id: `00p${index}`, name: index === 6 ? hostileText : `Policy number ${index}` };
+    const isWaived = status === "FAIL" && index === 12;
+    const finding = aFinding({
+      status,
+      reason,
+      resource,
+      detail: `Policy "${resource.name}": expected one thing, found another`,
+      fingerprint: `fingerprint-${index}`,
+      waived: isWaived,
+      waiver: isWaived ? { reason: "CHG-1234", expires: "2027-01-31" } : null,
+    });
+    const isAttested = reason === "needs_review";
+    return aCheckResult({
+      check: name,
+      vuln_id: rule.vuln_id,
+      stig_id: rule.stig_id,
+      rule_id: rule.rule_id,
+      severity: rule.severity,
+      category: rule.category,
+      title: rule.title,
+      coverage: rule.coverage,
+      findings: [finding],
+      attestation: isAttested
+        ? { status: "PASS", reason: "Splunk pulls the log", by: "A. Person", expires: null }
+        : null,
+    });
+  });
 }

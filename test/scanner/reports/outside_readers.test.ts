@@ -1,0 +1,251 @@
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Ajv } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { parse as parseCsv } from "csv-parse/sync";
+import { contextualizeEvaluation, convertFile, hdfWrapControl } from "inspecjs";
+import { parse as parseTestResults } from "test-results-parser";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { reportFormats } from "../../../scanner/reports/formats.ts";
+import { temporaryFolder } from "../../support/command_line.ts";
+import { aReport, everyVerdict, hostileText } from "../../support/report_builders.ts";
+
+interface ParsedReview {
+  readonly ruleId: string;
+  readonly result: string;
+  readonly detail: string;
+}
+
+interface ParseResult {
+  readonly target: { readonly name: string };
+  readonly errors?: readonly string[];
+  readonly checklists: readonly {
+    readonly benchmarkId: string;
+    readonly revisionStr: string;
+    readonly reviews: readonly ParsedReview[];
+  }[];
+}
+
+type Importer = (input: object) => ParseResult;
+
+// Its own type file declares no module of this name.
+const { reviewsFromCkl, reviewsFromCklb, reviewsFromXccdf } = createRequire(import.meta.url)(
+  "@nuwcdivnpt/stig-manager-client-modules",
+) as Record<"reviewsFromCkl" | "reviewsFromCklb" | "reviewsFromXccdf", Importer>;
+
+const schemas = join(import.meta.dirname, "../../fixtures/schemas");
+const options = { color: false, width: 100, toolVersion: "1.2.3" };
+const report = aReport(everyVerdict());
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+function render(name: string, of = report): string {
+  const format = reportFormats.find((candidate) => candidate.name === name);
+  if (format === undefined) throw new Error(`There is no format ${name}`);
+  return format.render(of, options);
+}
+
+async function file(name: string): Promise<string> {
+  const path = join(folder.path, `scan.${name}`);
+  await writeFile(path, render(name));
+  return path;
+}
+
+async function schema(name: string): Promise<object> {
+  return JSON.parse(await readFile(join(schemas, name), "utf8")) as object;
+}
+
+/** What a checklist says of each rule, by how the sample was made. */
+const expectedResults = new Map(
+  report.checks.map((check) => {
+    if (check.status === "FAIL") return [check.rule_id, "fail"];
+    if (check.attestation?.status === "PASS") return [check.rule_id, "pass"];
+    if (check.reason === "not_applicable") return [check.rule_id, "notapplicable"];
+    return [check.rule_id, check.status === "PASS" && check.coverage === "full" ? "pass" : "notchecked"];
+  }),
+);
+
+describe("STIG Manager's importer reads", () => {
+  const common = {
+    fieldSettings: {
+      detail: { enabled: "always", required: "always" },
+      comment: { enabled: "always", required: "optional" },
+    },
+    allowAccept: false,
+    importOptions: {
+      autoStatus: "saved",
+      unreviewed: "always",
+      unreviewedCommented: "notchecked",
+      emptyDetail: "replace",
+      emptyComment: "ignore",
+      allowCustom: true,
+    },
+    sourceRef: "test",
+  };
+
+  test.each([
+    ["cklb", () => reviewsFromCklb({ ...common, data: render("cklb") })],
+    ["ckl", () => reviewsFromCkl({ ...common, data: render("ckl") })],
+    ["xccdf", () => reviewsFromXccdf({ ...common, data: render("xccdf"), scapBenchmarkMap: new Map() })],
+  ])("%s: benchmark, revision, 29 rules, statuses and details", (_, parse) => {
+    const result = parse();
+    expect(result.target).toMatchObject({ name: "acme.okta.com" });
+    const [checklist] = result.checklists;
+    expect(checklist?.benchmarkId).toBe("Okta_IDaaS_STIG");
+    expect(checklist?.reviews).toHaveLength(29);
+    const results = new Map(checklist?.reviews.map((review) => [review.ruleId, review.result]));
+    expect(results).toEqual(expectedResults);
+    for (const review of checklist?.reviews ?? []) {
+      const check = report.checks.find((candidate) => candidate.rule_id === review.ruleId);
+      expect(review.detail).toContain(check?.findings[0]?.resource.name.slice(0, 12));
+    }
+  });
+
+  test("the revision of cklb and ckl", () => {
+    const cklb = reviewsFromCklb({ ...common, data: render("cklb") });
+    const ckl = reviewsFromCkl({ ...common, data: render("ckl") });
+    expect(cklb.checklists[0]?.revisionStr).toBe("V1R2");
+    expect(ckl.checklists[0]?.revisionStr).toBe("V1R2");
+    expect(ckl.errors ?? []).toEqual([]);
+  });
+
+  test("a scan of one check still gives all 29 rules, the rest not reviewed", () => {
+    const one = aReport(everyVerdict().slice(0, 1));
+    const { checklists } = reviewsFromCklb({ ...common, data: render("cklb", one) });
+    expect(checklists[0]?.reviews).toHaveLength(29);
+    expect(checklists[0]?.reviews.filter((review) => review.result !== "notchecked")).toHaveLength(1);
+  });
+});
+
+test("DISA's schema accepts the ckl", async () => {
+  await promisify(execFile)("xmllint", ["--noout", "--schema", join(schemas, "ckl.xsd"), await file("ckl")]);
+});
+
+test("the schema of cklb accepts it, and refuses one without its rules", async () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  const validate = ajv.compile(await schema("cklb.schema.json"));
+  const checklist = JSON.parse(render("cklb")) as { stigs: { rules?: unknown }[] };
+  expect(validate(checklist), JSON.stringify(validate.errors)).toBe(true);
+  delete checklist.stigs[0]?.rules;
+  expect(validate(checklist)).toBe(false);
+});
+
+test("heimdall's reader takes the hdf, with every status", async () => {
+  const ajv = new Ajv({ strict: false });
+  const validate = ajv.compile(await schema("hdf_exec_json.schema.json"));
+  const text = render("hdf");
+  expect(validate(JSON.parse(text)), JSON.stringify(validate.errors)).toBe(true);
+
+  const converted = convertFile(text, true)["1_0_ExecJson"];
+  if (converted === undefined) throw new Error("inspecjs does not know the file");
+  const [profile] = contextualizeEvaluation(converted).contains;
+  const statuses = new Map(profile?.contains.map(({ data }) => [data.id, hdfWrapControl(data).status]));
+  const names = {
+    pass: "Passed",
+    fail: "Failed",
+    notapplicable: "Not Applicable",
+    notchecked: "Not Reviewed",
+  } as const;
+  for (const check of report.checks) {
+    const result = expectedResults.get(check.rule_id) as keyof typeof names;
+    expect([check.vuln_id, statuses.get(check.vuln_id)]).toEqual([check.vuln_id, names[result]]);
+  }
+});
+
+test("the OCSF 1.8.0 schema accepts every event, and refuses one without its class", async () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  const validate = ajv.compile(await schema("ocsf_compliance_finding_1.8.0.schema.json"));
+  const events = JSON.parse(render("ocsf")) as Record<string, unknown>[];
+  expect(events).toHaveLength(report.checks.flatMap((check) => check.findings).length);
+  for (const event of events) expect(validate(event), JSON.stringify(validate.errors)).toBe(true);
+  const { class_uid: _, ...withoutClass } = events[0] ?? {};
+  expect(validate(withoutClass)).toBe(false);
+});
+
+test("the published SARIF 2.1.0 schema accepts the log, and refuses one without runs", () => {
+  const {
+    $schema: _draft,
+    id: _id,
+    ...draft04
+  } = createRequire(import.meta.url)("@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json") as Record<
+    string,
+    unknown
+  >;
+  const ajv = new Ajv({ strict: false, unicodeRegExp: false });
+  addFormats.default(ajv);
+  const validate = ajv.compile(draft04);
+  const log = JSON.parse(render("sarif")) as { runs?: unknown };
+  expect(validate(log), JSON.stringify(validate.errors)).toBe(true);
+  delete log.runs;
+  expect(validate(log)).toBe(false);
+});
+
+test("a reader of JUnit results counts what failed and what was skipped", async () => {
+  const result = parseTestResults({ type: "junit", files: [await file("junit")] });
+  expect(result.total).toBe(29);
+  const fails = report.checks.filter((check) => check.status === "FAIL");
+  const waived = fails.filter((check) => check.findings.every((finding) => finding.waived));
+  expect(result.failed).toBe(fails.length - waived.length);
+  expect(result.errors).toBe(0);
+  const passed = [...expectedResults.values()].filter((status) => status === "pass").length;
+  const cases = result.suites.flatMap((suite) => suite.cases);
+  expect(cases.filter((testCase) => testCase.status === "PASS")).toHaveLength(passed);
+});
+
+test("a CSV reader gives every finding back, and no cell is a formula", () => {
+  const rows = parseCsv(render("csv"), { columns: true }) as Record<string, string>[];
+  const findings = report.checks.flatMap((check) => check.findings);
+  expect(rows).toHaveLength(findings.length);
+  expect(rows.map((row) => row["fingerprint"])).toEqual(findings.map((finding) => finding.fingerprint));
+  for (const cell of rows.flatMap((row) => Object.values(row))) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+  expect(rows.some((row) => row["resource_name"]?.includes("=HYPERLINK"))).toBe(true);
+});
+
+test("ndjson is one JSON object a line", () => {
+  const lines = render("ndjson").trimEnd().split("\n");
+  expect(lines).toHaveLength(report.checks.flatMap((check) => check.findings).length);
+  for (const line of lines)
+    expect(JSON.parse(line)).toMatchObject({ scan_id: report.scan.id, fingerprint: expect.any(String) });
+});
+
+describe("every format", () => {
+  test.each(reportFormats.map((format) => format.name))("%s shows waivers and attestations", (name) => {
+    const text = render(name);
+    expect(text).toMatch(/CHG\\?-1234/);
+    expect(text).toMatch(/Splunk pulls the log/);
+  });
+
+  test.each(["ckl", "xccdf", "junit"])("%s is well-formed XML whatever a name holds", async (name) => {
+    await promisify(execFile)("xmllint", ["--noout", await file(name)]);
+    expect(render(name)).not.toContain("\u0007");
+  });
+
+  test("the table lets no control character of a name reach the terminal", () => {
+    expect(render("table")).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+  });
+
+  test("markdown lets no name become markup", () => {
+    expect(render("markdown")).not.toContain(hostileText);
+    expect(render("markdown")).not.toContain("<script>");
+  });
+
+  test("is the same text for the same report", () => {
+    for (const { name } of reportFormats) expect(render(name)).toBe(render(name));
+  });
+
+  test("has all of the catalog's rules in a checklist, in its order", () => {
+    const { stigs } = JSON.parse(render("cklb")) as { stigs: { rules: { group_id: string }[] }[] };
+    expect(stigs[0]?.rules.map((rule) => rule.group_id)).toEqual(catalog.map(({ rule }) => rule.vuln_id));
+  });
+});
