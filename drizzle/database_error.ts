@@ -1,6 +1,6 @@
 import { AppError } from "../shared/app_error.ts";
 
-export type ConstraintKind = "unique" | "foreign_key" | "check" | "not_null";
+type ConstraintKind = "unique" | "foreign_key" | "check" | "not_null";
 
 export interface ConstraintViolation {
   readonly kind: ConstraintKind;

