@@ -36,6 +36,11 @@ export class StreamTenants {
     return this.#count;
   }
 
+  /** Tenants that are remembered: those with a place taken. */
+  get tenantCount(): number {
+    return this.#tenants.size;
+  }
+
   /** Takes a place. Throws `AppError` `unavailable` over the process's bound, `too_many` over the tenant's. */
   admit(tenantId: string): StreamTenant {
     const { maxStreams, maxStreamsPerTenant, random } = this.#options;

@@ -1,7 +1,9 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Chunk } from "../chunk.ts";
+import { createSilentPeers, type SilentPeers } from "./silent_peers.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
 type Fetch = (request: Request, bindings: Bindings) => Response | Promise<Response>;
@@ -42,12 +44,12 @@ export function withNodeSockets(fetch: Fetch): Fetch {
  * chunked response. What cannot be written like that (HTTP/1.0, HTTP/2, a pipelined request whose turn has not come, an
  * app that is not wrapped in `withNodeSockets`) goes to `fallback`.
  */
-export function createNodeSocketSinks(fallback: CreateSink): CreateSink {
+export function createNodeSocketSinks(fallback: CreateSink, peers: SilentPeers = createSilentPeers()): CreateSink {
   return (stream, owner) => {
     const bindings = stream.platform;
     if (!isBindings(bindings)) return fallback(stream, owner);
     if (!hasOwnSocket(bindings)) return new FallbackSink(fallback(stream, owner), owner, bindings.outgoing);
-    const sink = new NodeSocketSink(bindings.outgoing, owner);
+    const sink = new NodeSocketSink(bindings.outgoing, owner, peers);
     bindings[takenBy] = sink;
     return sink;
   };
@@ -63,13 +65,17 @@ interface TakenResponse extends ServerResponse {
 class NodeSocketSink implements Sink {
   readonly #outgoing: TakenResponse;
   readonly #owner: SinkOwner;
+  readonly #peers: SilentPeers;
+  /** Kept because a finished response no longer knows it. */
+  #socket: Socket | null = null;
   /** What has to wait until the response has passed through the app; null once the head is written. */
   #early: Chunk[] | null = [];
   #last: Chunk | null = null;
 
-  constructor(outgoing: ServerResponse, owner: SinkOwner) {
+  constructor(outgoing: ServerResponse, owner: SinkOwner, peers: SilentPeers) {
     this.#outgoing = outgoing;
     this.#owner = owner;
+    this.#peers = peers;
     if (outgoing.destroyed) {
       owner.gone();
       return;
@@ -95,6 +101,8 @@ class NodeSocketSink implements Sink {
     const socket = outgoing.socket;
     if (early === null || socket === null || outgoing.destroyed) return this.destroy();
     this.#early = null;
+    this.#socket = socket;
+    this.#peers.watch(socket);
     outgoing.writeHead(200, toNodeHeaders(headers));
     socket.cork();
     outgoing.flushHeaders();
@@ -135,6 +143,7 @@ class NodeSocketSink implements Sink {
   closed(): void {
     this.#outgoing.off("close", onClose);
     delete this.#outgoing[sinkOf];
+    if (this.#socket !== null) this.#peers.unwatch(this.#socket);
     this.#owner.gone();
   }
 }

@@ -239,6 +239,34 @@ test.each(["before", "after"])("hub: lost %s the confirmation was seen refuses t
   hub.close();
 });
 
+test("hub: a subscription that was lost does not take the next one of its channel with it", async () => {
+  const { broker, hub } = setUp({ confirms: "when told" });
+  const lost = hub.hold([a]);
+  broker.newest(a).lose("cut");
+  // The hub still hears of the lost one's end, after this.
+  const next = hub.hold([a]);
+  await expect(lost).rejects.toMatchObject({ code: "unavailable" });
+  broker.newest(a).confirm();
+  (await next).attach(createMember());
+  expect(hub.stats()).toEqual({ channels: 1, members: 1, subscriptions: 1 });
+  await join(hub, [a]);
+  expect(broker.subscriptions).toHaveLength(2);
+  hub.close();
+});
+
+test("hub: a hold that is released twice is not released for others", async () => {
+  const { broker, hub } = setUp({ lingerMs: 5 });
+  const [stays, leaves] = [createMember(), await join(hub, [a])];
+  await join(hub, [a], stays);
+  leaves.release();
+  leaves.release();
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  broker.publish(a, "job.delta", delta(1));
+  await turn();
+  expect(stays.chunks).toHaveLength(1);
+  hub.close();
+});
+
 test("hub tells everybody who waits when the broker refuses, as unavailable", async () => {
   const { broker, hub } = setUp({ confirms: "when told" });
   const holds = [hub.hold([a]), hub.hold([a, b])];

@@ -1,0 +1,109 @@
+import { readFile } from "node:fs/promises";
+import { SocketAddress, type Socket } from "node:net";
+import { endianness } from "node:os";
+
+/**
+ * Finds clients whose packets vanish: no FIN, no RST, and nothing acknowledges the heartbeats. TCP itself gives up only
+ * after a quarter of an hour, keep-alive probes are not sent while data is unacknowledged, and Node cannot set
+ * TCP_USER_TIMEOUT. But Linux tells of every socket how often its oldest bytes were sent again.
+ */
+export interface SilentPeers {
+  watch(socket: Socket): void;
+  unwatch(socket: Socket): void;
+}
+
+export interface SilentPeersOptions {
+  /** How long a peer may acknowledge nothing of what is sent again and again. Default 45,000. */
+  readonly silentMs?: number;
+  /** Default 15,000. */
+  readonly everyMs?: number;
+  /** The kernel's tables of TCP sockets, `/proc/net/tcp` and `/proc/net/tcp6`; none where there are none. */
+  readonly readTables?: () => Promise<readonly string[]>;
+  readonly now?: () => number;
+}
+
+/** Destroys watched sockets whose peer has fallen silent. It has a timer only while it watches something. */
+export function createSilentPeers(options: SilentPeersOptions = {}): SilentPeers {
+  const { silentMs = 45_000, everyMs = 15_000, readTables = readLinuxTables, now = Date.now } = options;
+  const sockets = new Set<Socket>();
+  let suspects = new Map<Socket, Suspicion>();
+  let timer: ReturnType<typeof setInterval> | null = null;
+
+  return {
+    watch(socket) {
+      sockets.add(socket);
+      timer ??= setInterval(() => void look(), everyMs);
+    },
+
+    unwatch(socket) {
+      sockets.delete(socket);
+      suspects.delete(socket);
+      if (sockets.size > 0 || timer === null) return;
+      clearInterval(timer);
+      timer = null;
+    },
+  };
+
+  /** Never rejects: tables that cannot be read are empty. */
+  async function look(): Promise<void> {
+    const attempts = new Map<string, number>();
+    for (const table of await readTables()) readAttempts(table, attempts);
+    const nowMs = now();
+    const seen = new Map<Socket, Suspicion>();
+    // Nearly always everything is acknowledged, and then no socket is asked for its address.
+    for (const socket of attempts.size === 0 ? [] : sockets) {
+      const count = attempts.get(peerKey(socket.remoteAddress ?? "", socket.remotePort ?? 0, socket.localPort ?? 0));
+      if (count === undefined) continue;
+      const before = suspects.get(socket);
+      // A smaller count: something was acknowledged in between.
+      const sinceMs = before === undefined || count < before.count ? nowMs : before.sinceMs;
+      if (nowMs - sinceMs >= silentMs) socket.destroy();
+      else seen.set(socket, { sinceMs, count });
+    }
+    suspects = seen;
+  }
+}
+
+interface Suspicion {
+  readonly sinceMs: number;
+  /** How often it had been tried to get an acknowledgement of the oldest bytes. */
+  readonly count: number;
+}
+
+/**
+ * Lines of established connections with unacknowledged bytes, and what was sent again or asked in vain:
+ * `sl: local:port remote:port 01 tx_queue:rx_queue timer:when retransmits uid probes …`,
+ * https://www.kernel.org/doc/html/latest/networking/proc_net_tcp.html. Both counts begin anew with each acknowledgement;
+ * a client that merely does not read answers the probes of its closed window.
+ */
+const unacknowledgedLine =
+  /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) 01 (?!0{8})[0-9A-F]{8}:[0-9A-F]{8} [0-9A-F]{2}:[0-9A-F]{8} ([0-9A-F]{8}) +\d+ +(\d+) /gm;
+
+function readAttempts(table: string, into: Map<string, number>): void {
+  for (const [, localPort = "", address = "", port = "", again = "", probes = ""] of table.matchAll(
+    unacknowledgedLine,
+  )) {
+    const attempts = Number.parseInt(again, 16) + Number(probes);
+    if (attempts === 0) continue;
+    into.set(peerKey(toAddress(address), Number.parseInt(port, 16), Number.parseInt(localPort, 16)), attempts);
+  }
+}
+
+function peerKey(address: string, port: number, localPort: number): string {
+  return `${address} ${port} ${localPort}`;
+}
+
+/** The kernel prints each 32-bit word of the address in the machine's own order of bytes. */
+function toAddress(hex: string): string {
+  const bytes = Buffer.from(hex, "hex");
+  if (endianness() === "LE") bytes.swap32();
+  if (bytes.length === 4) return bytes.join(".");
+  const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(2 * index).toString(16));
+  // The spelling that `socket.remoteAddress` has.
+  return new SocketAddress({ address: groups.join(":"), family: "ipv6" }).address;
+}
+
+async function readLinuxTables(): Promise<readonly string[]> {
+  const none = () => "";
+  return Promise.all(["/proc/net/tcp", "/proc/net/tcp6"].map((path) => readFile(path, "latin1").catch(none)));
+}
