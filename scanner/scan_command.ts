@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../shared/report.ts";
 import { parseArtifacts } from "./artifacts_document.ts";
@@ -11,6 +11,7 @@ import { applyDecisions, readDecisions, type Decisions } from "./decisions.ts";
 import { evaluateCheck } from "./evaluate.ts";
 import { exitCodeOf, exitCodes } from "./exit_code.ts";
 import { requireWritable } from "./files.ts";
+import { annotations } from "./github_actions.ts";
 import { connect } from "./idp/connect.ts";
 import { IdpError, toErrorReport } from "./idp/idp_error.ts";
 import type { RegisteredScan } from "./gateway_client.ts";
@@ -18,6 +19,7 @@ import { openStream } from "./open_stream.ts";
 import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
 import type { ScanPublisher } from "./publish.ts";
 import { runScan, type FinishedScan } from "./run_scan.ts";
+import { markdownFormat } from "./reports/markdown.ts";
 import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
 import { readStreamConfig } from "./stream_config.ts";
 import { UsageError } from "./usage_error.ts";
@@ -177,8 +179,29 @@ async function finish(scan: FinishedScan, ending: Ending, io: CommandIo): Promis
     { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
   );
   for (const file of files) io.terminal.write(`Wrote ${file}\n`);
+  await tellGitHub(report, io);
   return exitCodeOf(report, options);
 }
+
+/** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
+async function tellGitHub(report: Report, io: CommandIo): Promise<void> {
+  if (io.env["GITHUB_ACTIONS"] === "true") {
+    for (const annotation of annotations(report)) io.terminal.write(`${annotation}\n`);
+  }
+  const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
+  if (summaryFile === undefined || summaryFile === "") return;
+  const summary = markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
+  await appendFile(summaryFile, shortenSummary(summary)).catch((error: unknown) => {
+    io.terminal.write(`The job summary could not be written (${codeOf(error)})\n`);
+  });
+}
+
+/** GitHub refuses a summary of more than 1 MiB as a whole. */
+function shortenSummary(markdown: string): string {
+  return markdown.length <= maxSummaryLength ? markdown : `${markdown.slice(0, maxSummaryLength)}\n\n… cut short\n`;
+}
+
+const maxSummaryLength = 250_000;
 
 /** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
 async function reportIdpError(error: IdpError, options: ReportOptions, io: CommandIo): Promise<number> {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -118,6 +118,54 @@ describe("scan", () => {
     const [result] = parseReport(stdout).checks;
     expect(result?.status).toBe("FAIL");
     expect(result?.findings.filter(({ status }) => status === "FAIL").every(({ waived }) => waived)).toBe(true);
+  });
+
+  test("in GitHub Actions writes a job summary and annotations, and leaves stdout to the report", async () => {
+    const summary = join(folder.path, "summary.md");
+    const env = { ...(await envOf(readOnly)), GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: summary };
+    const { stdout, stderr } = await scan(env, "--severity", "medium", "--format", "json", "--quiet");
+    parseReport(stdout);
+    expect(stderr).toMatch(/^::error title=V-\d+ \w+::/m);
+    expect(await readFile(summary, "utf8")).toMatch(/^# Scan of /);
+  });
+
+  test("writes every format into a folder in one run", async () => {
+    const output = join(folder.path, "reports");
+    const formats = "table,json,ndjson,csv,sarif,junit,ocsf,cklb,ckl,hdf,xccdf,html,markdown";
+    const { code, stdout } = await scan(await envOf(readOnly), "--format", formats, "--output", output, "--quiet");
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    const files = (await readdir(output)).toSorted();
+    expect(files).toEqual(
+      [
+        "ckl",
+        "cklb",
+        "csv",
+        "hdf.json",
+        "html",
+        "json",
+        "junit.xml",
+        "md",
+        "ndjson",
+        "ocsf.json",
+        "sarif",
+        "txt",
+        "xccdf.xml",
+      ].map((extension) => `scan.${extension}`),
+    );
+    parseReport(await readFile(join(output, "scan.json"), "utf8"));
+  });
+
+  test("--baseline marks findings, and --fail-on-new lets known ones pass", async () => {
+    const env = await envOf(readOnly);
+    const baseline = join(folder.path, "baseline.json");
+    const args = ["--check", "authenticator_password_minimum_length_15", "--format", "json", "--quiet"];
+    await writeFile(baseline, (await scan(env, ...args)).stdout);
+    const { code, stdout } = await scan(env, ...args, "--baseline", baseline, "--fail-on-new");
+    expect(code).toBe(0);
+    const report = parseReport(stdout);
+    expect(report.baseline).toMatchObject({ new: 0, resolved: 0 });
+    expect(report.checks[0]?.findings.every(({ change }) => change === "unchanged")).toBe(true);
   });
 
   test("without an admin role exits with 3, evaluates nothing and says so as JSON", async () => {
