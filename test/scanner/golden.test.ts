@@ -19,23 +19,23 @@ test("of compliant artifacts", async () => {
 test("of an org as it is recorded, on the default settings and with some answers refused", async () => {
   const collection = createCollection(
     mapIdpClient({
-      [paths.signOn]: fixture("policies.list.OKTA_SIGN_ON/01"),
-      "/api/v1/policies/00pfix1/rules": [fixture("policies.rules.get.SIGN_ON/01")],
-      [paths.password]: fixture("policies.list.PASSWORD/01"),
+      [paths.signOn]: listFixture("policies.list.OKTA_SIGN_ON/01"),
+      "/api/v1/policies/00pfix1/rules": [objectFixture("policies.rules.get.SIGN_ON/01")],
+      [paths.password]: listFixture("policies.list.PASSWORD/01"),
       [paths.lifecycle]: [],
-      [paths.apps]: fixture("apps.list/01"),
-      "/api/v1/policies/rstfix1/rules": fixture("policies.rules.list/01"),
-      "/api/v1/policies/rstfix2/rules": [fixture("policies.rules.get.ACCESS_POLICY/01")],
+      [paths.apps]: listFixture("apps.list/01"),
+      "/api/v1/policies/rstfix1/rules": listFixture("policies.rules.list/01"),
+      "/api/v1/policies/rstfix2/rules": [objectFixture("policies.rules.get.ACCESS_POLICY/01")],
       [paths.settings]: aRefusal(403, "E0000006"),
-      [paths.authenticators]: fixture("authenticators.list/01"),
-      [paths.brands]: fixture("brands.list/01"),
-      "/api/v1/brands/bndfix1/pages/sign-in/customized": fixture("brands.pages.sign-in.customized/01"),
-      [paths.zones]: fixture("zones.list/01"),
-      [paths.tokens]: fixture("api-tokens.list/01"),
-      "/api/v1/users/00ufix1/roles": fixture("users.roles.list/01"),
+      [paths.authenticators]: listFixture("authenticators.list/01"),
+      [paths.brands]: listFixture("brands.list/01"),
+      "/api/v1/brands/bndfix1/pages/sign-in/customized": objectFixture("brands.pages.sign-in.customized/01"),
+      [paths.zones]: listFixture("zones.list/01"),
+      [paths.tokens]: listFixture("api-tokens.list/01"),
+      "/api/v1/users/00ufix1/roles": listFixture("users.roles.list/01"),
       "/api/v1/users/00ufix1/groups": aRefusal(500),
-      [paths.logStreams]: fixture("logStreams.list/01"),
-      [paths.idps]: [fixture("idps.get/01")],
+      [paths.logStreams]: listFixture("logStreams.list/01"),
+      [paths.idps]: [objectFixture("idps.get/01")],
       "/api/v1/idps/credentials/keys/kid-1": { x5c: [] },
     }),
   );
@@ -59,8 +59,16 @@ async function goldenOf(artifacts: CollectedArtifacts): Promise<string> {
   return `${JSON.stringify(results, null, 2)}\n`;
 }
 
-function fixture(name: string): JsonList | JsonObject {
+function listFixture(name: string): JsonList {
+  return readFixture(name) as JsonList;
+}
+
+function objectFixture(name: string): JsonObject {
+  return readFixture(name) as JsonObject;
+}
+
+function readFixture(name: string): unknown {
   const file = join(import.meta.dirname, "../fixtures/okta/recorded", `${name}.json`);
-  const { response } = JSON.parse(readFileSync(file, "utf8")) as { response: { body: JsonList | JsonObject } };
+  const { response } = JSON.parse(readFileSync(file, "utf8")) as { response: { body: unknown } };
   return response.body;
 }
