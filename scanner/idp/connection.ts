@@ -14,7 +14,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface ConnectedOrg {
+interface ConnectedOrg {
   /** The origin, without a trailing slash: `https://acme.okta.com`. */
   readonly url: string;
   readonly engine: Engine;
@@ -23,12 +23,12 @@ export interface ConnectedOrg {
 }
 
 /** Scope names as the provider writes them, with its prefix: `okta.policies.read`. */
-export interface ConnectionScopes {
+interface ConnectionScopes {
   readonly requested: readonly string[];
   readonly granted: readonly string[];
 }
 
-export interface RequestCounters {
+interface RequestCounters {
   /** Everything sent, token requests and repetitions included. */
   readonly total: number;
   readonly retried: number;

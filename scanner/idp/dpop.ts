@@ -3,7 +3,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { ProviderClock } from "./clock.ts";
 
 /** What a DPoP proof (RFC 9449) is bound to. */
-export interface ProofBinding {
+interface ProofBinding {
   readonly method: string;
   /** The full URL; query and fragment are left out of the proof. */
   readonly url: string;

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, sign, verify, type JsonWebKey, type KeyObject } from "node:crypto";
 import type { JsonObject } from "../artifacts.ts";
 
-export type SigningAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512";
+type SigningAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512";
 
 /** The service application's private key, ready to sign client assertions. */
 export interface SigningKey {
@@ -39,6 +39,9 @@ export function parsePrivateKey(text: string, options: PrivateKeyOptions): Signi
   if (plain.startsWith("{") || plain.startsWith("[")) return parseJwkText(plain, options);
   if (plain.includes("-----BEGIN ")) return parsePem(plain, options);
   if (/^ssh-|^ecdsa-sha2-/.test(plain)) throw new PrivateKeyError("It is an SSH public key, not a private key");
+  if (/^[\w.~:/\\ -]{1,400}\.(pem|key|jwk|jwks|json|p8|der|txt)$/i.test(plain)) {
+    throw new PrivateKeyError("It looks like the name of a file, which belongs into IDP_PRIVATE_KEY_FILE");
+  }
   throw new PrivateKeyError("It is neither PEM nor JSON");
 }
 

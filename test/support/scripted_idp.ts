@@ -53,8 +53,6 @@ export interface ScriptedIdpOptions {
 }
 
 export const tokenPath = "/oauth2/v1/token";
-export const tenScopes =
-  "okta.policies.read okta.brands.read okta.apps.read okta.authenticators.read okta.networkZones.read okta.apiTokens.read okta.roles.read okta.groups.read okta.logStreams.read okta.idps.read";
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
 

@@ -110,6 +110,7 @@ test.each([
   ["quotes only", '""', "empty"],
   ["words", "hunter2 hunter2", "neither PEM nor JSON"],
   ["base64 of nothing known", Buffer.from("hunter2 hunter2").toString("base64"), "neither PEM nor JSON"],
+  ["a file name", "/etc/scanstream/private-key.pem", "IDP_PRIVATE_KEY_FILE"],
   [
     "encrypted PKCS#8",
     rsa.privateKey.export({ type: "pkcs8", format: "pem", ...protect }).toString(),

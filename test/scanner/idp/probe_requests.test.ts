@@ -68,6 +68,11 @@ test("probeRequests begins with what every organization has, and knows every art
   expect(probeRequests([])).toEqual([]);
 });
 
+test("nothing but GET and the token request left in all these scans", () => {
+  const sent = new Set(org.requests.map(({ method, path }) => (method === "GET" ? "GET" : `${method} ${path}`)));
+  expect(sent).toEqual(new Set(["GET", "POST /oauth2/v1/token"]));
+});
+
 async function reads(act: () => Promise<void>): Promise<readonly string[]> {
   const before = org.requests.length;
   await act();
