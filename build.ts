@@ -1,4 +1,4 @@
-import { cp, rm } from "node:fs/promises";
+import { cp, readdir, rm } from "node:fs/promises";
 import { build } from "esbuild";
 
 /**
@@ -7,7 +7,10 @@ import { build } from "esbuild";
  */
 const root = import.meta.dirname;
 
-await rm(`${root}/dist/migrations`, { recursive: true, force: true });
+// The page in dist/web is its own build's; everything else is made anew.
+for (const name of await readdir(`${root}/dist`).catch(() => [])) {
+  if (name !== "web") await rm(`${root}/dist/${name}`, { recursive: true, force: true });
+}
 await build({
   absWorkingDir: root,
   entryPoints: { scanstream: "scanstream.ts" },
