@@ -1,3 +1,7 @@
+import { createEnvironmentReader, type Environment, type EnvironmentReader } from "./environment_reader.ts";
+
+export type { Environment } from "./environment_reader.ts";
+
 /**
  * The gateway's environment, read once and checked whole: pure, so that Node, Deno and Workers share it. Every problem of
  * every variable is reported in one message, and no message ever holds a value.
@@ -44,9 +48,6 @@ export interface StreamBounds {
   readonly maxLifetimeSeconds: number;
 }
 
-/** What `process.env`, `Deno.env.toObject()` and a Worker's bindings have in common. */
-export type Environment = Readonly<Record<string, unknown>>;
-
 /** The environment is wrong. The message is for the operator, complete, and holds no values. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
@@ -65,7 +66,7 @@ export class ConfigError extends Error {
 
 /** Reads and checks the whole environment. Throws `ConfigError` with every problem found; an empty value counts as unset. */
 export function parseConfig(environment: Environment): GatewayConfig {
-  const reader = createReader(environment);
+  const reader = createEnvironmentReader(environment);
   const port = reader.integer("PORT", { fallback: 8787, min: 0, max: 65_535 });
   const config: GatewayConfig = {
     host: reader.pattern("HOST", /^[A-Za-z0-9._:%-]+$/, "a host name or IP address") ?? "127.0.0.1",
@@ -91,7 +92,7 @@ export interface AdminConfig {
 
 /** As `parseConfig`, for the administrative commands. */
 export function parseAdminConfig(environment: Environment): AdminConfig {
-  const reader = createReader(environment);
+  const reader = createEnvironmentReader(environment);
   const config: AdminConfig = {
     databaseUrl: parseDatabaseUrl(reader),
     hasIssuer: reader.text("AUTH_JWKS_URL") !== null || reader.text("AUTH_JWKS") !== null,
@@ -101,14 +102,11 @@ export function parseAdminConfig(environment: Environment): AdminConfig {
   return config;
 }
 
-function parseDatabaseUrl(reader: Reader): string | null {
+function parseDatabaseUrl(reader: EnvironmentReader): string | null {
   return reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database");
 }
 
-/** Longer, and a timer of the runtime would overflow and fire at once. */
-const maxSeconds = 2_000_000;
-
-function parseBounds(reader: Reader): StreamBounds {
+function parseBounds(reader: EnvironmentReader): StreamBounds {
   const count = (name: string, fallback: number) =>
     reader.integer(name, { fallback, min: 1, max: Number.MAX_SAFE_INTEGER });
   return {
@@ -121,14 +119,14 @@ function parseBounds(reader: Reader): StreamBounds {
   };
 }
 
-function parseMetricsPort(reader: Reader, port: number): number | null {
+function parseMetricsPort(reader: EnvironmentReader, port: number): number | null {
   if (reader.text("METRICS_PORT") === null) return null;
   const metricsPort = reader.integer("METRICS_PORT", { fallback: 0, min: 0, max: 65_535 });
   if (metricsPort !== 0 && metricsPort === port) reader.report("METRICS_PORT: expected another port than PORT");
   return metricsPort;
 }
 
-function parseBroker(reader: Reader): BrokerConfig {
+function parseBroker(reader: EnvironmentReader): BrokerConfig {
   const databaseNumber = reader.integer("EVENTSTREAM_CACHE_DB", { fallback: 2, min: 0, max: Number.MAX_SAFE_INTEGER });
   const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
   const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
@@ -145,7 +143,7 @@ function parseBroker(reader: Reader): BrokerConfig {
   return { kind: "memory" };
 }
 
-function parseAuth(reader: Reader): AuthConfig {
+function parseAuth(reader: EnvironmentReader): AuthConfig {
   const tenantClaim = reader.text("AUTH_TENANT_CLAIM") ?? "tenant_id";
   const hasUrl = reader.text("AUTH_JWKS_URL") !== null;
   const hasInline = reader.text("AUTH_JWKS") !== null;
@@ -175,7 +173,7 @@ function parseAuth(reader: Reader): AuthConfig {
   return { kind: "jwks", jwks: jwks ?? { keys: [] }, ...accepted };
 }
 
-function parseJwks(reader: Reader): Jwks | null {
+function parseJwks(reader: EnvironmentReader): Jwks | null {
   const expected = `AUTH_JWKS: expected the JSON of a key set, {"keys":[…]}, with one public key (RSA, EC or OKP) or more`;
   try {
     const parsed: unknown = JSON.parse(reader.text("AUTH_JWKS") ?? "");
@@ -207,7 +205,7 @@ function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
   return members !== undefined && members.every((member) => typeof key[member] === "string");
 }
 
-function parseStreamTokenSecret(reader: Reader): string | null {
+function parseStreamTokenSecret(reader: EnvironmentReader): string | null {
   const secret = reader.text("STREAM_TOKEN_SECRET");
   const expected = "expected 32 bytes or more that nobody can guess";
   if (secret === null) {
@@ -220,7 +218,7 @@ function parseStreamTokenSecret(reader: Reader): string | null {
   return secret;
 }
 
-function parseCorsOrigins(reader: Reader): readonly string[] {
+function parseCorsOrigins(reader: EnvironmentReader): readonly string[] {
   const list = reader.text("CORS_ORIGINS");
   if (list === null) return [];
   const origins = list.split(",").map((entry) => toOrigin(entry.trim()));
@@ -234,69 +232,6 @@ function parseCorsOrigins(reader: Reader): readonly string[] {
 function toOrigin(entry: string): string | null {
   if (!/^https?:\/\/[^/?#@\s]+$/i.test(entry) || !URL.canParse(entry)) return null;
   return new URL(entry).origin;
-}
-
-interface Bounds {
-  readonly fallback: number;
-  readonly min: number;
-  readonly max: number;
-}
-
-type Reader = ReturnType<typeof createReader>;
-
-function createReader(environment: Environment) {
-  const problems: string[] = [];
-
-  function report(problem: string): void {
-    problems.push(problem);
-  }
-
-  function text(name: string): string | null {
-    const value = environment[name];
-    if (typeof value !== "string") return null;
-    const trimmed = value.trim();
-    return trimmed === "" ? null : trimmed;
-  }
-
-  function integer(name: string, bounds: Bounds): number {
-    const value = text(name);
-    if (value === null) return bounds.fallback;
-    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= bounds.min && number <= bounds.max) return number;
-    const range =
-      bounds.max === Number.MAX_SAFE_INTEGER ? `of ${bounds.min} or more` : `from ${bounds.min} to ${bounds.max}`;
-    report(`${name}: expected an integer ${range}`);
-    return bounds.fallback;
-  }
-
-  function seconds(name: string, fallback: number): number {
-    const value = text(name);
-    if (value === null) return fallback;
-    const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
-    if (number > 0 && number <= maxSeconds) return number;
-    report(`${name}: expected a number of seconds above 0 and at most ${maxSeconds}`);
-    return fallback;
-  }
-
-  function url(name: string, protocols: readonly string[], example: string): string | null {
-    const value = text(name);
-    if (value === null) return null;
-    const parsed = URL.canParse(value) ? new URL(value) : null;
-    // A Unix socket is named in the query: postgres:///database?host=/run/postgresql
-    const hasHost = parsed !== null && (parsed.hostname !== "" || parsed.searchParams.has("host"));
-    if (hasHost && protocols.includes(parsed.protocol)) return value;
-    report(`${name}: expected a URL like ${example}`);
-    return null;
-  }
-
-  function pattern(name: string, expression: RegExp, expected: string): string | null {
-    const value = text(name);
-    if (value === null || expression.test(value)) return value;
-    report(`${name}: expected ${expected}`);
-    return null;
-  }
-
-  return { problems: problems as readonly string[], report, text, integer, seconds, url, pattern };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -36,7 +36,8 @@ export class EventError extends TypeError {
   }
 }
 
-const eventTypePattern = /^[a-z][a-z0-9_]*\.[a-z_]+$/;
+/** Bounded, so that a message always fits what its readers accept. */
+const eventTypePattern = /^(?=.{1,200}$)[a-z][a-z0-9_]*\.[a-z_]+$/;
 const encoder = new TextEncoder();
 
 /** True for a well-formed event type whose verb is in the vocabulary. */

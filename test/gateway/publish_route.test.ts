@@ -149,6 +149,12 @@ describe("the event", () => {
     expect(over).toMatchObject({ status: 413, code: "too_large" });
   });
 
+  test("a type of 200 characters is taken, a longer one no reader would accept", async () => {
+    const type = (length: number) => `${"a".repeat(length - ".start".length)}.start`;
+    expect((await publish(scan.channel, { type: type(200), data: {} })).status).toBe(202);
+    expect((await publish(scan.channel, { type: type(201), data: {} })).status).toBe(422);
+  });
+
   test("is measured as it will be sent, however it was written", async () => {
     const escaped = `{"a":"${"\\u0078".repeat(65_528)}"}`;
     expect((await send(`{"type":"scan.delta","data":${escaped}}`)).status).toBe(202);

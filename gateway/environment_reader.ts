@@ -1,0 +1,69 @@
+/** What `process.env`, `Deno.env.toObject()` and a Worker's bindings have in common. */
+export type Environment = Readonly<Record<string, unknown>>;
+
+/** Reads one variable at a time and collects what is wrong with each; no problem ever holds a value. */
+export type EnvironmentReader = ReturnType<typeof createEnvironmentReader>;
+
+/** Longer, and a timer of the runtime would overflow and fire at once. */
+const maxSeconds = 2_000_000;
+
+interface Bounds {
+  readonly fallback: number;
+  readonly min: number;
+  readonly max: number;
+}
+
+export function createEnvironmentReader(environment: Environment) {
+  const problems: string[] = [];
+
+  function report(problem: string): void {
+    problems.push(problem);
+  }
+
+  function text(name: string): string | null {
+    const value = environment[name];
+    if (typeof value !== "string") return null;
+    const trimmed = value.trim();
+    return trimmed === "" ? null : trimmed;
+  }
+
+  function integer(name: string, bounds: Bounds): number {
+    const value = text(name);
+    if (value === null) return bounds.fallback;
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= bounds.min && number <= bounds.max) return number;
+    const range =
+      bounds.max === Number.MAX_SAFE_INTEGER ? `of ${bounds.min} or more` : `from ${bounds.min} to ${bounds.max}`;
+    report(`${name}: expected an integer ${range}`);
+    return bounds.fallback;
+  }
+
+  function seconds(name: string, fallback: number): number {
+    const value = text(name);
+    if (value === null) return fallback;
+    const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+    if (number > 0 && number <= maxSeconds) return number;
+    report(`${name}: expected a number of seconds above 0 and at most ${maxSeconds}`);
+    return fallback;
+  }
+
+  function url(name: string, protocols: readonly string[], example: string): string | null {
+    const value = text(name);
+    if (value === null) return null;
+    const parsed = URL.canParse(value) ? new URL(value) : null;
+    // A Unix socket is named in the query: postgres:///database?host=/run/postgresql
+    const hasHost = parsed !== null && (parsed.hostname !== "" || parsed.searchParams.has("host"));
+    if (hasHost && protocols.includes(parsed.protocol)) return value;
+    report(`${name}: expected a URL like ${example}`);
+    return null;
+  }
+
+  function pattern(name: string, expression: RegExp, expected: string): string | null {
+    const value = text(name);
+    if (value === null || expression.test(value)) return value;
+    report(`${name}: expected ${expected}`);
+    return null;
+  }
+
+  return { problems: problems as readonly string[], report, text, integer, seconds, url, pattern };
+}
