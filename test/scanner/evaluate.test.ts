@@ -12,6 +12,7 @@ import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { FindingDraft } from "../../scanner/check.ts";
 import { evaluateCheck, unevaluatedResult } from "../../scanner/evaluate.ts";
+import { sha256 } from "../../scanner/sha256.ts";
 import {
   aPasswordPolicy,
   aSessionPolicy,
@@ -209,6 +210,10 @@ describe("fingerprints", () => {
     expect(await fingerprintsOf(lax)).toEqual(before);
     expect(await fingerprintsOf(compliantArtifacts(), { evaluatedAt: "2027-01-01T00:00:00.000Z" })).toEqual(before);
     expect(await fingerprintsOf(compliantArtifacts(), { orgUrl: "HTTPS://ACME.okta.com:443/" })).toEqual(before);
+  });
+
+  test("are the same whichever hash is used", async () => {
+    expect(await fingerprintsOf(compliantArtifacts(), { sha256 })).toEqual(await fingerprintsOf(compliantArtifacts()));
   });
 
   test("depend on the org", async () => {
