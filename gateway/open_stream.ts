@@ -116,7 +116,6 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
       this.#watchStall(waitingBytes, nowMs);
       return;
     }
-    this.#stalledSinceMs = 0;
     const idleMs = nowMs - this.#lastWriteMs;
     // A negative time: somebody has set the clock back.
     if (idleMs >= 0 && idleMs < this.#shared.heartbeats.idleMs) return;
