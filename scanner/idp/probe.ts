@@ -35,6 +35,8 @@ export const generalReads: readonly IdpRequest[] = [
  * fault of one endpoint must not stop a scan of all the others.
  */
 const maxProbes = 3;
+/** Of those, the ones that failed for no reason of the credentials: each may have been waited for long. */
+const maxFailures = 2;
 
 /** Proves that the credentials can read anything at all (V3). Throws `IdpError` when no check could be evaluated. */
 export async function probe(options: ProbeOptions): Promise<void> {
@@ -44,7 +46,8 @@ export async function probe(options: ProbeOptions): Promise<void> {
     if (missing === null) return;
     // A refusal of what only a Super Administrator sees says nothing about the rest.
     if (!needsSuperAdmin(request)) refused.push({ request, missing });
-    if (refused.length === maxProbes) break;
+    const failures = refused.filter(({ missing }) => missing.reason === "provider_error").length;
+    if (refused.length === maxProbes || failures === maxFailures) break;
   }
   throw probeError(refused, options);
 }

@@ -176,7 +176,8 @@ export class Transport {
   }
 
   #mayRetry(failures: number, outcome: ReceivedAnswer | NoAnswer): boolean {
-    const isFirstContact = outcome instanceof NoAnswer && outcome.kind === "refused" && !this.#hasAnswered;
+    // Where nothing has ever answered, waiting on tells a wrong address only later.
+    const isFirstContact = outcome instanceof NoAnswer && outcome.kind !== "reset" && !this.#hasAnswered;
     const isTried = failures > maxRetries || isFirstContact || this.#failuresInRow >= maxFailuresInRow;
     if (isTried) this.#failuresInRow++;
     return !isTried;

@@ -168,6 +168,7 @@ test.each<[string, Reply, string]>([
   const error = await refusal(idp, { timeoutMs: 150 });
   expect(error.code).toBe(code);
   expect(error.message).not.toMatch(/credential|opaque-token/i);
+  expect(new Set(apiReads(idp)).size).toBe(2);
 });
 
 test.each<[string, Reply, string]>([

@@ -361,6 +361,8 @@ test("what the probe read is given to the first who asks for it", async () => {
   expect(await client.probe(request)).toBeNull();
   expect(await client.getList(request)).toEqual({ state: "obtained", value: [{ id: "p1" }] });
   expect(idp.seen("/api/v1/policies")).toHaveLength(1);
+  await client.getList(request);
+  expect(idp.seen("/api/v1/policies")).toHaveLength(2);
 });
 
 test("an abort rejects what is under way with its reason", async () => {

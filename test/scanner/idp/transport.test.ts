@@ -58,7 +58,8 @@ test.each(["reset", "cut"] as const)(
 
 test("a transport repeats after a time-out", async () => {
   const { idp, transport } = await setUp({ timeoutMs: 80 });
-  idp.on("GET", "/api/v1/x", { fault: "hang" }, fine);
+  idp.on("GET", "/api/v1/x", fine, { fault: "hang" }, fine);
+  await transport.send(get("/api/v1/x"));
   expect((await transport.send(get("/api/v1/x"))).status).toBe(200);
 });
 
@@ -73,6 +74,13 @@ test("a transport waits as long as a 503 asks for, within reason", async () => {
   );
   await transport.send(get("/api/v1/x"));
   expect(clock.sleeps).toEqual([7000, 30_000]);
+});
+
+test("a first contact that is not answered in time is told at once", async () => {
+  const { idp, transport } = await setUp({ timeoutMs: 80 });
+  idp.on("GET", "/api/v1/x", { fault: "hang" });
+  await expect(transport.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "timeout" });
+  expect(idp.requests).toHaveLength(1);
 });
 
 test("a refused first contact is told at once; later ones are repeated", async () => {
