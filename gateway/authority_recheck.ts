@@ -25,9 +25,6 @@ export interface AuthorityRecheckOptions {
   readonly random: () => number;
 }
 
-/** Queries under way at a time: rechecks must not crowd out the requests. */
-const maxQueries = 8;
-
 /**
  * Asks for each tenant that has streams, again and again. A check begins at the latest 60 % of the interval after the
  * last and may take 30 %, so that even a slow answer closes a revoked stream in time.
@@ -39,8 +36,6 @@ const maxQueries = 8;
 export class AuthorityRecheck {
   readonly #options: AuthorityRecheckOptions;
   readonly #rounds = new Map<StreamTenant, Round>();
-  readonly #queue: (() => void)[] = [];
-  #running = 0;
 
   constructor(options: AuthorityRecheckOptions) {
     this.#options = options;
@@ -49,7 +44,8 @@ export class AuthorityRecheck {
   watch(tenant: StreamTenant): void {
     const round = new Round(tenant, () => void this.#check(round));
     this.#rounds.set(tenant, round);
-    this.#schedule(round, this.#options.now());
+    // Spread widely: after a restart all tenants' streams come back together.
+    this.#schedule(round, this.#options.now(), 0.25);
   }
 
   unwatch(tenant: StreamTenant): void {
@@ -59,10 +55,10 @@ export class AuthorityRecheck {
     this.#options.deadlines.remove(round);
   }
 
-  #schedule(round: Round, fromMs: number): void {
-    // Jitter, so that tenants whose streams came back together are not asked for together for ever.
-    const waitMs = this.#options.recheckMs * 0.6 * (0.75 + 0.25 * this.#options.random());
-    this.#options.deadlines.set(round, fromMs + waitMs);
+  /** Never later than 60 % of the interval, and at the earliest the given share of that. */
+  #schedule(round: Round, fromMs: number, least: number): void {
+    const { recheckMs, deadlines, random } = this.#options;
+    deadlines.set(round, fromMs + recheckMs * 0.6 * (least + (1 - least) * random()));
   }
 
   /** Never rejects: every way of failing is counted and tried again. */
@@ -73,7 +69,8 @@ export class AuthorityRecheck {
     for (const { principal } of streams) subjects.set(subjectKey(principal), principal);
     const asked = [...subjects.values()];
     try {
-      const allowed = await this.#ask(round.tenant.id, asked);
+      const answer = this.#options.authority.stillAllowed(round.tenant.id, asked);
+      const allowed = await withinMs(answer, this.#options.recheckMs * 0.3);
       round.confirmedMs = startedMs;
       const isAllowed = new Set(asked.filter((subject) => allowed.has(subject)).map(subjectKey));
       for (const stream of streams) if (!isAllowed.has(subjectKey(stream.principal))) stream.close("revoked");
@@ -81,17 +78,7 @@ export class AuthorityRecheck {
       this.#options.metrics.recheckFailed();
       this.#closeUnconfirmed(round);
     }
-    if (this.#rounds.get(round.tenant) === round) this.#schedule(round, startedMs);
-  }
-
-  async #ask(tenantId: string, subjects: readonly AuthoritySubject[]): Promise<ReadonlySet<AuthoritySubject>> {
-    if (this.#running >= maxQueries) await new Promise<void>((resolve) => this.#queue.push(resolve));
-    this.#running += 1;
-    const answer = this.#options.authority.stillAllowed(tenantId, subjects).finally(() => {
-      this.#running -= 1;
-      this.#queue.shift()?.();
-    });
-    return withinMs(answer, this.#options.recheckMs * 0.3);
+    if (this.#rounds.get(round.tenant) === round) this.#schedule(round, startedMs, 0.75);
   }
 
   #closeUnconfirmed(round: Round): void {

@@ -133,6 +133,15 @@ test("recheck forgives an outage that ends in time, counted from the last answer
   expect(stream.closed).toEqual([]);
 });
 
+test("recheck: a question that fails at once is one that fails", async () => {
+  const { recheck, failed } = setUp(() => {
+    throw new Error("a bug");
+  });
+  recheck.watch(createTenant([createStream("ada")]));
+  await vi.advanceTimersByTimeAsync(recheckMs);
+  expect(failed()).toBe(1);
+});
+
 test("recheck: an answer that takes too long counts as none", async () => {
   const { recheck, failed } = setUp(() => new Promise(() => {}));
   const stream = createStream("ada");
@@ -169,20 +178,24 @@ test("recheck asks nothing for a tenant without streams, and holds no timer for 
   expect(deadlines.size).toBe(0);
 });
 
-test("recheck has at most eight questions under way, and asks the others after them", async () => {
-  let running = 0;
-  let most = 0;
-  let answered = 0;
+test("recheck spreads the questions of tenants that came together", async () => {
+  const askedMs: number[] = [];
   const { recheck } = setUp(async (_tenantId, subjects) => {
-    running += 1;
-    most = Math.max(most, running);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    running -= 1;
-    answered += 1;
+    askedMs.push(Date.now() - 1_000_000);
     return new Set(subjects);
-  });
-  for (let n = 0; n < 50; n += 1) recheck.watch(createTenant([createStream("ada")]));
-  await vi.advanceTimersByTimeAsync(recheckMs * 0.9);
-  expect(most).toBe(8);
-  expect(answered).toBe(50);
+  }, createRandom());
+  for (let n = 0; n < 1000; n += 1) recheck.watch(createTenant([createStream("ada")]));
+  for (let interval = 0; interval < 3; interval += 1) {
+    askedMs.length = 0;
+    await vi.advanceTimersByTimeAsync(recheckMs * 0.6);
+    expect(askedMs.length).toBeGreaterThanOrEqual(1000);
+    const perSecond = Map.groupBy(askedMs, (ms) => Math.floor(ms / 1000));
+    for (const asked of perSecond.values()) expect(asked.length).toBeLessThan(250);
+  }
 });
+
+/** Even enough, and the same each time. */
+function createRandom(): () => number {
+  let n = 0;
+  return () => (n = (n + 0.618_033_988_749_895) % 1);
+}
