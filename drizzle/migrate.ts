@@ -3,7 +3,7 @@ import { migrate as applyMigrations } from "drizzle-orm/node-postgres/migrator";
 import { Client } from "pg";
 import { defaultConnectTimeoutMs } from "./database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
-import { withExplicitTlsMode } from "./databases/pg.ts";
+import { toClientConfig } from "./databases/pg.ts";
 import { migrationConfig } from "./migrations_folder.ts";
 
 /** "scanstream" in ASCII, cut to the 63 bits of a lock's key. */
@@ -12,7 +12,8 @@ const migrationLock = "8319104478127354989";
 /**
  * Applies the migrations to the database that `url` names, as its owner (who needs no superuser, but CREATE on the database, and
  * CREATEROLE unless the two roles exist). Safe to repeat, and when several processes do it at once: the second waits.
- * Rejects with `AppError("unavailable")` or `DatabaseError`; a failed migration leaves nothing behind.
+ * Rejects with `AppError("unavailable")` or `DatabaseError`, and with `TypeError` for a URL that cannot be used; a failed
+ * migration leaves nothing behind.
  */
 export async function migrate(url: string): Promise<void> {
   await withClient(url, async (guard) => {
@@ -31,10 +32,9 @@ export async function migrate(url: string): Promise<void> {
 
 async function withClient(url: string, work: (client: Client) => Promise<void>): Promise<void> {
   const client = new Client({
-    connectionString: withExplicitTlsMode(url),
+    ...toClientConfig(url),
     application_name: "scanstream migrate",
     connectionTimeoutMillis: defaultConnectTimeoutMs,
-    keepAlive: true,
   });
   // A connection that breaks also fails the query that waits on it.
   client.on("error", () => {});

@@ -1,19 +1,40 @@
-import { Pool } from "pg";
+import { Client, type ClientConfig, Pool } from "pg";
 import { type Database, type DatabaseOptions, defaultConnectTimeoutMs } from "../database.ts";
 import { createPoolDatabase } from "./pool_database.ts";
 
-/** Any Postgres, over TCP, on Node and Deno. Connects when first used. One round trip a statement. */
+/**
+ * Any Postgres, over TCP, on Node and Deno. Connects when first used; one round trip a statement. Throws `TypeError` for a
+ * URL that cannot be used.
+ */
 export function createPgDatabase(url: string, options: DatabaseOptions = {}): Database {
   const pool = new Pool({
-    connectionString: withExplicitTlsMode(url),
+    ...toClientConfig(url),
     application_name: "scanstream",
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
     idleTimeoutMillis: 30_000,
-    keepAlive: true,
     allowExitOnIdle: true,
   });
   return createPoolDatabase(pool, { statementTimeoutMs: options.statementTimeoutMs });
+}
+
+/** Throws `TypeError` that says what is wrong with the URL, or with a file that it names, and quotes no password. */
+export function toClientConfig(url: string): ClientConfig {
+  const config = { connectionString: withExplicitTlsMode(url), keepAlive: true };
+  const problem = findProblem(config);
+  if (problem === null) return config;
+  throw new TypeError(`Cannot use the database URL: ${problem}: expected postgres://user:password@host/database`);
+}
+
+/** Its message only: Node's error for a URL carries the whole URL with it. */
+function findProblem(config: ClientConfig): string | null {
+  try {
+    // Reads the URL and the certificates that it names, now and not at the first statement; it does not connect.
+    void new Client(config);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : "it is not understood";
+  }
 }
 
 /** node-postgres verifies the server under each of these modes, and warns on stderr until the URL says so itself. */

@@ -39,16 +39,22 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
     async transact(statements) {
       const batch = new BatchQuery(statements);
       if (pool.waitingCount >= maxWaiting) throw databaseAway(new Error("Too many statements wait for a connection"));
-      const client = await pool.connect().catch((error: unknown) => {
-        throw toDatabaseError(error);
-      });
-      return await runBatch(client, batch, statementTimeoutMs + answerGraceMs);
+      return await runBatch(await connectTo(pool), batch, statementTimeoutMs + answerGraceMs);
     },
     close() {
       closed ??= pool.end().then(options.onClosed);
       return closed;
     },
   };
+}
+
+/** The pool rejects for most failures, and throws for some. */
+async function connectTo(pool: ClientPool): Promise<PooledClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw toDatabaseError(error);
+  }
 }
 
 /** Runs on one client and gives it back; a client that failed to answer is given up. */

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { withExplicitTlsMode } from "../../drizzle/databases/pg.ts";
+import { createPgDatabase, withExplicitTlsMode } from "../../drizzle/databases/pg.ts";
+import { migrate } from "../../drizzle/migrate.ts";
 
 test.each([
   ["postgres://u:p@h/d?sslmode=require", "postgres://u:p@h/d?sslmode=verify-full"],
@@ -14,4 +15,14 @@ test.each([
   ["postgres://u:sslmode=require@h/d", "postgres://u:sslmode=require@h/d"],
 ])("withExplicitTlsMode(%s)", (url, expected) => {
   expect(withExplicitTlsMode(url)).toBe(expected);
+});
+
+test.each([
+  ["postgres://u:hunter2@127.0.0.1:99999/db", "Invalid URL"],
+  ["postgres://u:hunter2@127.0.0.1/db?sslrootcert=/nonexistent", "ENOENT"],
+])("a URL that cannot be used is refused when it is given, and not quoted: %s", async (url, reason) => {
+  const expected = new RegExp(`^(?!.*hunter2)Cannot use the database URL: .*${reason}`);
+  expect(() => createPgDatabase(url)).toThrow(TypeError);
+  expect(() => createPgDatabase(url)).toThrow(expected);
+  await expect(migrate(url)).rejects.toThrow(expected);
 });
