@@ -4,6 +4,9 @@ import type { Publisher } from "../shared/broker.ts";
 import { publishScanEnd, scanChannel } from "./features/scans/events.ts";
 import type { Log } from "./log.ts";
 
+/** A producer PATCHes its scan far more often. */
+export const staleScanMinutes = 15;
+
 export interface ExpireScansOptions {
   readonly database: Database;
   readonly publisher: Publisher;

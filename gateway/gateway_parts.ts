@@ -15,7 +15,7 @@ import { createAuthorityCheck } from "./authority.ts";
 import { ConfigError, type BrokerConfig, type GatewayConfig } from "./config.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Dependencies, WebAssets } from "./dependencies.ts";
-import { expireScans } from "./expire_scans.ts";
+import { expireScans, staleScanMinutes } from "./expire_scans.ts";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "./jwt.ts";
 import { createLocalStreams, type LocalStreams } from "./local_streams.ts";
 import {
@@ -67,7 +67,6 @@ export interface GatewayParts {
 /** A database that starts beside the gateway may take this long. */
 const databasePatienceMs = 10_000;
 const expireEveryMs = 60_000;
-const staleScanMinutes = 15;
 
 /** Opens everything or nothing. Rejects with `ConfigError` when what is configured is not there. */
 export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
@@ -115,7 +114,6 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     streamTokens,
     findApiKey: (hash) => findApiKey(database, hash),
     findApiKeyForStream: (hash) => streams.lookups.share(`api_key:${hash}`, () => findApiKey(database, hash)),
-    nowMs,
   });
   owned.defer(startExpiring({ database, broker, log }));
 
