@@ -9,7 +9,7 @@ import {
 } from "../artifacts.ts";
 import { isSuperAdminRole } from "../checks/reading/super_admin_role.ts";
 import type { IdpClient } from "../idp/idp_client.ts";
-import { keepFields, mapEvidence, pathSegment, type Collector } from "./collector.ts";
+import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 export const collectApiTokenOwners: Collector<"api_token_owners"> = async ({ client, obtain }) => {
@@ -22,6 +22,9 @@ export const collectApiTokenOwners: Collector<"api_token_owners"> = async ({ cli
   });
 };
 
+const keepRole = keeping(["id", "type", "label", "status"]);
+const keepGroup = keeping(["id", "profile.name"]);
+
 type GroupRoles = (groupId: string) => Promise<Evidence<JsonList>>;
 
 /** Where a role of the user's own already decides, the groups are not asked for. */
@@ -30,7 +33,7 @@ async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles):
   const roles = await listRoles(client, path);
   const known = roles.state === "obtained" ? roles.value : (roles.partial ?? []);
   if (known.some((role) => isSuperAdminRole(role) === true)) return { roles, groups: null };
-  const groups = await client.getList({ path: `${path}/groups`, scope: "groups.read" });
+  const groups = await client.getList({ path: `${path}/groups`, scope: "groups.read", keep: keepGroup });
   return {
     roles,
     groups: await mapEvidence(evidenceOf(groups), (found) =>
@@ -64,6 +67,5 @@ function createGroupRoles(client: IdpClient): GroupRoles {
 
 /** The roles of a user or a group. */
 async function listRoles(client: IdpClient, holderPath: string): Promise<Evidence<JsonList>> {
-  const roles = evidenceOf(await client.getList({ path: `${holderPath}/roles`, scope: "roles.read" }));
-  return mapEvidence(roles, (found) => found.map((role) => keepFields(role, ["id", "type", "label", "status"])));
+  return evidenceOf(await client.getList({ path: `${holderPath}/roles`, scope: "roles.read", keep: keepRole }));
 }

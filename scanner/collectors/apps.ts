@@ -1,16 +1,15 @@
 import type { BuiltInApp, Evidence, JsonList } from "../artifacts.ts";
 import { accessPolicyId } from "../checks/reading/access_policy.ts";
 import { activityOf } from "../checks/reading/activity.ts";
-import { keepFields, mapEvidence, type Collector, type CollectorContext } from "./collector.ts";
+import { keeping, mapEvidence, type Collector, type CollectorContext } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 const scope = "apps.read";
 // An app is three kilobytes and an org may have ten thousand.
-const appFields = ["id", "name", "label", "status", "_links.accessPolicy.href"];
+const keep = keeping(["id", "name", "label", "status", "_links.accessPolicy.href"]);
 
 export const collectApps: Collector<"apps"> = async ({ client }) => {
-  const apps = await client.getList({ path: "/api/v1/apps?limit=200", scope });
-  return mapEvidence(evidenceOf(apps), (found) => found.map((app) => keepFields(app, appFields)));
+  return evidenceOf(await client.getList({ path: "/api/v1/apps?limit=200", scope, keep }));
 };
 
 export const collectAppPolicyRules: Collector<"app_policy_rules"> = async (context) => {
@@ -51,6 +50,5 @@ async function appsNamed(context: CollectorContext, name: string): Promise<Evide
     if (all.state === "obtained") return all;
   }
   const filter = encodeURIComponent(`name eq "${name}"`);
-  const apps = await context.client.getList({ path: `/api/v1/apps?filter=${filter}&limit=200`, scope });
-  return mapEvidence(evidenceOf(apps), (found) => found.map((app) => keepFields(app, appFields)));
+  return evidenceOf(await context.client.getList({ path: `/api/v1/apps?filter=${filter}&limit=200`, scope, keep }));
 }

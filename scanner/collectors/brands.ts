@@ -1,16 +1,16 @@
 import { missing, type BrandSignInPage, type Evidence, type JsonObject, type SignInPage } from "../artifacts.ts";
 import type { IdpClient, Reading } from "../idp/idp_client.ts";
-import { keepFields, mapEvidence, pathSegment, type Collector } from "./collector.ts";
+import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 const scope = "brands.read";
 
 export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async ({ client }) => {
-  const brands = await client.getList({ path: "/api/v1/brands?limit=200", scope });
+  const brands = await client.getList({ path: "/api/v1/brands?limit=200", scope, keep: keeping(["id", "name"]) });
   return mapEvidence(evidenceOf(brands), (found) =>
     Promise.all(
       found.map(async (brand): Promise<BrandSignInPage> => ({
-        brand: keepFields(brand, ["id", "name"]),
+        brand,
         page: await signInPage(client, brand),
       })),
     ),

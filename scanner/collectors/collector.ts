@@ -35,6 +35,11 @@ export function pathSegment(id: unknown): string | null {
   return typeof id === "string" && id !== "" ? encodeURIComponent(id) : null;
 }
 
+/** `keepFields` for each entry of a list, as its page arrives. */
+export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonObject {
+  return (entry) => keepFields(entry, paths);
+}
+
 /**
  * The object with the named fields alone, `settings.compliance` for a part of one. What no check reads is not kept: it is
  * most of the memory of a large org, and some of it (links, client secrets) has no place in a saved file.

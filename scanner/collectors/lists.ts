@@ -1,6 +1,6 @@
 import type { Evidence, JsonList } from "../artifacts.ts";
 import type { IdpRequest } from "../idp/idp_client.ts";
-import { keepFields, mapEvidence, type Collector, type CollectorContext } from "./collector.ts";
+import { keeping, type Collector, type CollectorContext } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 const zoneFields =
@@ -36,6 +36,5 @@ interface ListRequest extends IdpRequest {
 }
 
 async function list({ client }: CollectorContext, { path, scope, fields }: ListRequest): Promise<Evidence<JsonList>> {
-  const items = evidenceOf(await client.getList({ path, scope }));
-  return mapEvidence(items, (found) => found.map((item) => keepFields(item, fields)));
+  return evidenceOf(await client.getList({ path, scope, keep: keeping(fields) }));
 }

@@ -31,12 +31,11 @@ export function createPolicyRules(client: IdpClient): (policyId: string) => Prom
 
 async function fetchRules(client: IdpClient, policyId: string): Promise<Evidence<JsonList>> {
   const path = `/api/v1/policies/${encodeURIComponent(policyId)}/rules`;
-  return mapEvidence(evidenceOf(await client.getList({ path, scope })), (rules) => rules.map(withoutLinks));
+  return evidenceOf(await client.getList({ path, scope, keep: withoutLinks }));
 }
 
 async function listPolicies(client: IdpClient, type: string): Promise<Evidence<JsonList>> {
-  const policies = await client.getList({ path: `/api/v1/policies?type=${type}`, scope });
-  return mapEvidence(evidenceOf(policies), (found) => found.map(withoutLinks));
+  return evidenceOf(await client.getList({ path: `/api/v1/policies?type=${type}`, scope, keep: withoutLinks }));
 }
 
 function withRules(

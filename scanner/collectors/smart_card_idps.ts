@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { obtained, type Evidence, type JsonObject, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
 import { readText } from "../checks/reading/fields.ts";
 import type { IdpClient } from "../idp/idp_client.ts";
-import { keepFields, mapEvidence, pathSegment, type Collector } from "./collector.ts";
+import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
 const scope = "idps.read";
@@ -10,12 +10,12 @@ const trust = "protocol.credentials.trust";
 const idpFields = ["id", "name", "type", "status", "protocol.type", `${trust}.issuer`, `${trust}.kid`];
 
 export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ client }) => {
-  const idps = await client.getList({ path: "/api/v1/idps?type=X509&limit=200", scope });
+  const idps = await client.getList({ path: "/api/v1/idps?type=X509&limit=200", scope, keep: keeping(idpFields) });
   const certificates = createCertificates(client);
   return mapEvidence(evidenceOf(idps), (found) =>
     Promise.all(
       found.map(async (idp): Promise<SmartCardIdp> => ({
-        idp: keepFields(idp, idpFields),
+        idp,
         certificate: await certificates(idp),
       })),
     ),

@@ -24,13 +24,18 @@ export function mapIdpClient(answers: Answers): MapIdpClient {
     await Promise.resolve();
     const found = answers[request.path];
     if (found === undefined) return aRefusal(404, "E0000007");
-    return isReading(found) ? found : obtained(found);
+    if (isReading(found)) return found;
+    return obtained(isList(found) && request.keep !== undefined ? found.map(request.keep) : found);
   }
 }
 
 export function aRefusal(httpStatus: number, errorCode: string | null = null): Reading<never> {
   const reason = errorCode === "E0000006" ? "missing_role" : "provider_error";
   return { ...missing<never>(reason, `refused with ${httpStatus}`), refusal: { httpStatus, errorCode } };
+}
+
+function isList(answer: JsonList | JsonObject): answer is JsonList {
+  return Array.isArray(answer);
 }
 
 function isReading(value: JsonList | JsonObject | Reading<never>): value is Reading<never> {
