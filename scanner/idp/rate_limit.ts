@@ -76,7 +76,9 @@ export function endpointOf(path: string): { readonly endpoint: string; readonly 
   const [, ...segments] = path.split(/[?#]/, 1)[0]?.split("/") ?? [];
   const names = segments.slice(2).map((segment, index) => (index % 2 === 1 ? "*" : segment));
   const family = names[0] ?? "";
-  return { endpoint: names.join(" "), family };
+  // A list of policies of another type is another question: what refuses the one need not refuse the other.
+  const type = /[?&]type=([^&#]*)/.exec(path)?.[1];
+  return { endpoint: [...names, ...(type === undefined ? [] : [`type=${type}`])].join(" "), family };
 }
 
 function wholeNumber(text: string | null): number | null {
