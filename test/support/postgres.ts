@@ -1,5 +1,6 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { chown, cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
@@ -38,36 +39,25 @@ const password = "correct-horse";
  */
 export async function startPostgres(content: "prepared" | "bare" = "prepared"): Promise<PostgresServer> {
   const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
-  const user = await unprivilegedUser();
-  if (user !== null) await chown(directory, user.uid, user.gid);
-  const binaries = await findBinaries(directory);
-  const dataDirectory = join(directory, "data");
-  const passwordFile = join(directory, "password");
-  await writeFile(passwordFile, password);
-  await promisify(execFile)(
-    binaries.initdb,
-    [`--pgdata=${dataDirectory}`, "--username=postgres", `--pwfile=${passwordFile}`, ...initdbOptions],
-    { ...user, env: { PATH: process.env["PATH"], LC_ALL: "C" } },
-  );
-  const port = await freePort();
-  const child = spawn(binaries.postgres, ["-D", dataDirectory, "-p", String(port), ...serverOptions], {
-    ...user,
-    env: { PATH: process.env["PATH"], LC_ALL: "C" },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  const killAtExit = () => child.kill("SIGQUIT");
-  process.once("exit", killAtExit);
-  await untilReady(child);
-  const adminUrl = urlOf("postgres", port, "postgres");
-  if (content === "prepared") await prepare(adminUrl);
-  return {
-    adminUrl,
-    async stop() {
-      process.off("exit", killAtExit);
-      await stopped(child);
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
+  try {
+    const user = await unprivilegedUser();
+    if (user !== null) await chown(directory, user.uid, user.gid);
+    const binaries = await findBinaries(directory);
+    await initialise(binaries, directory, user);
+    const port = await freePort();
+    const child = await launch(binaries, directory, { user, port });
+    const adminUrl = urlOf("postgres", port, "postgres");
+    try {
+      if (content === "prepared") await prepare(adminUrl);
+    } catch (error) {
+      await stop(child);
+      throw error;
+    }
+    return { adminUrl, stop: () => stop(child) };
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** A database of one's own, ready in well under a second: a copy of a migrated one, or an empty one. */
@@ -101,6 +91,22 @@ export async function asAdmin<Result>(adminUrl: string, work: (admin: Client) =>
   }
 }
 
+interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+async function initialise(binaries: Binaries, directory: string, user: User | null): Promise<void> {
+  const passwordFile = join(directory, "password");
+  await writeFile(passwordFile, password);
+  await promisify(execFile)(
+    binaries.initdb,
+    [`--pgdata=${join(directory, "data")}`, "--username=postgres", `--pwfile=${passwordFile}`, ...initdbOptions],
+    { ...user, env: environment },
+  );
+}
+
+const environment = { PATH: process.env["PATH"], LC_ALL: "C" };
 const initdbOptions = ["--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions"];
 
 /** Nothing here has to survive a crash of the machine. */
@@ -115,6 +121,35 @@ const serverOptions = [
   "autovacuum=off",
   "jit=off",
 ].flatMap((setting) => ["-c", setting]);
+
+/**
+ * The shell ends the server and removes its files when our end of its standard input closes: also when this process was
+ * killed and could not. Immediate shutdown: the data is thrown away anyway.
+ */
+const keeper = `
+  "$@" & server=$!
+  exec 3<&0
+  (cat <&3 >/dev/null; kill -QUIT "$server" 2>/dev/null) &
+  wait "$server"
+  code=$?
+  rm -rf "$DIRECTORY"
+  exit "$code"
+`;
+
+async function launch(
+  binaries: Binaries,
+  directory: string,
+  { user, port }: { readonly user: User | null; readonly port: number },
+): Promise<ChildProcess> {
+  const server = [binaries.postgres, "-D", join(directory, "data"), "-p", String(port), ...serverOptions];
+  const child = spawn("sh", ["-c", keeper, "sh", ...server], {
+    ...user,
+    env: { ...environment, DIRECTORY: directory },
+    stdio: ["pipe", "ignore", "pipe"],
+  });
+  await untilReady(child);
+  return child;
+}
 
 async function prepare(adminUrl: string): Promise<void> {
   const port = Number(new URL(adminUrl).port);
@@ -155,7 +190,7 @@ async function isReachableByAll(path: string): Promise<boolean> {
   return parent === path || (await isReachableByAll(parent));
 }
 
-async function unprivilegedUser(): Promise<{ readonly uid: number; readonly gid: number } | null> {
+async function unprivilegedUser(): Promise<User | null> {
   if (process.getuid?.() !== 0) return null;
   const users = await readFile("/etc/passwd", "utf8");
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
@@ -187,14 +222,9 @@ function untilReady(child: ChildProcess): Promise<void> {
   });
 }
 
-function stopped(child: ChildProcess): Promise<void> {
-  return new Promise((resolve) => {
-    if (child.exitCode !== null || child.signalCode !== null) {
-      resolve();
-      return;
-    }
-    child.once("exit", () => resolve());
-    // Immediate shutdown: the data is thrown away anyway.
-    child.kill("SIGQUIT");
-  });
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.stdin?.end();
+  await exited;
 }
