@@ -106,9 +106,6 @@ export function subscribe<Events extends object>(
   };
 }
 
-/** A stream that was open for so long was a good one: the next pause starts small again. */
-const goodStreamMs = 5000;
-
 interface Follower {
   readonly signal: AbortSignal;
   setState(state: SubscriptionState, detail: StateDetail): void;
@@ -180,7 +177,7 @@ async function followOverReconnects(settings: SubscribeSettings, follower: Follo
       tell("failed", error);
       return { state: "failed", error };
     }
-    if (performance.now() - openedAtMs >= goodStreamMs) failureCount = 0;
+    if (performance.now() - openedAtMs >= settings.goodStreamMs) failureCount = 0;
     const retryInMs = toPauseMs(settings, failureCount, Math.max(serverRetryMs, error.retryAfterMs ?? 0));
     failureCount += 1;
     tell("reconnecting", error, retryInMs);

@@ -164,14 +164,15 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
     }, refetchTimeoutMs);
     try {
       await abortable(context.earlierRefetch, own.signal);
-      const running = Promise.resolve(call("refetch_failed", "refetch", () => settings.refetch(own.signal)));
+      // The caller's own promise, not the wait for it: that ends with the signal, whether the caller heeds it or not.
+      const running = new Promise((resolve) => resolve(settings.refetch(own.signal)));
       context.onRefetch(
         running.then(
           () => undefined,
           () => undefined,
         ),
       );
-      await running;
+      await call("refetch_failed", "refetch", () => running);
     } finally {
       clearTimeout(late);
     }

@@ -84,6 +84,8 @@ export interface SubscribeSettings {
   readonly apiKey: string | null;
   readonly isEnd: (event: RawEvent) => boolean;
   readonly silenceMs: number;
+  /** After a stream that was open for so long, pauses start small again. */
+  readonly goodStreamMs: number;
   readonly connectTimeoutMs: number;
   readonly refetchTimeoutMs: number;
   readonly backoffMs: readonly [number, number];
@@ -94,6 +96,8 @@ export interface SubscribeSettings {
 }
 
 const heartbeatsOfSilence = 2.5;
+/** 5 s of the usual 15 s: long enough not to be a server that takes connections only to drop them. */
+const heartbeatsOfGoodStream = 1 / 3;
 const nothing = (): void => undefined;
 
 /** Throws `TypeError` or `RangeError` naming the option; the value of a secret is never shown. */
@@ -116,6 +120,7 @@ export function parseOptions<Events extends object>(
   if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
     throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
   }
+  const heartbeatMs = positive("heartbeatMs", given.heartbeatMs ?? 15_000);
   return {
     url: parseUrl(url),
     onEvent: given.onEvent ?? nothing,
@@ -126,7 +131,8 @@ export function parseOptions<Events extends object>(
     tokenIn: given.tokenIn ?? "header",
     apiKey: given.apiKey ?? null,
     isEnd: given.isEnd ?? ((event) => isTerminalEventType(event.type)),
-    silenceMs: positive("heartbeatMs", given.heartbeatMs ?? 15_000) * heartbeatsOfSilence,
+    silenceMs: heartbeatMs * heartbeatsOfSilence,
+    goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
     connectTimeoutMs: positive("connectTimeoutMs", given.connectTimeoutMs ?? 30_000),
     refetchTimeoutMs: positive("refetchTimeoutMs", given.refetchTimeoutMs ?? 60_000),
     backoffMs,

@@ -21,21 +21,36 @@ export function createBreather(budgetMs: number): () => Promise<void> | undefine
   };
 }
 
-/** Runs `render` once in the next frame, however often it is asked for; and not at all in a hidden tab. */
+/**
+ * Runs `render` once in the next frame, however often it is asked for. A hidden tab has no frames: there it runs once in
+ * a second, so that the title still tells how far the scan is.
+ */
 export function createFrameRenderer(render: () => void): { request(): void; stop(): void } {
   let frame: number | null = null;
+  let timer: ReturnType<typeof setTimeout> | null = null;
   let isStopped = false;
+
+  function clear(): void {
+    if (frame !== null) cancelAnimationFrame(frame);
+    if (timer !== null) clearTimeout(timer);
+    frame = null;
+    timer = null;
+  }
+
+  function run(): void {
+    clear();
+    render();
+  }
+
   return {
     request() {
       if (isStopped) return;
-      frame ??= requestAnimationFrame(() => {
-        frame = null;
-        render();
-      });
+      if (document.hidden) timer ??= setTimeout(run, 1000);
+      else frame ??= requestAnimationFrame(run);
     },
     stop() {
       isStopped = true;
-      if (frame !== null) cancelAnimationFrame(frame);
+      clear();
     },
   };
 }

@@ -1,21 +1,25 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { startScriptedServer, status } from "../support/scripted_server.ts";
+import { frame, problem, startScriptedServer, status, stream } from "../support/scripted_server.ts";
 import { subscribeCases } from "./subscribe_cases.ts";
 
 describe("subscribe on Node", () => {
   for (const [name, run] of Object.entries(subscribeCases)) test(name, run);
 
   test("leaves nothing behind that keeps the process alive", async () => {
-    await using server = await startScriptedServer(status(204));
+    await using server = await startScriptedServer(status(204), stream(frame("scan.start", {})), problem(403, "No"));
     const script = `
       import { subscribe } from ${JSON.stringify(new URL("../../shared/subscribe.ts", import.meta.url).href)};
-      const { finished } = subscribe(${JSON.stringify(server.url)}, { heartbeatMs: 600_000, connectTimeoutMs: 600_000 });
-      console.log((await finished).state);
+      const url = ${JSON.stringify(server.url)};
+      const longTimeouts = { heartbeatMs: 600_000, connectTimeoutMs: 600_000, refetchTimeoutMs: 600_000 };
+      console.log((await subscribe(url, longTimeouts).finished).state);
+      const live = subscribe(url, { ...longTimeouts, onEvent: () => live.close() });
+      console.log((await live.finished).state);
+      console.log((await subscribe(url, longTimeouts).finished).state);
     `;
     const { exitCode, output } = await run(process.execPath, ["--input-type=module", "--eval", script]);
-    expect(output).toContain("ended");
+    expect(output).toBe("ended\nclosed\nfailed\n");
     expect(exitCode).toBe(0);
   });
 });

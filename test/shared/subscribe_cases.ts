@@ -121,20 +121,24 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
 
   "never refetches twice at a time": async () => {
     const released = Promise.withResolvers<void>();
+    const reopened = Promise.withResolvers<void>();
     await using server = await startScriptedServer(cutStream(progress(1)), stream(end));
-    let running = 0;
+    let opens = 0;
     let calls = 0;
     const log = follow(server.url, {
+      onOpen: () => {
+        opens += 1;
+        if (opens === 2) reopened.resolve();
+      },
       refetch: async () => {
         calls += 1;
-        running += 1;
-        assert.equal(running, 1);
         // The first one deliberately ignores its signal.
         if (calls === 1) await released.promise;
-        running -= 1;
       },
     });
-    await log.until("reconnecting cut");
+    await reopened.promise;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assert.equal(calls, 1);
     released.resolve();
     await log.finished;
     assert.equal(calls, 2);
@@ -299,6 +303,23 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.doesNotMatch(wholeText(log.details), /topsecret/);
   },
 
+  "never shows the query of its URL in an error": async () => {
+    await using server = await startScriptedServer(status(404));
+    const over = await follow(`${server.url}?access_token=topsecret`).finished;
+    assert.equal(over.state, "failed");
+    assert.doesNotMatch(wholeText(over), /topsecret/);
+  },
+
+  "lets go of the body also when fetch ignores its signal": async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const body = new ReadableStream({ cancel: () => cancelled.resolve() });
+    const headers = { "content-type": "text/event-stream" };
+    const log = follow("http://example.test/", { fetch: async () => new Response(body, { headers }) });
+    await log.until("live");
+    log.close();
+    await cancelled.promise;
+  },
+
   ...finalStatusCases([
     [403, "permission_denied"],
     [404, "not_found"],
@@ -368,6 +389,26 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     });
     await log.finished;
     assert.deepEqual(bounds, [2, 4, 8, 10]);
+  },
+
+  "backs off from a server that drops every stream, and starts small again after a good one": async () => {
+    const bounds: number[] = [];
+    const good: Answer = async (response, request) => {
+      await stream()(response, request);
+      // Twice what makes a stream a good one.
+      setTimeout(() => response.end(), 200);
+    };
+    await using server = await startScriptedServer(endedStream(), endedStream(), good, stream(end));
+    const log = follow(server.url, {
+      heartbeatMs: 300,
+      backoffMs: [2, 10],
+      random: () => 0.5,
+      onStateChange: (state, { retryInMs }) => {
+        if (state === "reconnecting" && retryInMs > 0) bounds.push(retryInMs * 2);
+      },
+    });
+    await log.finished;
+    assert.deepEqual(bounds, [2, 4, 2]);
   },
 
   "cuts a pause short on retryNow": async () => {
@@ -478,29 +519,8 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   },
 
   "fails when a callback throws": async () => {
-    const bug = new Error("a bug of the caller");
-    const throwBug = () => {
-      throw bug;
-    };
-    const broken: SubscribeOptions<ScanEvents>[] = [
-      { onEvent: throwBug },
-      { onEvent: () => Promise.reject(bug) },
-      { onOpen: throwBug },
-      { onStateChange: throwBug },
-      { isEnd: throwBug },
-      {
-        onStateChange: (state) => {
-          if (state === "live") throw bug;
-        },
-      },
-    ];
-    for (const options of broken) {
-      await using server = await startScriptedServer(stream(end));
-      const over = await subscribe<ScanEvents>(server.url, options).finished;
-      assert.equal(over.state, "failed", Object.keys(options)[0]);
-      assert.equal(over.error.code, "callback_failed");
-      assert.equal(over.error.cause, bug);
-      if (options.onStateChange === undefined) await server.closed(0);
+    for (const bug of [new Error("a bug of the caller"), new SubscribeError("cut", "an error of another stream")]) {
+      await expectFailure(bug);
     }
   },
 
@@ -614,11 +634,14 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   },
 
   "iterateEvents is left at once while it waits": async () => {
+    const opened = Promise.withResolvers<void>();
     await using server = await startScriptedServer(stream());
-    const events = iterateEvents<ScanEvents>(server.url);
+    const events = iterateEvents<ScanEvents>(server.url, { onOpen: () => opened.resolve() });
     const next = events.next();
+    await opened.promise;
     assert.deepEqual(await events.return?.(), { done: true, value: undefined });
     assert.deepEqual(await next, { done: true, value: undefined });
+    await server.closed(0);
   },
 };
 
@@ -675,6 +698,32 @@ function follow(url: string, options: SubscribeOptions<ScanEvents> = {}) {
         if (entries.includes(entry)) resolve();
       }),
   };
+}
+
+async function expectFailure(bug: Error): Promise<void> {
+  const throwBug = () => {
+    throw bug;
+  };
+  const broken: SubscribeOptions<ScanEvents>[] = [
+    { onEvent: throwBug },
+    { onEvent: () => Promise.reject(bug) },
+    { onOpen: throwBug },
+    { onStateChange: throwBug },
+    { isEnd: throwBug },
+    {
+      onStateChange: (state) => {
+        if (state === "live") throw bug;
+      },
+    },
+  ];
+  for (const options of broken) {
+    await using server = await startScriptedServer(stream(end));
+    const over = await subscribe<ScanEvents>(server.url, options).finished;
+    assert.equal(over.state, "failed", Object.keys(options)[0]);
+    assert.equal(over.error.code, "callback_failed");
+    assert.equal(over.error.cause, bug);
+    if (options.onStateChange === undefined) await server.closed(0);
+  }
 }
 
 function finalStatusCases(cases: readonly (readonly [number, string])[]): Record<string, () => Promise<void>> {

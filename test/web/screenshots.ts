@@ -99,7 +99,8 @@ async function open(browser: Browser, url: string, { colorScheme, viewport }: Sh
   const page = await browser.newPage({
     viewport,
     colorScheme,
-    deviceScaleFactor: 2,
+    // Sharp on a fine screen, and not too heavy for a README.
+    deviceScaleFactor: 1.5,
     reducedMotion: "reduce",
     locale: "en-US",
   });
