@@ -4,6 +4,7 @@ import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection } from "./collect.ts";
 import { evaluateCheck, unevaluatedResult } from "./evaluate.ts";
 import type { Connection, ConnectOptions } from "./idp/connection.ts";
+import { probeRequests } from "./idp/probe_requests.ts";
 import type { ScanCounts } from "./outbox.ts";
 
 /** What a scan needs from outside; everything that waits or speaks to somebody is passed in. */
@@ -41,7 +42,8 @@ const interrupted = {
 export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<FinishedScan> {
   const { checks, concurrency, signal } = plan;
   const startedAt = parts.now().toISOString();
-  const connection = await unlessAborted(parts.connect({ signal }), signal);
+  const probes = probeRequests(checks.flatMap((check) => check.artifacts));
+  const connection = await unlessAborted(parts.connect({ signal, probes }), signal);
   const engine = connection?.org.engine ?? "unknown";
   const context = { engine, evaluatedAt: startedAt, orgUrl: plan.orgUrl };
   const collection = connection === null ? null : createCollection(connection.client, { concurrency, signal });
