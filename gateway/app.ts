@@ -48,7 +48,7 @@ export function createApp(dependencies: Dependencies): App {
 
   app.route("/", statusRoutes(dependencies));
   app.route("/", webRoutes(dependencies));
-  app.route("/", docsRoutes());
+  app.route("/", docsRoutes(dependencies));
   app.route("/demo", demoRoutes(dependencies));
   app.route("/api/v1/channels", publishRoute(dependencies));
   app.route("/api/v1", scanRoutes(dependencies));

@@ -2,6 +2,7 @@ import type { Database } from "../drizzle/database.ts";
 import type { Publisher } from "../shared/broker.ts";
 import type { Authenticator } from "./authenticate.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
+import type { Docs } from "./docs/docs_routes.ts";
 import type { Log } from "./log.ts";
 import type { Metrics, MetricsText } from "./metrics.ts";
 import type { Streams } from "./streams.ts";
@@ -16,6 +17,7 @@ export interface Dependencies extends DemoDependencies {
   readonly streamTokens: StreamTokens;
   readonly readiness: Readiness;
   readonly webAssets: WebAssets;
+  readonly docs: Docs;
   readonly corsOrigins: readonly string[];
   readonly log: Log;
   readonly metrics: Metrics;

@@ -15,6 +15,7 @@ import { createAuthorityCheck } from "./authority.ts";
 import { ConfigError, type BrokerConfig, type GatewayConfig } from "./config.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Dependencies, WebAssets } from "./dependencies.ts";
+import { createDocs } from "./docs/create_docs.ts";
 import { expireScans, staleScanMinutes } from "./expire_scans.ts";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "./jwt.ts";
 import { createLocalStreams, type LocalStreams } from "./local_streams.ts";
@@ -126,6 +127,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       streamTokens,
       readiness,
       webAssets: options.webAssets,
+      docs: createDocs(),
       demoSession: options.demoSession ?? null,
       corsOrigins: config.corsOrigins,
       log,

@@ -31,7 +31,10 @@ export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsO
 }
 
 /** All streams of a channel share an object, and so its subscription. Another count of shards names other objects. */
-export function objectName({ principal, channels }: Pick<StreamRequest, "principal" | "channels">, shards: number): string {
+export function objectName(
+  { principal, channels }: Pick<StreamRequest, "principal" | "channels">,
+  shards: number,
+): string {
   if (shards === 1) return principal.tenantId;
   return `${principal.tenantId}:${shardOf(channels.toSorted().join(","), shards)}/${shards}`;
 }

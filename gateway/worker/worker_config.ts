@@ -22,7 +22,9 @@ export function parseWorkerConfig(environment: Environment): WorkerConfig {
   // There is no folder, no process and no TCP broker to fall back on.
   if (!isSet("DATABASE_URL")) problems.push("DATABASE_URL: required on Workers: expected a Neon database's URL");
   if (!isSet("UPSTASH_REDIS_REST_URL") && !isSet("UPSTASH_REDIS_REST_TOKEN")) {
-    problems.push("UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: required on Workers: expected an Upstash database");
+    problems.push(
+      "UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: required on Workers: expected an Upstash database",
+    );
   }
   const databaseHttpUrl = parseHttpUrl(environment["DATABASE_HTTP_URL"], problems);
   const shardsPerTenant = parseShards(environment["EVENTSTREAM_SHARDS_PER_TENANT"], problems);

@@ -9,7 +9,7 @@ import type { Metrics } from "../metrics.ts";
 import { createReadiness } from "../readiness.ts";
 import { noStreamMetrics } from "../stream_metrics.ts";
 import { createStreamTokens } from "../stream_tokens.ts";
-import { createAssetFiles } from "./asset_files.ts";
+import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { createConsoleLog } from "./console_log.ts";
 import { openNeon } from "./neon.ts";
@@ -39,6 +39,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     streamTokens,
     readiness: createRequestReadiness(config, () => ping(database)),
     webAssets: createAssetFiles(environment.ASSETS),
+    docs: createAssetDocs(environment.ASSETS),
     demoSession: null,
     corsOrigins: gateway.corsOrigins,
     log: createConsoleLog(),
