@@ -2,6 +2,7 @@ import type { ApiTokenOwner, ApiTokenOwners, Evidence, JsonList, JsonObject, Own
 import { defineCheck, type FindingDraft } from "../check.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readText, shown } from "./reading/fields.ts";
+import { inOrder } from "./reading/in_order.ts";
 import { isSuperAdminRole } from "./reading/super_admin_role.ts";
 import { resourceOf } from "./reading/names.ts";
 
@@ -49,7 +50,7 @@ function judgeToken(token: JsonObject, owners: Evidence<ApiTokenOwners>): Findin
 
 function judgeOwner(subject: Subject, owner: ApiTokenOwner): FindingDraft {
   if (holdsSuperAdmin(owner.roles)) return fail(subject, "an owner who is Super Administrator");
-  const groups = owner.groups === null ? [] : listed(owner.groups);
+  const groups = owner.groups === null ? [] : inOrder(listed(owner.groups), (group) => `${group.name} ${group.id}`);
   const group = groups.find((candidate) => holdsSuperAdmin(candidate.roles));
   if (group !== undefined)
     return fail(subject, `an owner who is Super Administrator through the group "${group.name}"`);
@@ -63,7 +64,7 @@ function whatIsMissing(subject: Subject, owner: ApiTokenOwner, groups: readonly 
     if (evidence.state === "missing") return manualForMissing(subject, evidence);
   }
   const roles = [owner.roles, ...groups.map((group) => group.roles)].flatMap(listed);
-  const unread = roles.find((role) => isSuperAdminRole(role) === null);
+  const unread = inOrder(roles, shown).find((role) => isSuperAdminRole(role) === null);
   return unread === undefined ? null : unreadable(subject, `the role ${shown(unread)}`);
 }
 

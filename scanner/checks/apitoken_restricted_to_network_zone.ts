@@ -3,6 +3,7 @@ import { defineCheck, type FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "./reading/activity.ts";
 import { fail, judgeList, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readText, readTexts, readWord, shown } from "./reading/fields.ts";
+import { textsInOrder } from "./reading/in_order.ts";
 import { nameOf, resourceOf } from "./reading/names.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
@@ -63,10 +64,13 @@ function judgeToken(token: JsonObject, zones: Evidence<JsonList>): FindingDraft 
 }
 
 function judgeZones(subject: Subject, ids: readonly string[], zones: Evidence<JsonList>): FindingDraft {
-  const verdicts = ids.map((id) => judgeZone(subject, id, zones));
+  const sorted = textsInOrder(ids);
+  const verdicts = sorted.map((id) => judgeZone(subject, id, zones));
   const worst =
     verdicts.find((draft) => draft.status === "FAIL") ?? verdicts.find((draft) => draft.status === "MANUAL");
-  return worst ?? pass(subject, `use only from ${ids.length === 1 ? "zone" : "zones"} ${ids.slice(0, 5).join(", ")}`);
+  return (
+    worst ?? pass(subject, `use only from ${ids.length === 1 ? "zone" : "zones"} ${sorted.slice(0, 5).join(", ")}`)
+  );
 }
 
 function judgeZone(subject: Subject, id: string, zones: Evidence<JsonList>): FindingDraft {

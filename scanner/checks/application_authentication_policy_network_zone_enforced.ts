@@ -5,6 +5,7 @@ import { activityOf } from "./reading/activity.ts";
 import { withoutPolicy } from "./reading/built_in_app.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readWord, shown } from "./reading/fields.ts";
+import { inOrder } from "./reading/in_order.ts";
 import { networkConditionOf } from "./reading/network_condition.ts";
 import { isBuiltIn } from "./reading/rules.ts";
 import { nameOf, resourceOf } from "./reading/names.ts";
@@ -35,9 +36,10 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   },
   evaluate({ apps, app_policy_rules: rules }, context) {
     const note = apps.state === "obtained" ? coverageNote(apps.value) : null;
+    const judgePolicy = createPolicyJudge(rules);
     return judgeList(apps, {
       expected,
-      each: (app) => judgeApp(app, rules, { context, note }),
+      each: (app) => judgeApp(app, judgePolicy, { context, note }),
       none: (found) => [noActiveApp(found)],
     });
   },
@@ -48,11 +50,7 @@ interface AppSurroundings {
   readonly note: string | null;
 }
 
-function judgeApp(
-  app: JsonObject,
-  allRules: Evidence<RulesById>,
-  { context, note }: AppSurroundings,
-): FindingDraft | null {
+function judgeApp(app: JsonObject, judgePolicy: PolicyJudge, { context, note }: AppSurroundings): FindingDraft | null {
   const subject: Subject = { resource: resourceOf("app", app), expected, ...(note === null ? {} : { note }) };
   const activity = activityOf(app);
   if (activity === "inactive") return null;
@@ -60,12 +58,31 @@ function judgeApp(
   const policyId = accessPolicyId(app);
   if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${shown(app["_links"])}`);
   if (policyId === null) return withoutPolicy(subject, context);
-  const rules = rulesOf(policyId, allRules);
+  const draft = judgePolicy(policyId);
+  const notes = [draft.note, subject.note].filter((text) => text !== undefined);
+  return { ...draft, ...subject, ...(notes.length === 0 ? {} : { note: notes.join("; ") }) };
+}
+
+/** The verdict on a policy, without the app that it is said of. */
+type PolicyJudge = (policyId: string) => FindingDraft;
+
+/** Each policy is judged once, however many thousand apps share it. */
+function createPolicyJudge(allRules: Evidence<RulesById>): PolicyJudge {
+  const judged = new Map<string, FindingDraft>();
+  return (policyId) => {
+    const draft = judged.get(policyId) ?? judgePolicy(rulesOf(policyId, allRules));
+    judged.set(policyId, draft);
+    return draft;
+  };
+}
+
+function judgePolicy(rules: Evidence<JsonList> | null): FindingDraft {
+  const subject: Subject = { resource: null, expected };
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
-  const draft = judgeRules(subject, rules.state === "obtained" ? rules.value : (rules.partial ?? []));
-  if (rules.state === "obtained") return draft.reading;
+  const { reading, proven } = judgeRules(subject, rules.state === "obtained" ? rules.value : (rules.partial ?? []));
+  if (rules.state === "obtained") return reading;
   // What was seen of the rules can only prove an open door; that something is absent is not seen.
-  return draft.proven ?? manualForMissing(subject, rules);
+  return proven ?? manualForMissing(subject, rules);
 }
 
 /** Null where nobody asked for them. Where the whole is missing, what was seen of it can only prove an open door. */
@@ -83,7 +100,7 @@ interface RulesVerdict {
 }
 
 function judgeRules(subject: Subject, rules: JsonList): RulesVerdict {
-  const perhapsActive = rules.filter((rule) => activityOf(rule) !== "inactive");
+  const perhapsActive = inOrder(rules, nameOf).filter((rule) => activityOf(rule) !== "inactive");
   const drafts = perhapsActive.map((rule) => judgeRule(subject, rule));
   const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
   if (proven !== null) return { reading: proven, proven };

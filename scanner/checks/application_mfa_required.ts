@@ -4,6 +4,7 @@ import type { BuiltInApp, Evidence } from "../artifacts.ts";
 import type { ChainPath, FactorKind } from "./reading/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./reading/built_in_app.ts";
 import { readWord } from "./reading/fields.ts";
+import { inOrder, textsInOrder } from "./reading/in_order.ts";
 import { judgeVerification, type VerificationVerdict } from "./reading/verification_method.ts";
 
 const expected = "a first rule that demands two different factors";
@@ -37,7 +38,8 @@ function assurance(method: JsonObject): VerificationVerdict {
   return { verdict: factorMode.value === "2FA" ? "pass" : "fail", actual: factorMode.value };
 }
 
-function chains(paths: readonly ChainPath[]): VerificationVerdict {
+function chains(unordered: readonly ChainPath[]): VerificationVerdict {
+  const paths = inOrder(unordered, describe);
   const single = paths.find((path) => factorsOf(path) === "one");
   if (single !== undefined) return { verdict: "fail", actual: `the one-factor chain ${describe(single)}` };
   const unknown = paths.find((path) => factorsOf(path) === "unknown");
@@ -58,7 +60,7 @@ function factorsOf(path: ChainPath): "one" | "two" | "unknown" {
 }
 
 function describe(path: ChainPath): string {
-  return path.map((step) => step.map((method) => method.name).join(" or ")).join(" then ");
+  return path.map((step) => textsInOrder(step.map((method) => method.name)).join(" or ")).join(" then ");
 }
 
 function explain(app: FirstPartyApp, why: string): Explanation {

@@ -4,6 +4,7 @@ import { defineCheck, type CheckContext, type Explanation } from "../check.ts";
 import type { ChainPath, ChainStep } from "./reading/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./reading/built_in_app.ts";
 import { readList, readWord, shown } from "./reading/fields.ts";
+import { inOrder, textsInOrder } from "./reading/in_order.ts";
 import { judgeVerification, type VerificationVerdict } from "./reading/verification_method.ts";
 
 const expected = "a first rule that only phishing-resistant factors satisfy";
@@ -38,7 +39,7 @@ function assurance(method: JsonObject): VerificationVerdict {
   if (constraints.kind === "absent" || constraints.value.length === 0) {
     return { verdict: "fail", actual: "no factor constraints" };
   }
-  const verdicts = constraints.value.map(judgeConstraint);
+  const verdicts = inOrder(constraints.value.map(judgeConstraint), ({ actual }) => actual);
   const worst =
     verdicts.find(({ verdict }) => verdict === "fail") ?? verdicts.find(({ verdict }) => verdict !== "pass");
   return worst ?? { verdict: "pass", actual: "phishing resistant REQUIRED" };
@@ -53,7 +54,7 @@ function judgeConstraint(constraint: unknown): VerificationVerdict {
 }
 
 function chains(paths: readonly ChainPath[]): VerificationVerdict {
-  const verdicts = paths.map(judgePath);
+  const verdicts = inOrder(paths.map(judgePath), ({ actual }) => actual);
   const worst =
     verdicts.find(({ verdict }) => verdict === "fail") ??
     verdicts.find(({ verdict }) => verdict === "unreadable") ??
@@ -64,10 +65,14 @@ function chains(paths: readonly ChainPath[]): VerificationVerdict {
 /** One step that cannot be taken without a resistant method makes the whole path resistant. */
 function judgePath(path: ChainPath): VerificationVerdict {
   const steps = path.map(resistanceOf);
-  const actual = `the chain ${path.map((step) => step.map((method) => method.name).join(" or ")).join(" then ")}`;
+  const actual = `the chain ${path.map(nameStep).join(" then ")}`;
   if (steps.includes("resistant")) return { verdict: "pass", actual };
   if (!steps.includes("unknown") && !steps.includes("depends")) return { verdict: "fail", actual };
   return { verdict: steps.includes("unknown") ? "unreadable" : "review", actual };
+}
+
+function nameStep(step: ChainStep): string {
+  return textsInOrder(step.map((method) => method.name)).join(" or ");
 }
 
 /** A user may choose the weakest method of a step. */

@@ -3,6 +3,7 @@ import { defineCheck, type FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "./reading/activity.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readList, readText, readTexts, readWord, shown, type Field } from "./reading/fields.ts";
+import { inOrder, textsInOrder } from "./reading/in_order.ts";
 import { nameOf } from "./reading/names.ts";
 
 const subject: Subject = {
@@ -36,7 +37,10 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
 function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   // Only a whole list shows that nothing blocks, and PASS needs it too.
   if (zones.state === "missing") return manualForMissing(subject, zones);
-  const judged = zones.value.map(judgeZone).filter((zone) => zone !== null);
+  const judged = inOrder(
+    zones.value.map(judgeZone).filter((zone) => zone !== null),
+    (zone) => zone.actual,
+  );
   const first = (kind: ZoneVerdict["kind"]) => judged.find((zone) => zone.kind === kind);
   const blocking = first("blocks");
   if (blocking !== undefined) return pass(subject, blocking.actual);
@@ -86,7 +90,7 @@ function judgeEnhanced(zone: JsonObject, name: string): ZoneVerdict | null {
   const unread = narrowing.find(({ entries }) => entries.kind === "unreadable");
   if (unread !== undefined) return { kind: "unreadable", actual: `the ${unread.path} of ${name}` };
   const narrowed = narrowing.filter(({ entries }) => entries.kind === "value" && entries.value.length > 0);
-  const categories = include.value.slice(0, 5).join(", ");
+  const categories = textsInOrder(include.value).slice(0, 5).join(", ");
   if (narrowed.length > 0) {
     const limits = narrowed.map(({ path }) => path).join(", ");
     return { kind: "review", actual: `${categories} limited by ${limits} in ${name}` };

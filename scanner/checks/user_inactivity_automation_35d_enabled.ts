@@ -10,9 +10,11 @@ import { defineCheck, type FindingDraft } from "../check.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import { judgeAutomation, type Automation, type JudgedAutomation } from "./reading/automations.ts";
 import { activityOf } from "./reading/activity.ts";
+import { shown } from "./reading/fields.ts";
+import { inOrder } from "./reading/in_order.ts";
 import { isDirectoryApp, isDirectoryPolicy } from "./reading/directory.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
-import { resourceOf } from "./reading/names.ts";
+import { nameOf, resourceOf } from "./reading/names.ts";
 
 const expected = "an active automation that suspends or deactivates users after at most 35 days of inactivity";
 const org: Subject = { resource: null, expected };
@@ -61,8 +63,10 @@ interface SeenAutomations {
 }
 
 function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
-  const automations = policies.flatMap(judgePolicy);
-  const unseen = policies.map(({ rules }) => rules).find((rules) => rules?.state === "missing");
+  const automations = inOrder(policies.flatMap(judgePolicy), ({ resource }) => JSON.stringify(resource));
+  const unseen = inOrder(policies, ({ policy }) => shown(policy["id"]))
+    .map(({ rules }) => rules)
+    .find((rules) => rules?.state === "missing");
   const unread = automations.find((automation) => automation.kind === "unreadable");
   const compliant = automations.filter((automation) => automation.kind === "compliant");
   if (unseen?.state === "missing") return { automations, compliant, undecided: manualForMissing(org, unseen) };
@@ -102,7 +106,8 @@ function judgeLacking(
     return manual({ ...org, note }, "not_applicable", `no such automation, and ${source.what}`);
   }
   if (source.kind === "missing") return manualForMissing(org, source.evidence);
-  const closest = automations.toSorted(byProblems)[0];
+  // The sort is stable, so of equals the first by name stays first.
+  const closest = automations.toSorted((one, other) => one.problems.length - other.problems.length)[0];
   if (closest === undefined) return fail(org, "no automation");
   return fail(subjectOf(closest), closest.problems.join(", "));
 }
@@ -119,13 +124,6 @@ function automationResource({ policy, rule }: Automation, actions: number): Find
   return { ...resource, id: `${resource.id}/${action.id}`, name: `${resource.name} / ${action.name}` };
 }
 
-/** The fewest problems; then by name, so that the order of the answer does not matter. */
-function byProblems(one: JudgedAutomation, other: JudgedAutomation): number {
-  const difference = one.problems.length - other.problems.length;
-  if (difference !== 0) return difference;
-  return JSON.stringify(one.resource) < JSON.stringify(other.resource) ? -1 : 1;
-}
-
 type DirectorySource =
   | { readonly kind: "in_use"; readonly what: string }
   | { readonly kind: "none" }
@@ -136,10 +134,9 @@ function directoryOf({
   apps,
 }: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
   const policy = passwords === undefined ? null : directoryPolicyOf(passwords);
-  if (policy !== null)
-    return { kind: "in_use", what: `the password policy "${resourceOf("policy", policy).name}" is a directory's` };
-  const app = listed(apps).find(isDirectoryApp);
-  if (app !== undefined) return { kind: "in_use", what: `the directory "${resourceOf("app", app).name}" is in use` };
+  if (policy !== null) return { kind: "in_use", what: `the password policy "${nameOf(policy)}" is a directory's` };
+  const app = inOrder(listed(apps).filter(isDirectoryApp), nameOf)[0];
+  if (app !== undefined) return { kind: "in_use", what: `the directory "${nameOf(app)}" is in use` };
   for (const evidence of [passwords, apps]) {
     if (evidence === undefined) return { kind: "missing", evidence: notAsked };
     if (evidence.state === "missing") return { kind: "missing", evidence };
@@ -155,7 +152,10 @@ const notAsked: MissingEvidence<JsonList> = {
 };
 
 function directoryPolicyOf(policies: Evidence<JsonList>): JsonObject | null {
-  return listed(policies).find((policy) => activityOf(policy) === "active" && isDirectoryPolicy(policy)) ?? null;
+  return (
+    inOrder(listed(policies), nameOf).find((policy) => activityOf(policy) === "active" && isDirectoryPolicy(policy)) ??
+    null
+  );
 }
 
 function listed(evidence: Evidence<JsonList> | undefined): JsonList {

@@ -35,29 +35,26 @@ export function pathSegment(id: unknown): string | null {
   return typeof id === "string" && id !== "" ? encodeURIComponent(id) : null;
 }
 
-/** `keepFields` for each entry of a list, as its page arrives. */
-export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonObject {
-  return (entry) => keepFields(entry, paths);
-}
-
 /**
- * The object with the named fields alone, `settings.compliance` for a part of one. What no check reads is not kept: it is
- * most of the memory of a large org, and some of it (links, client secrets) has no place in a saved file.
+ * What is kept of each entry of a list: the named fields alone, `settings.compliance` for a part of one. What no check
+ * reads is most of the memory of a large org, and some of it (links, client secrets) has no place in a saved file.
  */
-export function keepFields(object: JsonObject, paths: readonly string[]): JsonObject {
-  const kept: Record<string, unknown> = {};
-  const deeper = new Map<string, string[]>();
+export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonObject {
+  const inner = new Map<string, string[]>();
   for (const path of paths) {
     const [field = "", ...rest] = path.split(".");
-    if (!Object.hasOwn(object, field)) continue;
-    const value = object[field];
-    // What has another shape than expected is kept as it is: whether it can be read is for a check to say.
-    if (rest.length === 0 || !isJsonObject(value)) kept[field] = value;
-    else deeper.set(field, [...(deeper.get(field) ?? []), rest.join(".")]);
+    const deeper = inner.get(field) ?? [];
+    inner.set(field, rest.length === 0 ? deeper : [...deeper, rest.join(".")]);
   }
-  for (const [field, inner] of deeper) {
-    const value = object[field];
-    if (isJsonObject(value)) kept[field] = keepFields(value, inner);
-  }
-  return kept;
+  const fields = [...inner].map(([field, deeper]) => ({ field, keep: deeper.length === 0 ? null : keeping(deeper) }));
+  return (entry) => {
+    const kept: Record<string, unknown> = {};
+    for (const { field, keep } of fields) {
+      if (!Object.hasOwn(entry, field)) continue;
+      const value = entry[field];
+      // What has another shape than expected is kept as it is: whether it can be read is for a check to say.
+      kept[field] = keep !== null && isJsonObject(value) ? keep(value) : value;
+    }
+    return kept;
+  };
 }

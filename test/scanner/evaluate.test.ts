@@ -1,4 +1,4 @@
-import { assert, asyncProperty, constantFrom, jsonValue } from "fast-check";
+import { assert, asyncProperty, constantFrom, infiniteStream, jsonValue, nat } from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   isJsonObject,
@@ -13,6 +13,7 @@ import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { FindingDraft } from "../../scanner/check.ts";
 import { evaluateCheck, unevaluatedResult } from "../../scanner/evaluate.ts";
 import { sha256 } from "../../scanner/sha256.ts";
+import { messyArtifacts } from "../support/messy_artifacts.ts";
 import {
   aPasswordPolicy,
   aSessionPolicy,
@@ -242,8 +243,16 @@ describe("the same evidence gives the same results", () => {
     );
   });
 
-  test("in whatever order the provider lists them", async () => {
-    expect(await evaluateAll(reversed(several) as CollectedArtifacts)).toEqual(await evaluateAll(several));
+  test("in whatever order the provider lists anything", async () => {
+    const expected = { several: await evaluateAll(several), messy: await evaluateAll(messyArtifacts()) };
+    await assert(
+      asyncProperty(infiniteStream(nat()), async (numbers) => {
+        const shuffle = <Value>(value: Value) => shuffled(value, () => numbers.next().value ?? 0) as Value;
+        expect(await evaluateAll(shuffle(several))).toEqual(expected.several);
+        expect(await evaluateAll(shuffle(messyArtifacts()))).toEqual(expected.messy);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   test("and leaves the evidence as it is", async () => {
@@ -338,11 +347,14 @@ function artifactsOf(check: CatalogCheck): readonly ArtifactName[] {
   return [...check.artifacts, ...(further[check.name] ?? [])];
 }
 
-/** Lists the other way round, wherever they are. */
-function reversed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(reversed).toReversed();
+/** Every list in another order, wherever it is. */
+function shuffled(value: unknown, next: () => number): unknown {
+  if (Array.isArray(value)) {
+    const keyed = value.map((item) => ({ item: shuffled(item, next), key: next() }));
+    return keyed.toSorted((one, other) => one.key - other.key).map(({ item }) => item);
+  }
   if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, reversed(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shuffled(inner, next)]));
 }
 
 type Path = readonly string[];

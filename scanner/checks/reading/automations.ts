@@ -2,6 +2,7 @@ import type { JsonObject } from "../../artifacts.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { explicitActivityOf } from "./activity.ts";
 import { readNumber, readText, readTexts, shown } from "./fields.ts";
+import { textsInOrder } from "./in_order.ts";
 
 /** A USER_LIFECYCLE policy (when, and for whom) with one of its rules (what is done). */
 export interface Automation {
@@ -75,7 +76,7 @@ function groupsPiece(policy: JsonObject): Piece {
   if (groups.kind === "absent" || groups.value.length === 0) return lacking("no groups");
   const rest = groups.value.length > 5 ? ` and ${groups.value.length - 5} more` : "";
   return fine(
-    `for the ${groups.value.length === 1 ? "group" : "groups"} ${groups.value.slice(0, 5).join(", ")}${rest}`,
+    `for the ${groups.value.length === 1 ? "group" : "groups"} ${textsInOrder(groups.value).slice(0, 5).join(", ")}${rest}`,
   );
 }
 
