@@ -2,7 +2,8 @@ import { AppError } from "../shared/app_error.ts";
 
 /**
  * Keeps a storm of reconnects away from the database without ever answering from the past: identical lookups share one
- * query, and always one that began after they arrived. So a scan that has just ended is never said to be running.
+ * query, and always one that begins after they arrived. So a scan that has just ended is never said to be running, which
+ * a cache would do.
  */
 export interface Lookups {
   /** Rejects with what `work` rejects with, and with `AppError("unavailable")` while the database is known to be away. */
@@ -10,7 +11,7 @@ export interface Lookups {
 }
 
 export interface LookupsOptions {
-  /** While identical lookups keep coming, one begins at most this often. Default 50. */
+  /** Of identical lookups one begins at most this often; who comes sooner waits for the next. Default 25. */
   readonly spacingMs?: number;
   /** Lookups under way at a time, all keys together; more are refused. Default 2,000. */
   readonly maxRunning?: number;
@@ -26,11 +27,13 @@ export function createLookups(options: LookupsOptions = {}): Lookups {
   return new SharedLookups(options);
 }
 
+/** The newest query of a key. */
 interface Entry {
   readonly startedMs: number;
-  /** The query that everybody waits for who arrived after the running one began. */
-  next: Promise<unknown> | null;
   readonly settled: Promise<void>;
+  isSettled: boolean;
+  /** The query after it, which everybody waits for who arrived since it began. */
+  next: Promise<unknown> | null;
 }
 
 class SharedLookups implements Lookups {
@@ -44,7 +47,7 @@ class SharedLookups implements Lookups {
   #pausedUntilMs = 0;
 
   constructor(options: LookupsOptions) {
-    this.#spacingMs = options.spacingMs ?? 50;
+    this.#spacingMs = options.spacingMs ?? 25;
     this.#maxRunning = options.maxRunning ?? 2000;
     this.#pauseMs = options.pauseMs ?? 1000;
     this.#now = options.now ?? Date.now;
@@ -52,7 +55,9 @@ class SharedLookups implements Lookups {
 
   share<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const entry = this.#entries.get(key);
-    if (entry === undefined) return this.#start(key, work);
+    if (entry === undefined || (entry.isSettled && entry.next === null && this.#waitMs(entry) <= 0)) {
+      return this.#start(key, work);
+    }
     // The key names the lookup, so everything under it has one type.
     entry.next ??= this.#startAfter(entry, key, work);
     return entry.next as Promise<Result>;
@@ -60,25 +65,30 @@ class SharedLookups implements Lookups {
 
   async #startAfter<Result>(entry: Entry, key: string, work: () => Promise<Result>): Promise<Result> {
     await entry.settled;
-    const waitMs = entry.startedMs + this.#spacingMs - this.#now();
+    const waitMs = this.#waitMs(entry);
     if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
     return this.#start(key, work);
   }
 
   #start<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const startedMs = this.#now();
     const result = this.#run(work);
-    const settled = result.then(
-      () => this.#forget(key, entry),
-      () => this.#forget(key, entry),
-    );
-    const entry: Entry = { startedMs: this.#now(), next: null, settled };
+    const settle = () => this.#settle(key, entry);
+    const entry: Entry = { startedMs, settled: result.then(settle, settle), isSettled: false, next: null };
     this.#entries.set(key, entry);
     return result;
   }
 
-  /** An entry that has somebody waiting stays until their query takes its place. */
-  #forget(key: string, entry: Entry): void {
-    if (entry.next === null && this.#entries.get(key) === entry) this.#entries.delete(key);
+  #waitMs(entry: Entry): number {
+    return entry.startedMs + this.#spacingMs - this.#now();
+  }
+
+  /** Remembered for as long as it holds up the next one; one that somebody waits for takes its place. */
+  #settle(key: string, entry: Entry): void {
+    entry.isSettled = true;
+    setTimeout(() => {
+      if (entry.next === null && this.#entries.get(key) === entry) this.#entries.delete(key);
+    }, this.#spacingMs);
   }
 
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {

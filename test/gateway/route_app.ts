@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import type { Database } from "../../drizzle/database.ts";
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import { openTestPglite } from "../support/pglite.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
@@ -19,7 +19,7 @@ export const stranger: Principal = { ...ada, id: "stranger" };
 
 /** Postgres in memory with two tenants and their members, and whatever else the statements make. */
 export async function openTestDatabase(...statements: readonly string[]): Promise<Database> {
-  const database = await openPgliteDatabase({ directory: null });
+  const database = await openTestPglite();
   for (const sql of [
     `insert into tenants (id, name) values ('${tenantId}', 'Acme'), ('${otherTenantId}', 'Globex')`,
     `insert into users (sub) values ('ada'), ('grace'), ('linus')`,
