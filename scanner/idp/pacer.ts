@@ -10,9 +10,12 @@ export interface PacerOptions {
 
 /** The right to send one request now. */
 export interface Permit {
-  /** Gives it back, with what the answer said about the rate limit: null for nothing, undefined when none came. */
-  leave(facts: RateFacts | null | undefined): void;
+  /** Gives it back, with what came of the request. */
+  leave(told: Told): void;
 }
+
+/** What an answer told: its window; none; none, but it was a refusal; or there was no answer (or no request) at all. */
+export type Told = RateFacts | "no_limit" | "refused" | "silence";
 
 /** What `enter` rejects with when its endpoint was given up while it waited. */
 export class TurnedAway extends Error {
@@ -118,7 +121,8 @@ export class Pacer {
       // The answers under way may say that more is left; if not, the next window opens the lane.
       return window.remaining > 0 && window.active + this.#unknown > 0 ? idle : throttledUntil(window.resetAtMs);
     }
-    return lane.isUnlimited || !this.#isBeingAsked(lane.family) ? open : idle;
+    // Where no answer comes, one after another would only wait longer.
+    return lane.isUnlimited || lane.isSilent || !this.#isBeingAsked(lane.family) ? open : idle;
   }
 
   /** The window that the lane's next request counts in; until it has told its own, the fullest one of its family. */
@@ -153,7 +157,7 @@ export class Pacer {
       lane.asking++;
     }
     let isOver = false;
-    const leave = (facts: RateFacts | null | undefined) => {
+    const leave = (told: Told) => {
       if (isOver) return;
       isOver = true;
       this.#active--;
@@ -162,18 +166,25 @@ export class Pacer {
         this.#unknown--;
         lane.asking--;
       }
-      if (facts !== undefined) this.#learn(lane, facts, startedAt);
+      this.#learn(lane, told, startedAt);
       this.#drain();
     };
     waiter.resolve({ leave });
   }
 
-  #learn(lane: Lane, facts: RateFacts | null, startedAt: number): void {
+  #learn(lane: Lane, told: Told, startedAt: number): void {
+    lane.isSilent = told === "silence";
+    if (told === "silence" || told === "refused") return;
+    lane.isUnlimited = told === "no_limit";
+    if (told === "no_limit") return;
+    this.#learnWindow(lane, told, startedAt);
+  }
+
+  #learnWindow(lane: Lane, facts: RateFacts, startedAt: number): void {
     const nowMs = this.#clock.nowMs();
     const known = liveWindow(lane, nowMs);
-    lane.isUnlimited = facts === null;
     // An answer that was overtaken by one of the next window says nothing any more.
-    if (facts === null || (known !== null && known.resetSeconds > facts.resetSeconds)) return;
+    if (known !== null && known.resetSeconds > facts.resetSeconds) return;
     const shared = this.#windows.get(signatureOf(facts, null));
     if (shared !== undefined && contradicts(shared, { lane, facts, startedAt })) this.#apart.add(lane.family);
     lane.limit = facts.limit;
@@ -205,6 +216,7 @@ export class Pacer {
       window: null,
       limit: null,
       isUnlimited: false,
+      isSilent: false,
       heldUntilMs: 0,
     };
     this.#lanes.set(endpoint, lane);
@@ -265,6 +277,8 @@ interface Lane {
   limit: number | null;
   /** The last answer named no window. */
   isUnlimited: boolean;
+  /** The last request had no answer. */
+  isSilent: boolean;
   heldUntilMs: number;
 }
 

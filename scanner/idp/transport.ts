@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { NoAnswer } from "./no_answer.ts";
-import { Pacer, TurnedAway } from "./pacer.ts";
+import { Pacer, TurnedAway, type Told } from "./pacer.ts";
 import {
   endpointOf,
   maxWindowMs,
@@ -47,8 +47,8 @@ const firstRetryMs = 500;
 const maxRefusals = 4;
 const firstRefusalMs = 1000;
 const maxBackOffMs = 30_000;
-/** After this many requests in a row that failed for good, the next ones are tried once only, until one succeeds. */
-const maxFailuresInRow = 3;
+/** After so many requests of an endpoint in a row that failed for good, its next ones are tried once, until one succeeds. */
+const maxFailuresInRow = 2;
 const maxTokenRequestsAtOnce = 4;
 
 /** Sends requests at the pace of the provider's rate limits, and repeats those whose failure may pass. */
@@ -66,7 +66,8 @@ export class Transport {
   /** The latest that each endpoint told about its rate limit. */
   readonly #limits = new Map<string, SeenRateLimit>();
   readonly #time = new ProviderTime();
-  #failuresInRow = 0;
+  /** Requests of an endpoint that failed for good since it last answered. */
+  readonly #failures = new Map<string, number>();
   #hasAnswered = false;
   #total = 0;
   #retried = 0;
@@ -92,7 +93,7 @@ export class Transport {
       if (isAnswer(outcome) && outcome.status === 429) {
         if (!this.#mayWait(request.path, outcome, ++refusals)) return outcome;
       } else if (mayPass(outcome)) {
-        if (!this.#mayRetry(++failures, outcome)) return givenUp(outcome);
+        if (!this.#mayRetry(request.path, ++failures, outcome)) return givenUp(outcome);
         await this.#clock.sleep(this.#retryDelayMs(failures, outcome), this.#signal);
       } else {
         return this.#succeeded(request.path, outcome);
@@ -126,7 +127,7 @@ export class Transport {
       if (error instanceof TurnedAway && refusal !== undefined) return refusal.answer;
       throw error;
     }
-    let facts;
+    let told: Told = "silence";
     try {
       const prepared = await request.prepare();
       this.#total++;
@@ -136,16 +137,16 @@ export class Transport {
         this.#signal,
       );
       const receivedAtMs = this.#clock.nowMs();
-      const told = parseRateFacts(answer.headers, this.#time.at(answer.headers, { sentAtMs, receivedAtMs }));
-      facts = told === null && answer.status === 429 ? undefined : told;
-      if (told !== null) this.#limits.set(endpoint, { endpoint, limit: told.limit, remaining: told.remaining });
+      const rate = parseRateFacts(answer.headers, this.#time.at(answer.headers, { sentAtMs, receivedAtMs }));
+      told = rate ?? (answer.status === 429 ? "refused" : "no_limit");
+      if (rate !== null) this.#limits.set(endpoint, { endpoint, limit: rate.limit, remaining: rate.remaining });
       this.#hasAnswered = true;
-      return { ...answer, receivedAtMs, rate: told };
+      return { ...answer, receivedAtMs, rate };
     } catch (error) {
       if (error instanceof NoAnswer) return error;
       throw error;
     } finally {
-      permit.leave(facts);
+      permit.leave(told);
     }
   }
 
@@ -175,11 +176,13 @@ export class Transport {
     return true;
   }
 
-  #mayRetry(failures: number, outcome: ReceivedAnswer | NoAnswer): boolean {
+  #mayRetry(path: string, failures: number, outcome: ReceivedAnswer | NoAnswer): boolean {
+    const { endpoint } = endpointOf(path);
+    const inRow = this.#failures.get(endpoint) ?? 0;
     // Where nothing has ever answered, waiting on tells a wrong address only later.
     const isFirstContact = outcome instanceof NoAnswer && outcome.kind !== "reset" && !this.#hasAnswered;
-    const isTried = failures > maxRetries || isFirstContact || this.#failuresInRow >= maxFailuresInRow;
-    if (isTried) this.#failuresInRow++;
+    const isTried = failures > maxRetries || isFirstContact || inRow >= maxFailuresInRow;
+    if (isTried) this.#failures.set(endpoint, inRow + 1);
     return !isTried;
   }
 
@@ -190,8 +193,8 @@ export class Transport {
 
   #succeeded(path: string, outcome: ReceivedAnswer | NoAnswer): ReceivedAnswer {
     if (!isAnswer(outcome)) throw outcome;
-    this.#failuresInRow = 0;
     const { endpoint } = endpointOf(path);
+    this.#failures.delete(endpoint);
     this.#saturated.delete(endpoint);
     this.#refusals.delete(endpoint);
     return outcome;

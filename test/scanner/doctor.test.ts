@@ -104,6 +104,7 @@ test("a doctor tells an unreachable organization and one with an unknown authori
     detail: expect.stringContaining("refused") as string,
   });
   expect(states(results)).toMatchObject({ private_key: "ok", clock: "skipped", token: "skipped" });
+  expect(detailOf(results, "token")).toBe("Not examined, because of organization");
 });
 
 test("a doctor names every configuration problem and goes no further", async () => {

@@ -109,7 +109,8 @@ test("a service application without a role: nothing can be read, and the error s
   const idp = await scripted();
   for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"])
     idp.on("GET", path, apiError(403, "E0000006"));
-  const error = await refusal(idp);
+  const scopes = ["policies.read", "apps.read", "brands.read", "zones.read", "networkZones.read", "idps.read"];
+  const error = await refusal(idp, { scopes });
   expect(toErrorReport(error)).toEqual({
     schema: "scanstream.error/1",
     code: "no_role",
@@ -143,6 +144,16 @@ test("settings that only a Super Administrator sees prove that something can be 
   expect(await connection.client.getObject(settings)).toMatchObject({ reason: "missing_role" });
   expect(apiReads(idp)).toEqual([settings.path, "/api/v1/apps?limit=1"]);
   expect(connection.role()).toBe("read_only_admin");
+});
+
+test("refused first-party settings beside an outage are an outage, not a missing role", async () => {
+  const idp = await scripted();
+  const settings = { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" };
+  idp.on("GET", settings.path, apiError(403, "E0000006"));
+  idp.on("GET", "/api/v1/apps", apiError(500, "E0000009"));
+  await expect(connected(idp, { probes: [settings], config: { scopes: ["apps.read"] } })).rejects.toMatchObject({
+    code: "provider_error",
+  });
 });
 
 test("scopes of which none lets anything be read", async () => {

@@ -13,7 +13,7 @@ test("a pacer lets as many requests out at once as it may", async () => {
   );
   await settled();
   expect(waiting.map(({ permit }) => permit !== null)).toEqual([true, true, true, false]);
-  waiting[0]?.permit?.leave(null);
+  waiting[0]?.permit?.leave("no_limit");
   await settled();
   expect(waiting[3]?.permit).not.toBeNull();
 });
@@ -32,18 +32,30 @@ test("an endpoint without rate limit headers is bounded by concurrency only", as
   const { pacer } = createPacer({ concurrency: 4 });
   const waiting = enterAll(pacer, Array<string>(10).fill("/api/v1/apps"));
   await settled();
-  waiting[0]?.permit?.leave(null);
+  waiting[0]?.permit?.leave("no_limit");
   await settled();
   expect(inside(waiting)).toBe(5);
 });
 
-test("an attempt without an answer teaches nothing: the next one goes alone too", async () => {
+test("a refusal that names no window teaches nothing: the next one goes alone too", async () => {
   const { pacer } = createPacer();
   const waiting = enterAll(pacer, Array<string>(10).fill("/api/v1/apps"));
   await settled();
-  waiting[0]?.permit?.leave(undefined);
+  waiting[0]?.permit?.leave("refused");
   await settled();
   expect(inside(waiting)).toBe(2);
+});
+
+test("after a request without an answer the others do not wait for each other's silence, until one is answered", async () => {
+  const { pacer, clock } = createPacer({ concurrency: 4 });
+  const waiting = enterAll(pacer, Array<string>(10).fill("/api/v1/apps"));
+  await settled();
+  waiting[0]?.permit?.leave("silence");
+  await settled();
+  expect(inside(waiting)).toBe(5);
+  waiting[1]?.permit?.leave(facts(clock, { limit: 4, remaining: 3 }));
+  await settled();
+  expect(inside(waiting)).toBe(5);
 });
 
 test("requests under way are counted against what is left before their answers come", async () => {
@@ -227,8 +239,8 @@ test("an abort ends every wait with its reason, also the one for a window", asyn
 test("a permit that is given back twice counts once", async () => {
   const { pacer } = createPacer({ concurrency: 1 });
   const permit = await pacer.enter("/api/v1/a");
-  permit.leave(null);
-  permit.leave(null);
+  permit.leave("no_limit");
+  permit.leave("no_limit");
   const waiting = enterAll(pacer, ["/api/v1/a", "/api/v1/a"]);
   await settled();
   expect(inside(waiting)).toBe(1);
