@@ -57,7 +57,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       isEnding = true;
       changed(() => outbox.end(status, counts));
       const deadline = new AbortController();
-      const tooLate = sleep(options.endTimeoutMs ?? 10_000, undefined, { signal: deadline.signal }).then(
+      const tooLate = sleep(options.endTimeoutMs ?? 5000, undefined, { signal: deadline.signal }).then(
         () => warnOnce("it did not take the end of the scan in time"),
         () => undefined,
       );
@@ -80,7 +80,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
         else if (isEnding) return;
         else await nextChange();
       } catch (error) {
-        warnOnce(error instanceof Error ? error.message : "it cannot be reached");
+        warnOnce(problemOf(error));
         // A refusal stays a refusal, and what was never registered has no end that anybody waits for.
         if (isFinal(error) || (isEnding && scan === null)) return;
         await sleep(retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)]);
@@ -113,6 +113,13 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     hasWarned = true;
     warn(`The scan goes on without its live view: the gateway or broker failed: ${problem}`);
   }
+}
+
+/** What `fetch` only says in its cause: refused, reset, not found. */
+function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return "it cannot be reached";
+  const { cause } = error;
+  return cause instanceof Error && "code" in cause ? `${error.message} (${String(cause.code)})` : error.message;
 }
 
 /** 4xx but "too many": asking again would be refused again. */
