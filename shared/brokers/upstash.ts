@@ -1,4 +1,3 @@
-import { Redis } from "@upstash/redis/cloudflare";
 import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
@@ -9,6 +8,7 @@ import { parseServiceUrl } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
 import { createSharedSubscriptions } from "./shared_subscriptions.ts";
 import { unavailable } from "./unavailable.ts";
+import { createUpstashPipeline, type UpstashReply } from "./upstash_pipeline.ts";
 
 export interface UpstashBrokerOptions {
   /** `UPSTASH_REDIS_REST_URL`. */
@@ -31,9 +31,9 @@ const maxWaitingChars = 16_000_000;
 /**
  * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): one streaming response per channel.
  *
- * Publishing goes through the vendor's client; subscribing does not, because its `subscribe` tells nobody when the stream
- * ends. On Workers create one broker for each request or Durable Object: what is published together travels in one
- * request, and a Worker may not do another request's I/O.
+ * Without the vendor's client: its `subscribe` tells nobody when the stream ends, and see `upstash_pipeline.ts`. On Workers
+ * create one broker for each request or Durable Object: what is published together travels in one request, and a Worker
+ * may not do another request's I/O.
  *
  * A publish that timed out may still have been taken; one that was refused or could not connect was not.
  */
@@ -44,30 +44,16 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   const url = parseServiceUrl(options.url, "UPSTASH_REDIS_REST_URL");
   const secrets = [token];
   const closing = new AbortController();
-  const redis = new Redis({
-    url,
-    token,
-    // A retry would publish twice when only the answer was lost. (`retry: false` still means one retry.)
-    retry: { retries: 0 },
-    // The fetch standard refuses `keepalive` for bodies over 64 KiB.
-    keepAlive: false,
-    signal: () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
-    automaticDeserialization: false,
-    enableAutoPipelining: false,
-    enableTelemetry: false,
-    readYourWrites: false,
-  });
+  const pipeline = createUpstashPipeline({ url, token, timeoutMs, signal: closing.signal });
 
   const queue = createSendQueue<{ readonly key: string; readonly message: string }>({
     sizeOf: ({ message }) => message.length,
     maxBatchSize: maxBatchChars,
     maxWaitingSize: maxWaitingChars,
     async send(items) {
-      const pipeline = redis.pipeline();
-      for (const { key, message } of items) pipeline.publish(key, message);
       try {
-        const results = await pipeline.exec({ keepErrors: true });
-        return items.map((_, index) => toPublishFailure(results[index]));
+        const replies = await pipeline(items.map(({ key, message }) => ["publish", key, message]));
+        return replies.map(toPublishFailure);
       } catch (error) {
         throw toFailure("publish", error);
       }
@@ -93,7 +79,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
         isConfirmation: ({ data }) => data.startsWith(`subscribe,${key},`),
         toMessage: (event) => toMessage(event, key),
         // Upstash promises no keep-alive of its own. Every subscriber of the channel hears this one.
-        onQuiet: () => void redis.publish(key, pingMessage).catch(() => undefined),
+        onQuiet: () => void pipeline([["publish", key, pingMessage]]).catch(() => undefined),
         timeoutMs,
         quietMs,
         patienceMs,
@@ -114,7 +100,8 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     async ping() {
       requireOpen("ping");
       try {
-        await redis.ping();
+        const [reply] = await pipeline([["ping"]]);
+        if (reply?.error !== undefined) throw new Error(reply.error);
       } catch (error) {
         throw toFailure("ping", error);
       }
@@ -129,33 +116,30 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     if (closing.signal.aborted) throw unavailable(`Cannot ${action}: the broker is closed`, { secrets });
   }
 
-  function toPublishFailure(result: { readonly error?: string } | undefined): AppError | null {
-    if (result === undefined) return unavailable("Cannot publish: Upstash did not answer for the message", { secrets });
-    return result.error === undefined ? null : toFailure("publish", new Error(result.error));
+  function toPublishFailure({ error }: UpstashReply): AppError | null {
+    return error === undefined ? null : toFailure("publish", new Error(error));
   }
 
   function toFailure(action: string, error: unknown): AppError {
     if (closing.signal.aborted) return unavailable(`Cannot ${action}: the broker was closed`, { secrets });
-    // The client repeats the whole command in its error.
-    const words = error instanceof Error ? (error.message.split(", command was: ", 1)[0] ?? "") : "";
-    const cause = error instanceof Error && error.message === words ? error : new Error(words);
+    const words = error instanceof Error ? error.message : "";
     if (/WRONGPASS|unauthorized|HTTP 40[13]\b/i.test(words)) {
       return unavailable(`Cannot ${action}: Upstash refused the token (UPSTASH_REDIS_REST_TOKEN)`, {
-        cause,
+        cause: error,
         secrets,
         retryAfterSeconds: 30,
       });
     }
     if (/NOPERM/.test(words)) {
       return unavailable(`Cannot ${action}: the token (UPSTASH_REDIS_REST_TOKEN) may not do that`, {
-        cause,
+        cause: error,
         secrets,
         retryAfterSeconds: 30,
       });
     }
     const isLate = error === undefined || (error instanceof Error && error.name === "TimeoutError");
     const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
-    return unavailable(`Cannot ${action}: Upstash ${what}`, { cause, secrets });
+    return unavailable(`Cannot ${action}: Upstash ${what}`, { cause: error, secrets });
   }
 }
 
