@@ -29,12 +29,12 @@ export interface AdminContext {
   readonly nowMs: () => number;
 }
 
-export interface Tenant {
+interface Tenant {
   readonly id: string;
   readonly name: string;
 }
 
-export interface ApiKey {
+interface ApiKey {
   readonly id: string;
   readonly tenant_id: string;
   readonly name: string;
@@ -72,7 +72,7 @@ export async function executeAdmin(
 
 const roleDenied = "42501";
 
-export async function createTenant({ database }: AdminContext, args: AdminArguments): Promise<Tenant> {
+async function createTenant({ database }: AdminContext, args: AdminArguments): Promise<Tenant> {
   const name = parseName(args);
   const [tenant] = await asOwner(database, (tx) =>
     tx.insert(tenants).values({ name }).returning({ id: tenants.id, name: tenants.name }),
@@ -80,14 +80,14 @@ export async function createTenant({ database }: AdminContext, args: AdminArgume
   return required(tenant);
 }
 
-export async function listTenants({ database }: AdminContext): Promise<readonly Tenant[]> {
+async function listTenants({ database }: AdminContext): Promise<readonly Tenant[]> {
   return asOwner(database, (tx) =>
     tx.select({ id: tenants.id, name: tenants.name }).from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id)),
   );
 }
 
 /** Makes the subject a member. Doing it twice is fine. */
-export async function createUser(
+async function createUser(
   { database }: AdminContext,
   args: AdminArguments,
 ): Promise<{ readonly tenant_id: string; readonly sub: string }> {
@@ -105,7 +105,7 @@ export async function createUser(
 }
 
 /** Ends a membership; the member's streams close within the recheck interval. */
-export async function removeUser(
+async function removeUser(
   { database }: AdminContext,
   args: AdminArguments,
 ): Promise<{ readonly tenant_id: string; readonly sub: string; readonly removed: true }> {
@@ -120,7 +120,7 @@ export async function removeUser(
   return { tenant_id: tenantId, sub, removed: true };
 }
 
-export async function createTenantApiKey(
+async function createTenantApiKey(
   { database }: AdminContext,
   args: AdminArguments,
 ): Promise<Pick<ApiKey, "id" | "tenant_id" | "name" | "prefix"> & { readonly api_key: string }> {
@@ -135,7 +135,7 @@ export async function createTenantApiKey(
   return { id: required(created).id, tenant_id: tenantId, name, prefix, api_key: apiKey };
 }
 
-export async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly ApiKey[]> {
+async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly ApiKey[]> {
   const tenantId = parseTenantId(args);
   const rows = await asOwner(database, (tx) =>
     tx
@@ -149,7 +149,7 @@ export async function listApiKeys({ database }: AdminContext, args: AdminArgumen
 }
 
 /** Ends a key; the first time counts. */
-export async function revokeApiKey({ database }: AdminContext, args: AdminArguments): Promise<ApiKey> {
+async function revokeApiKey({ database }: AdminContext, args: AdminArguments): Promise<ApiKey> {
   const id = parseUuid(args["id"], "the API key's id");
   const [row] = await asOwner(database, (tx) =>
     tx
@@ -163,7 +163,7 @@ export async function revokeApiKey({ database }: AdminContext, args: AdminArgume
 }
 
 /** A JWT that this gateway accepts while no issuer is configured. */
-export async function createToken(
+async function createToken(
   { database, developmentKey, tenantClaim, nowMs }: AdminContext,
   args: AdminArguments,
 ): Promise<{ readonly access_token: string; readonly expires_at: string }> {

@@ -28,7 +28,7 @@ export interface AuthenticatorOptions {
   readonly findApiKeyForStream?: FindApiKey;
 }
 
-export type FindApiKey = (hash: string) => Promise<{ readonly id: string; readonly tenantId: string } | null>;
+type FindApiKey = (hash: string) => Promise<{ readonly id: string; readonly tenantId: string } | null>;
 
 /** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;

@@ -44,7 +44,7 @@ export interface WebAssets {
   read(path: string): Promise<WebAsset | null>;
 }
 
-export interface WebAsset {
+interface WebAsset {
   readonly body: string | Uint8Array<ArrayBuffer>;
   readonly contentType: string;
 }

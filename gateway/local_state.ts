@@ -22,7 +22,7 @@ export interface DevelopmentKey {
   sign(claims: DevelopmentClaims): Promise<string>;
 }
 
-export interface DevelopmentClaims {
+interface DevelopmentClaims {
   readonly tenantClaim: string;
   readonly tenantId: string;
   readonly sub: string;

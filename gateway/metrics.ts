@@ -8,7 +8,7 @@ export interface Metrics {
   eventPublished(outcome: "taken" | "refused" | "unavailable"): void;
 }
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly method: string;
   readonly route: string;
   readonly status: number;

@@ -7,7 +7,7 @@ export interface Page<Item> {
 }
 
 /** Where a page begins: after the item with this time and key. It stays right while items are added. */
-export interface Position {
+interface Position {
   readonly createdAt: Date;
   readonly key: string;
 }

@@ -2,7 +2,7 @@ import { AppError, type ErrorCode } from "../shared/app_error.ts";
 import { EventError } from "../shared/event.ts";
 
 /** What is refused by HTTP itself, before any rule of ours. */
-export type ProblemCode = ErrorCode | "method_not_allowed" | "unsupported_media_type" | "internal";
+type ProblemCode = ErrorCode | "method_not_allowed" | "unsupported_media_type" | "internal";
 
 /** A problem document, https://www.rfc-editor.org/rfc/rfc9457 */
 export interface Problem {

@@ -29,7 +29,7 @@ export interface RunningGateway {
   stop(options?: StopOptions): Promise<void>;
 }
 
-export interface StopOptions {
+interface StopOptions {
   /** How long the closing of streams is spread. Default 3,000. */
   readonly drainMs?: number;
 }

@@ -9,7 +9,7 @@ export interface AsyncApi {
   readonly components: { readonly messages: Readonly<Record<string, EventMessage>> };
 }
 
-export interface EventMessage {
+interface EventMessage {
   readonly name: string;
   readonly summary: string;
   readonly contentType: string;

@@ -19,7 +19,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly description?: string;

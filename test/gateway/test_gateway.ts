@@ -11,7 +11,7 @@ import { openTestPglite } from "../support/pglite.ts";
 export const issuer = "https://issuer.test";
 export const audience = "scanstream-test";
 
-export interface TestTenant {
+interface TestTenant {
   readonly id: string;
   readonly apiKey: string;
   readonly apiKeyId: string;
@@ -33,18 +33,18 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-export interface Claims {
+interface Claims {
   readonly tenant_id?: unknown;
   readonly sub?: unknown;
   readonly [claim: string]: unknown;
 }
 
-export interface SignOptions {
+interface SignOptions {
   readonly header?: Readonly<Record<string, unknown>>;
   readonly key?: CryptoKey | Uint8Array;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly method?: string;
   /** `Api-Key …` or `Bearer …`. */
   readonly as?: string;

@@ -1,5 +1,5 @@
-import { scanChannel, scanPrefix } from "../../../shared/scan_events.ts";
 import { defineEventStream, ended, type ChannelsRequest, type ChannelsResult } from "../../define_event_stream.ts";
+import { scanChannel, scanPrefix } from "./events.ts";
 import { hasEnded } from "./scan.ts";
 import { selectScan } from "./scan_store.ts";
 

@@ -88,7 +88,7 @@ const longText = text(0, 65_536);
 const name = text(0, 2048);
 
 /** Other fields, like those a report's finding has, are ignored. */
-export const findingSchema = v.object(
+const findingSchema = v.object(
   {
     fingerprint: text(1, 200),
     check: text(1, 200),
@@ -122,7 +122,7 @@ export const findingSchema = v.object(
   fieldMessage,
 );
 
-export const maxFindings = 1000;
+const maxFindings = 1000;
 const findingsMessage = `expected an array of at most ${maxFindings} findings`;
 
 export const newFindingsSchema = v.strictObject(
