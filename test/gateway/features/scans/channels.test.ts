@@ -13,7 +13,12 @@ let key: string;
 beforeAll(async () => {
   database = await openTestPglite();
   gateway = await startTestGateway(
-    { EVENTSTREAM_MAX_STREAMS_PER_TENANT: "2", EVENTSTREAM_MAX_STREAMS: "3", CORS_ORIGINS: "https://app.test" },
+    {
+      EVENTSTREAM_MAX_STREAMS_PER_TENANT: "2",
+      EVENTSTREAM_MAX_STREAMS: "3",
+      EVENTSTREAM_RECHECK_SECONDS: "1",
+      CORS_ORIGINS: "https://app.test",
+    },
     { database },
   );
   key = `Api-Key ${gateway.acme.apiKey}`;
@@ -60,6 +65,30 @@ describe("the event stream", () => {
     expect(response.headers.get("content-encoding")).toBeNull();
     expect(response.headers.get("content-length")).toBeNull();
     expect(await readStream(response, ": open\n\n")).toMatch(/^retry: 2000\n: /);
+  });
+
+  test("closes when the key is revoked, or the member removed, also behind a stream token", async () => {
+    const scan = await createScan(gateway, gateway.acme);
+    const { admin } = gateway.gateway;
+    const newKey = (await admin("api-key.create", { tenant: gateway.acme.id, name: "x" })) as {
+      id: string;
+      api_key: string;
+    };
+    const membership = { tenant: gateway.acme.id, sub: "leaver" };
+    await admin("user.create", membership);
+    const user = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub: "leaver" })}`;
+    const issued = await gateway.request("/api/v1/stream-tokens", { as: user, json: { scan_id: scan.id } });
+    const { access_token: streamToken } = (await issued.json()) as { access_token: string };
+    const streams = await Promise.all([
+      gateway.request(scan.event_stream, { as: `Api-Key ${newKey.api_key}` }),
+      gateway.request(`${scan.event_stream}?access_token=${streamToken}`),
+    ]);
+    const texts = Promise.all(streams.map((stream) => readStream(stream, /^\u0000/)));
+    const endedMs = Date.now();
+    await admin("api-key.revoke", { id: newKey.id });
+    await admin("user.remove", membership);
+    for (const text of await texts) expect(text).toMatch(/: close revoked\n\n$/);
+    expect(Date.now() - endedMs).toBeLessThan(3000);
   });
 
   test("over a tenant's bound is 429, over the process's 503, and a place that is left is free again", async () => {
