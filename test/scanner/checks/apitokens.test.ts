@@ -119,6 +119,12 @@ describe(notSuper, () => {
     ["no groups", anOwner({ groups: obtained([]) }), "PASS", null],
     ["the role itself", anOwner({ roles: obtained([aRole("SUPER_ADMIN")]), groups: null }), "FAIL", null],
     [
+      "the role by its type alone",
+      anOwner({ roles: obtained([{ type: "SUPER_ADMIN", label: "Owner" }]), groups: null }),
+      "FAIL",
+      null,
+    ],
+    [
       "the role by its label",
       anOwner({ roles: obtained([{ label: "Super Administrator" }]), groups: null }),
       "FAIL",

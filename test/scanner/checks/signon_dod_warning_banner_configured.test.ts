@@ -214,24 +214,21 @@ test("wordsOf folds what is set in many ways", () => {
   expect(wordsOf("  The \u201CUSG\u201D\u2014it\u2019s\u00A0one\u200B. ")).toBe(" the usg it s one ");
 });
 
-test("a page built to be slow is read in a moment", () => {
-  const started = performance.now();
-  for (const part of [
-    '<a "',
-    "<script",
-    "<!--",
-    "<script>'",
-    "<script>`${",
-    "<b x='",
-    "/*",
-    "&amp",
-    "<script>/[",
-    '<script type="text/html">',
-    "<script>`<script>`",
-  ]) {
-    wordsOfPage(part.repeat(20_000));
-  }
-  expect(performance.now() - started).toBeLessThan(10_000);
+// Nested quotes, tags and templates that never end: the time limit of the test is the assertion.
+test.each([
+  ['<a "'],
+  ["<script"],
+  ["<!--"],
+  ["<script>'"],
+  ["<script>`${"],
+  ["<b x='"],
+  ["/*"],
+  ["&amp"],
+  ["<script>/["],
+  ['<script type="text/html">'],
+  ["<script>`<script>`"],
+])("a page of nothing but %j is read to its end", (part) => {
+  expect(wordsOfPage(part.repeat(20_000))).not.toContain("penetration");
 });
 
 function pieces(length: number): readonly string[] {
