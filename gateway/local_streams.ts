@@ -34,7 +34,7 @@ export interface LocalStreamsOptions {
   readonly random?: () => number;
 }
 
-export interface StreamStats extends HubStats {
+interface StreamStats extends HubStats {
   /** Places taken against the bounds: streams that are open, being opened, or sending their last bytes. */
   readonly streams: number;
 }

@@ -23,7 +23,7 @@ export interface StreamSurroundings {
 }
 
 /** The first bytes of every stream: proxies and clients see at once that it is open. */
-export const firstChunk = encodeChunk(encodeRetry(2000) + encodeComment("open"));
+const firstChunk = encodeChunk(encodeRetry(2000) + encodeComment("open"));
 const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
 
 /**

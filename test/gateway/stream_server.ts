@@ -63,7 +63,7 @@ export interface StreamServer extends AsyncDisposable {
   send(principal?: Partial<Principal>, request?: Partial<RawRequest> & OpenOptions): Promise<RawClient>;
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   readonly channels?: readonly string[];
   readonly endsAfterTerminalEvent?: boolean;
 }
