@@ -24,7 +24,6 @@ test.for<[string, BrowserContextOptions]>([
   ["light", { colorScheme: "light" }],
   ["dark", { colorScheme: "dark" }],
   ["light on a phone", { colorScheme: "light", viewport: phone }],
-  ["dark on a phone", { colorScheme: "dark", viewport: phone }],
 ])("axe finds nothing wrong in any state, %s", async ([, options]) => {
   const tenant = await gateway.createTenant("Acme");
   await using watched = await openPage(browser, gateway.url, { reducedMotion: "reduce", ...options });
