@@ -129,7 +129,7 @@ test("a doctor warns when a rate limit is nearly used up", async () => {
   };
   expect(resultOf(await examine(env), "rate_limits")).toMatchObject({
     state: "warn",
-    detail: expect.stringContaining("policies: 9 of 100 left") as string,
+    detail: expect.stringContaining("9 of 100 left") as string,
   });
   idp.on("GET", "/api/v1/policies", { body: [], headers: rateHeaders(100, 10, 30, clock.nowMs()) });
   expect(resultOf(await examine(env), "rate_limits").state).toBe("ok");

@@ -176,7 +176,7 @@ test.each<[string, Reply, string]>([
 ])("an organization whose every read gives %s is not called badly set up", async (_, reply, code) => {
   const idp = await scripted();
   for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, reply);
-  const error = await refusal(idp, { timeoutMs: 150 });
+  const error = await refusal(idp, { timeoutMs: reply.fault === "hang" ? 400 : 5000 });
   expect(error.code).toBe(code);
   expect(error.message).not.toMatch(/credential|opaque-token/i);
   expect(new Set(apiReads(idp)).size).toBe(2);
@@ -190,7 +190,7 @@ test.each<[string, Reply, string]>([
 ])("a first contact that meets %s", async (_, reply, code) => {
   const idp = await scripted();
   idp.on("GET", "/.well-known/okta-organization", reply);
-  const error = await refusal(idp, { timeoutMs: 80 });
+  const error = await refusal(idp, { timeoutMs: reply.fault === "hang" ? 400 : 5000 });
   expect(error.code).toBe(code);
   expect(idp.seen(tokenPath)).toHaveLength(0);
   if (reply.status === 301) expect(error.message).toContain("https://new-name.okta.com");

@@ -97,7 +97,7 @@ test.each<[string, Reply, string, number | null, string | null]>([
   ["reset", { fault: "reset" }, "provider_error", null, null],
   ["cut-off connection", { fault: "cut", body: [{ id: "p1" }] }, "provider_error", null, null],
 ])("a list that is answered with %s is missing for its own reason", async (_, reply, reason, httpStatus, errorCode) => {
-  const { idp, client } = await setUp({ timeoutMs: 150 });
+  const { idp, client } = await setUp({ timeoutMs: reply.fault === "hang" ? 400 : 5000 });
   idp.on("GET", path, reply);
   const reading = await client.getList(request);
   expect(reading).toEqual({

@@ -84,7 +84,7 @@ test("parseRetryAfterMs reads seconds and dates", () => {
 });
 
 test.each([
-  ["/api/v1/policies?type=PASSWORD", "policies", "policies"],
+  ["/api/v1/policies?type=PASSWORD", "policies type=PASSWORD", "policies"],
   ["/api/v1/policies/00p1/rules", "policies * rules", "policies"],
   ["/api/v1/policies/x/rules?limit=1", "policies * rules", "policies"],
   ["/api/v1/brands/b1/pages/sign-in/customized", "brands * pages * customized", "brands"],

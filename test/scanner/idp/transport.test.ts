@@ -77,7 +77,7 @@ test("a transport waits as long as a 503 asks for, within reason", async () => {
 });
 
 test("a first contact that is not answered in time is told at once", async () => {
-  const { idp, transport } = await setUp({ timeoutMs: 80 });
+  const { idp, transport } = await setUp({ timeoutMs: 400 });
   idp.on("GET", "/api/v1/x", { fault: "hang" });
   await expect(transport.send(get("/api/v1/x"))).rejects.toMatchObject({ kind: "timeout" });
   expect(idp.requests).toHaveLength(1);
