@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import { endpointOf, type RateFacts } from "./rate_limit.ts";
+import { contradicts, signatureOf, type RateWindow } from "./rate_window.ts";
 
 export interface PacerOptions {
   readonly clock: Clock;
@@ -186,7 +187,8 @@ export class Pacer {
     // An answer that was overtaken by one of the next window says nothing any more.
     if (known !== null && known.resetSeconds > facts.resetSeconds) return;
     const shared = this.#windows.get(signatureOf(facts, null));
-    if (shared !== undefined && contradicts(shared, { lane, facts, startedAt })) this.#apart.add(lane.family);
+    if (shared !== undefined && contradicts(shared, { family: lane.family, facts, startedAt }))
+      this.#apart.add(lane.family);
     lane.limit = facts.limit;
     const signature = signatureOf(facts, this.#apart.has(lane.family) ? lane.family : null);
     const seen = { remaining: facts.remaining, seenAt: ++this.#sequence, seenBy: lane.family };
@@ -287,19 +289,6 @@ interface Waiter {
   reject(reason: unknown): void;
 }
 
-interface RateWindow {
-  /** The least that any answer has shown to be left. */
-  remaining: number;
-  /** When, and by which family, that was seen. */
-  seenAt: number;
-  seenBy: string;
-  /** Requests under way that will count in it. */
-  active: number;
-  resetAtMs: number;
-  readonly resetSeconds: number;
-  readonly limit: number;
-}
-
 interface Verdict {
   readonly isOpen: boolean;
   readonly isThrottled: boolean;
@@ -315,19 +304,4 @@ function throttledUntil(wakeAtMs: number): Verdict {
 
 function liveWindow(lane: Lane, nowMs: number): RateWindow | null {
   return lane.window !== null && lane.window.resetAtMs > nowMs ? lane.window : null;
-}
-
-interface Sighting {
-  readonly lane: Lane;
-  readonly facts: RateFacts;
-  readonly startedAt: number;
-}
-
-/** A shared window only ever empties: more left than another family saw before this request began means two windows. */
-function contradicts(window: RateWindow, { lane, facts, startedAt }: Sighting): boolean {
-  return window.seenBy !== lane.family && window.seenAt < startedAt && facts.remaining >= window.remaining;
-}
-
-function signatureOf(facts: RateFacts, family: string | null): string {
-  return `${facts.limit}/${facts.resetSeconds}/${family ?? ""}`;
 }
