@@ -169,6 +169,29 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
+    name: "subscribe does not resolve before the broker has confirmed",
+    async run(harness) {
+      const channel = harness.createChannel();
+      const broker = harness.createBroker();
+      // So that what is missing is the confirmation, not the connection.
+      await record(broker, harness.createChannel());
+      harness.network.stall();
+      let isOpen = false;
+      const pending = record(broker, channel).then((recording) => {
+        isOpen = true;
+        return recording;
+      });
+      await harness.createDirectBroker().publish(channel, eventMessage({ n: 0 }));
+      await sleep(200);
+      assert.equal(isOpen, false);
+      harness.network.restore();
+      const recording = await pending;
+      await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
+      await recording.untilCount(1);
+      assert.deepEqual(recording.messages, [eventMessage({ n: 1 })]);
+    },
+  },
+  {
     name: "a cut while subscribing rejects, for all who wait for it",
     async run(harness) {
       const channel = harness.createChannel();

@@ -99,6 +99,28 @@ test("createGatewayBroker sends the message as the body, with the key, to the en
   expect(sent).toEqual([["POST", url, `Api-Key ${apiKey}`, "application/json", "manual", eventMessage({ n: 1 })]]);
 });
 
+test("createGatewayBroker has one request of a channel in flight, in the order of the calls", async () => {
+  const bodies: unknown[] = [];
+  let inFlight = 0;
+  let mostInFlight = 0;
+  const broker = open("https://gateway.example", {
+    fetch: async (_, init) => {
+      inFlight += 1;
+      mostInFlight = Math.max(mostInFlight, inFlight);
+      // The later ones answer sooner.
+      for (let turns = 5 - bodies.length; turns > 0; turns -= 1) await new Promise((resolve) => setImmediate(resolve));
+      bodies.push(init?.body);
+      inFlight -= 1;
+      return new Response(null, { status: 202 });
+    },
+  });
+  const channel = createChannel();
+  const messages = [1, 2, 3, 4, 5].map((n) => eventMessage({ n }));
+  await Promise.all(messages.map((message) => broker.publish(channel, message)));
+  expect(mostInFlight).toBe(1);
+  expect(bodies).toEqual(messages);
+});
+
 test("createGatewayBroker publishes on one channel while another waits", async () => {
   const blocked = Promise.withResolvers<Response>();
   const [slow, fast] = [createChannel(), createChannel()];

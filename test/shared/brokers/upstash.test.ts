@@ -171,7 +171,8 @@ test.each([
   const broker = open(bridge.url);
   const recording = await record(broker, channel);
   bridge.writeRaw(typeof bytes === "string" ? bytes.replace("CHANNEL", `scanstream:2:${channel}`) : bytes);
-  bridge.writeRaw(`data: message,scanstream:2:${channel},after\n\n`);
+  // What does not end is given up while it does not end.
+  if (bytes.includes("\n\n")) bridge.writeRaw(`data: message,scanstream:2:${channel},after\n\n`);
   expect(await recording.untilLost()).toBe("garbage");
   expect(recording.messages).toEqual([]);
   await bridge.untilStreamCount(0);
@@ -226,7 +227,9 @@ test("createUpstashBroker follows no redirect with its token", async () => {
   });
   const broker = open(url);
   await unavailability(broker.subscribe(["ch"], quiet, never), [token]);
+  expect(seen).toEqual([]);
   await unavailability(broker.publish("ch", "message"), [token]);
+  // The vendor's client follows, and the fetch standard takes the token off on the way.
   expect(seen.filter((authorization) => authorization !== undefined)).toEqual([]);
 });
 
