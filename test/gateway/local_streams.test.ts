@@ -196,21 +196,16 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     expect(counted.opened()).toBe(0);
   });
 
-  test("S5: an idle stream hears a heartbeat within its time, a busy one does not need it", async () => {
+  // How soon is proven in open_stream.test.ts, where time is the test's.
+  test("S5: an idle stream hears heartbeats, a busy one does not need them", async () => {
     const broker = createMemoryBroker();
-    await using server = await startStreamServer({ createSink, subscriber: broker, bounds: { heartbeatSeconds: 0.4 } });
+    await using server = await startStreamServer({ createSink, subscriber: broker, bounds: { heartbeatSeconds: 1 } });
     const busyChannel = makeChannelName("job", tenantId, "busy");
     const [idle, busy] = await Promise.all([server.open(), server.open({}, { channels: [busyChannel] })]);
-    const times: number[] = [performance.now()];
-    idle.socket.on("data", () => times.push(performance.now()));
-    const ticking = setInterval(() => void sendEvent(broker, busyChannel, "job.delta", { n: 1 }), 50);
-    await idle.until(() => idle.body().split(": heartbeat\n\n").length > 4);
+    const ticking = setInterval(() => void sendEvent(broker, busyChannel, "job.delta", { n: 1 }), 20);
+    await idle.untilBody(": heartbeat\n\n: heartbeat\n\n");
     clearInterval(ticking);
-    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-    // That none comes later than the heartbeat is proven where time is the test's; this is a real, busy machine.
-    expect(Math.max(...gaps)).toBeLessThan(800);
-    expect(Math.min(...gaps)).toBeGreaterThan(200);
-    expect(idle.body()).toBe(head + ": heartbeat\n\n".repeat(4));
+    expect(idle.body()).toBe(head + ": heartbeat\n\n".repeat(2));
     expect(busy.body()).not.toContain("heartbeat");
   });
 
