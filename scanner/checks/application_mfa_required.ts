@@ -1,6 +1,5 @@
-import type { JsonObject } from "../artifacts.ts";
+import type { JsonObject, BuiltInApp, Evidence } from "../artifacts.ts";
 import { defineCheck, type CheckContext, type Explanation } from "../check.ts";
-import type { BuiltInApp, Evidence } from "../artifacts.ts";
 import type { ChainPath, FactorKind } from "./reading/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./reading/built_in_app.ts";
 import { readWord } from "./reading/fields.ts";

@@ -1,5 +1,4 @@
-import type { BuiltInApp, Evidence, JsonObject } from "../artifacts.ts";
-import { isJsonObject } from "../artifacts.ts";
+import { type BuiltInApp, type Evidence, type JsonObject, isJsonObject } from "../artifacts.ts";
 import { defineCheck, type CheckContext, type Explanation } from "../check.ts";
 import type { ChainPath, ChainStep } from "./reading/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./reading/built_in_app.ts";

@@ -1,10 +1,9 @@
 import type { JsonObject } from "../artifacts.ts";
 import { defineCheck, type Check, type Explanation } from "../check.ts";
-import { fail, judgeField, type Subject } from "./reading/drafts.ts";
+import { fail, judgeField, type Subject, unreadable } from "./reading/drafts.ts";
 import { readBoolean, readNumber, type Field } from "./reading/fields.ts";
 import { isBuiltIn } from "./reading/rules.ts";
 import { judgeSessionPolicies } from "./reading/session_policies.ts";
-import { unreadable } from "./reading/drafts.ts";
 import { nameOf } from "./reading/names.ts";
 
 const atPriorityOne = 'an active rule at priority 1, not the built-in "Default Rule",';

@@ -285,8 +285,6 @@ export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts 
   };
 }
 
-export const refused = missing<never>("missing_role", "GET /api/v1/things was refused with 403 E0000006");
-
 export function aScan(changes: Partial<CollectedScan> = {}): CollectedScan {
   return {
     org_url: "https://acme.okta.com",

@@ -4,7 +4,7 @@ import { readList, readText, readWord, shown, type Field } from "./fields.ts";
 export type FactorKind = "knowledge" | "possession";
 
 /** One way to take a step. */
-export interface ChainMethod {
+interface ChainMethod {
   readonly name: string;
   /** Null: a method that this version does not know. */
   readonly factor: FactorKind | null;

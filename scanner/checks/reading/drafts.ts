@@ -58,9 +58,9 @@ export function judgeList<Item>(evidence: Evidence<readonly Item[]>, judge: List
     const drafts = evidence.value.map((item) => judge.each(item)).filter((draft) => draft !== null);
     return drafts.length > 0 ? drafts : judge.none(evidence.value);
   }
-  const seen = (evidence.partial ?? []).map((item) => judge.each(item)).filter((draft) => draft?.status === "FAIL");
+  const proven = (evidence.partial ?? []).map((item) => judge.each(item)).filter((draft) => draft?.status === "FAIL");
   return [
-    ...seen.filter((draft) => draft !== null),
+    ...proven.filter((draft) => draft !== null),
     manualForMissing({ resource: null, expected: judge.expected }, evidence),
   ];
 }
