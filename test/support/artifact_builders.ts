@@ -1,10 +1,4 @@
-import {
-  missing,
-  obtained,
-  type Artifacts,
-  type CollectedArtifacts,
-  type JsonObject,
-} from "../../scanner/artifacts.ts";
+import { obtained, type Artifacts, type CollectedArtifacts, type JsonObject } from "../../scanner/artifacts.ts";
 import type { CollectedScan } from "../../scanner/artifacts_document.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { EvaluationContext } from "../../scanner/evaluate.ts";
