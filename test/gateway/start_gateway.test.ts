@@ -8,18 +8,22 @@ import { ConfigError, parseConfig } from "../../gateway/config.ts";
 import { silentLog } from "../../gateway/log.ts";
 import { startGateway } from "../../gateway/start_gateway.ts";
 import { createStaticFiles } from "../../gateway/static_files.ts";
-import { openTestPglite } from "../support/pglite.ts";
-import { createScan, member, problemOf, readStream, startTestGateway } from "./test_gateway.ts";
+import { createScan, member, openSharedDatabase, problemOf, readStream, startTestGateway } from "./test_gateway.ts";
 
 let directory: string;
+let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
 beforeAll(async () => {
+  shared = await openSharedDatabase();
   directory = await mkdtemp(join(tmpdir(), "scanstream-"));
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
+afterAll(async () => {
+  await shared.close();
+  await rm(directory, { recursive: true, force: true });
+});
 
 describe("leaving", () => {
   test("open streams are told when to come back and closed; nothing new gets in", async () => {
-    const gateway = await startTestGateway();
+    const gateway = await startTestGateway({}, { database: shared.database });
     const scan = await createScan(gateway, gateway.acme);
     const as = `Api-Key ${gateway.acme.apiKey}`;
     const streams = await Promise.all(Array.from({ length: 10 }, () => gateway.request(scan.event_stream, { as })));
@@ -34,7 +38,7 @@ describe("leaving", () => {
   });
 
   test("a connection that is still open hears that this gateway is not ready", async () => {
-    const gateway = await startTestGateway();
+    const gateway = await startTestGateway({}, { database: shared.database });
     const scan = await createScan(gateway, gateway.acme);
     const as = `Api-Key ${gateway.acme.apiKey}`;
     const drained = gateway.gateway.parts.drain(0);
@@ -51,7 +55,7 @@ describe("leaving", () => {
   });
 
   test("twice is once", async () => {
-    const gateway = await startTestGateway();
+    const gateway = await startTestGateway({}, { database: shared.database });
     await Promise.all([gateway.gateway.stop({ drainMs: 0 }), gateway.gateway.stop({ drainMs: 0 })]);
     await gateway.stop();
   });
@@ -63,7 +67,7 @@ describe("what keeps it from starting is one clear error", () => {
       config: parseConfig({ PORT: "0", ...environment }),
       directory,
       log: silentLog,
-      database: await openTestPglite(),
+      database: shared.database,
     });
 
   test("a port that is taken", async () => {
@@ -121,7 +125,7 @@ describe("the embedded default", () => {
 });
 
 test("no secret reaches the log, whatever is sent and whatever goes wrong", async () => {
-  const database = await openTestPglite();
+  const { database } = shared;
   let isBroken = false;
   const gateway = await startTestGateway(
     { STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!" },
@@ -196,7 +200,7 @@ test("no secret reaches the log, whatever is sent and whatever goes wrong", asyn
 }, 60_000);
 
 test("each request is one line that can be joined with other services' lines", async () => {
-  const gateway = await startTestGateway();
+  const gateway = await startTestGateway({}, { database: shared.database });
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const response = await gateway.request("/api/v1/scans?limit=7", {
@@ -233,7 +237,7 @@ test("the page is served with headers that let it do only what it needs", async 
           ? { body: "", contentType: "text/javascript; charset=utf-8" }
           : null,
   };
-  const gateway = await startTestGateway({}, { webAssets: files });
+  const gateway = await startTestGateway({}, { database: shared.database, webAssets: files });
   const page = await gateway.request("/");
   expect(page.status).toBe(200);
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");

@@ -1,19 +1,30 @@
 import { request } from "node:http";
-import { afterEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
-import { openTestPglite } from "../support/pglite.ts";
-import { createScan, problemOf, readStream, startTestGateway, type TestGateway } from "./test_gateway.ts";
+import {
+  createScan,
+  openSharedDatabase,
+  problemOf,
+  readStream,
+  startTestGateway,
+  type TestGateway,
+} from "./test_gateway.ts";
 
 let gateway: TestGateway;
+let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
+beforeAll(async () => {
+  shared = await openSharedDatabase();
+});
+afterAll(() => shared.close());
 afterEach(() => gateway.stop());
 
 const away = () => Promise.reject(new AppError("unavailable", "away"));
 
 test("alive and ready say so without credentials, and are not logged", async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({}, { database: shared.database });
   expect(await (await gateway.request("/healthz")).json()).toEqual({ status: "ok" });
   const ready = await gateway.request("/readyz");
   expect(ready.status).toBe(200);
@@ -24,7 +35,7 @@ test("alive and ready say so without credentials, and are not logged", async () 
 
 test("a database that is away: not ready but alive; every route says 503, never 401 or 403", async () => {
   let isAway = false;
-  const real = await openTestPglite();
+  const real = shared.database;
   const database: Database = { ...real, transact: (statements) => (isAway ? away() : real.transact(statements)) };
   gateway = await startTestGateway({}, { database });
   const scan = await createScan(gateway, gateway.acme);
@@ -48,7 +59,7 @@ test("a database that is away: not ready but alive; every route says 503, never 
 
 test("a broker that is away: not ready", async () => {
   const broker: Broker = { ...createMemoryBroker(), ping: away };
-  gateway = await startTestGateway({}, { broker });
+  gateway = await startTestGateway({}, { database: shared.database, broker });
   expect(await problemOf(await gateway.request("/readyz"))).toMatchObject({
     status: 503,
     detail: "Not ready: the broker is away",
@@ -65,7 +76,7 @@ test("a check that never answers is over in time, and asked once however many wa
       return new Promise(() => {});
     },
   };
-  gateway = await startTestGateway({}, { broker });
+  gateway = await startTestGateway({}, { database: shared.database, broker });
   const startedMs = Date.now();
   const answers = await Promise.all(Array.from({ length: 10 }, () => gateway.request("/readyz")));
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(503));
@@ -74,7 +85,7 @@ test("a check that never answers is over in time, and asked once however many wa
 });
 
 test("metrics count what happened, by route template", async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({}, { database: shared.database });
   const scan = await createScan(gateway, gateway.acme);
   const as = `Api-Key ${gateway.acme.apiKey}`;
   await readStream(await gateway.request(scan.event_stream, { as }), ": open");
@@ -95,7 +106,7 @@ test("metrics count what happened, by route template", async () => {
 });
 
 test("metrics are for this machine: a proxy's request is refused", async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({}, { database: shared.database });
   expect((await gateway.request("/metrics")).status).toBe(200);
   for (const header of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
     const response = await gateway.request("/metrics", { headers: { [header]: "127.0.0.1" } });
@@ -104,7 +115,7 @@ test("metrics are for this machine: a proxy's request is refused", async () => {
 });
 
 test("with a port of their own, metrics are only there", async () => {
-  gateway = await startTestGateway({ METRICS_PORT: "0" });
+  gateway = await startTestGateway({ METRICS_PORT: "0" }, { database: shared.database });
   const { metricsUrl } = gateway.gateway;
   expect(await problemOf(await gateway.request("/metrics"))).toMatchObject({ status: 404 });
   const response = await fetch(metricsUrl ?? "");
@@ -114,7 +125,7 @@ test("with a port of their own, metrics are only there", async () => {
 });
 
 test("what is no request is answered in the same form", async () => {
-  gateway = await startTestGateway();
+  gateway = await startTestGateway({}, { database: shared.database });
   const { hostname, port } = new URL(gateway.url);
   const status = (options: object) =>
     new Promise<{ status: number; contentType: string | undefined }>((resolve, reject) => {

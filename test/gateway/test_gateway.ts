@@ -66,6 +66,15 @@ export async function createIssuerKey(alg = "ES256", kid = "test-key"): Promise<
 
 export const member = "member@acme.test";
 
+/** One database for several gateways, one after another: a gateway that stops leaves it open. */
+export async function openSharedDatabase(): Promise<{
+  readonly database: Database;
+  readonly close: () => Promise<void>;
+}> {
+  const database = await openTestPglite();
+  return { database: { ...database, close: async () => {} }, close: () => database.close() };
+}
+
 /** A gateway on a port of its own, over Postgres in memory, with two tenants. */
 export async function startTestGateway(
   environment: Environment = {},
