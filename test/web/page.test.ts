@@ -85,7 +85,9 @@ test("the page shows the truth after the gateway was restarted in the middle", a
     done: 1,
     total: 4,
   });
-  await page.locator(".finding", { hasText: "Before" }).waitFor();
+  await page.locator(".finding summary", { hasText: "Before" }).click();
+  // Its details are read, so that from here on only a refetch finds out what is stored.
+  await page.locator(".fact-actual", { hasText: "120 minutes" }).waitFor();
 
   await gateway.stop();
   await watched.untilConnection("reconnecting");
