@@ -30,6 +30,9 @@ interface SubscriberSettings extends RedisConnectionSettings {
   readonly pingTimeoutMs: number;
 }
 
+/** Received without the end of a message or answer: over this, somebody sends what has no place in memory. */
+const maxUnreadBytes = 8 * maxMessageBytes;
+
 /** Published but not yet answered: over this, a publisher that does not wait is refused. */
 const maxPendingChars = 16_000_000;
 
@@ -117,8 +120,10 @@ function openSubscriberConnection(settings: SubscriberSettings, onOver: () => vo
   // The byte order mark is part of a message, and what is no UTF-8 must not become a message that looks like one.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let watchdog: Watchdog | null = null;
+  let isOver = false;
 
   const connection = openRedisConnection(settings, (reason) => {
+    isOver = true;
     watchdog?.stop();
     onOver();
     const lost = Array.from(listeners.values());
@@ -136,7 +141,12 @@ function openSubscriberConnection(settings: SubscriberSettings, onOver: () => vo
   };
 
   function listen(redis: Redis): void {
-    redis.on("messageBuffer", (key: Uint8Array, message: Uint8Array) => receive(decoder.decode(key), message));
+    if (isOver) return;
+    let unreadBytes = 0;
+    redis.on("messageBuffer", (key: Uint8Array, message: Uint8Array) => {
+      unreadBytes = 0;
+      receive(decoder.decode(key), message);
+    });
     watchdog = startWatchdog({
       quietMs: settings.pingEveryMs,
       patienceMs: settings.pingTimeoutMs,
@@ -145,8 +155,13 @@ function openSubscriberConnection(settings: SubscriberSettings, onOver: () => vo
         void redis.ping().catch(() => undefined),
       onSilent: () => connection.drop("silent"),
     });
-    // Bytes, not messages: on a slow line the answer to the PING waits behind a message that is still arriving.
-    redis.stream.on("data", () => watchdog?.heard());
+    redis.stream.on("data", (chunk: Uint8Array) => {
+      // Bytes, not messages: on a slow line the answer to the PING waits behind a message that is still arriving.
+      watchdog?.heard();
+      // What is no message is short and ends with its chunk: with a line break, as everything that Redis sends.
+      unreadBytes = chunk.at(-2) === 13 && chunk.at(-1) === 10 ? 0 : unreadBytes + chunk.byteLength;
+      if (unreadBytes > maxUnreadBytes) connection.drop("garbage");
+    });
   }
 
   function receive(key: string, bytes: Uint8Array): void {

@@ -142,6 +142,19 @@ test("createRedisBroker hands over the longest message and ends a channel as gar
   expect(recording.messages).toHaveLength(1);
 });
 
+test("createRedisBroker gives a connection up whose message would not end", async () => {
+  const channel = createChannel();
+  const broker = open();
+  const recording = await record(broker, channel);
+  const key = `scanstream:2:${channel}`;
+  // Many answers are no endless message, however many bytes they are.
+  await Promise.all(Array.from({ length: 20 }, () => redis.command("PUBLISH", key, "x".repeat(maxMessageBytes))));
+  await recording.untilCount(20);
+  await redis.command("PUBLISH", key, "x".repeat(20 * maxMessageBytes));
+  expect(await recording.untilLost()).toBe("garbage");
+  await eventually(async () => (await clients()).length === 0, "the connection is closed");
+});
+
 test("createRedisBroker hands over a stranger's text as it is: the hub judges it", async () => {
   const channel = createChannel();
   const recording = await record(open(), channel);
