@@ -34,7 +34,6 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
       jwtVerifier: await openJwtVerifier(gateway.auth),
       streamTokens,
       findApiKey: (hash) => findApiKey(database, hash),
-      nowMs,
     }),
     streamTokens,
     readiness: createRequestReadiness(config, () => ping(database)),

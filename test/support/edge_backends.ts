@@ -12,15 +12,21 @@ export interface EdgeBackends {
   readonly bridge: UpstashBridge;
   /** Between the gateway and the bridge. */
   readonly bridgeNetwork: TcpProxy;
+  /** Between the gateway and Redis, for those that speak TCP. */
+  readonly redisNetwork: TcpProxy;
   readonly database: TestDatabase;
   readonly neon: NeonProxy;
-  /** The gateway's variables, for Workers and for Deno. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** The variables of a gateway on Workers: Upstash and Neon over HTTP. */
+  readonly workerEnvironment: Readonly<Record<string, string>>;
+  /** The same for a gateway that is a process: Redis and Postgres over TCP. */
+  readonly processEnvironment: Readonly<Record<string, string>>;
   createTenant(name: string): Promise<EdgeTenant>;
   /** A JWT of the issuer that the gateway accepts; `lifetimeSeconds` 600 unless said otherwise. */
   sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
   revokeApiKey(id: string): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
+  /** Every key and token that was ever given out, and the gateway's own: none may be logged. */
+  secrets(): readonly string[];
   close(): Promise<void>;
 }
 
@@ -34,6 +40,9 @@ export interface EdgeTenant {
   readonly sub: string;
 }
 
+/** What `CORS_ORIGINS` names. */
+export const listedOrigin = "https://app.example.test";
+
 const issuer = "https://issuer.test";
 const audience = "scanstream";
 
@@ -41,39 +50,50 @@ export async function startEdgeBackends(postgres: PostgresServer): Promise<EdgeB
   const redis = await startRedis();
   const bridge = await startUpstashBridge({ redisUrl: redis.url });
   const bridgeNetwork = await startTcpProxy(bridge);
+  const redisNetwork = await startTcpProxy(redis);
   const database = await createTestDatabase(postgres.adminUrl);
   const { hostname, port } = new URL(database.ownerUrl);
   const neon = await startNeonProxy({ host: hostname, port: Number(port) });
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const publicJwk = { ...(await exportJWK(publicKey)), kid: "edge", alg: "ES256", use: "sig" };
-  const environment = {
+  const common = {
     DATABASE_URL: database.appUrl,
-    DATABASE_HTTP_URL: neon.sqlEndpoint,
-    UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${bridgeNetwork.port}`,
-    UPSTASH_REDIS_REST_TOKEN: bridge.token,
     AUTH_JWKS: JSON.stringify({ keys: [publicJwk] }),
     AUTH_ISSUER: issuer,
     AUTH_AUDIENCE: audience,
     STREAM_TOKEN_SECRET: crypto.randomUUID() + crypto.randomUUID(),
-    CORS_ORIGINS: "https://app.example.test",
+    CORS_ORIGINS: listedOrigin,
   };
+  const workerEnvironment = {
+    ...common,
+    DATABASE_HTTP_URL: neon.sqlEndpoint,
+    UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${bridgeNetwork.port}`,
+    UPSTASH_REDIS_REST_TOKEN: bridge.token,
+  };
+  const processEnvironment = { ...common, REDIS_URL: `redis://127.0.0.1:${redisNetwork.port}` };
   const admin = (operation: Parameters<typeof runAdmin>[1], args: Readonly<Record<string, unknown>>) =>
     runAdmin({ DATABASE_URL: database.ownerUrl }, operation, args);
 
+  const secrets: string[] = [bridge.token, common.STREAM_TOKEN_SECRET, new URL(database.appUrl).password];
+
   async function sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds = 600): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
-    return new SignJWT({ iss: issuer, aud: audience, iat: now, exp: now + lifetimeSeconds, ...claims })
+    const token = await new SignJWT({ iss: issuer, aud: audience, iat: now, exp: now + lifetimeSeconds, ...claims })
       .setProtectedHeader({ alg: "ES256", kid: "edge" })
       .sign(privateKey);
+    secrets.push(token);
+    return token;
   }
 
   return {
     redis,
     bridge,
     bridgeNetwork,
+    redisNetwork,
     database,
     neon,
-    environment,
+    workerEnvironment,
+    processEnvironment,
     sign,
     async createTenant(name) {
       const { id } = (await admin("tenant.create", { name })) as { readonly id: string };
@@ -83,9 +103,11 @@ export async function startEdgeBackends(postgres: PostgresServer): Promise<EdgeB
         readonly id: string;
         readonly api_key: string;
       };
+      secrets.push(key.api_key);
       const token = await sign({ tenant_id: id, sub });
       return { id, name, apiKey: key.api_key, apiKeyId: key.id, token, sub };
     },
+    secrets: () => secrets,
     async revokeApiKey(id) {
       await admin("api-key.revoke", { id });
     },
@@ -96,6 +118,7 @@ export async function startEdgeBackends(postgres: PostgresServer): Promise<EdgeB
       await neon.close();
       await database.drop();
       await bridgeNetwork.close();
+      await redisNetwork.close();
       await bridge.close();
       await redis.stop();
     },

@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+
+/**
+ * A running gateway as its clients see it, wherever it runs. The cases know an address and credentials, nothing of the
+ * runtime; what cannot be done from outside is a `control`, which a deployment does not have.
+ */
+export interface GatewayUnderTest {
+  /** Without a slash at its end. */
+  readonly url: string;
+  readonly tenant: ConformanceTenant;
+  /** An API key of another tenant; null: none was given. */
+  readonly strangerApiKey: string | null;
+  /** An origin of `CORS_ORIGINS`; null: none was given. */
+  readonly origin: string | null;
+  readonly control: GatewayControl | null;
+}
+
+export interface ConformanceTenant {
+  readonly id: string;
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+  /** A member's JWT; null: none was given. */
+  readonly token: string | null;
+  readonly sub: string;
+}
+
+/** What only whoever started the gateway can do. */
+export interface GatewayControl {
+  /** As the gateway was configured. */
+  readonly heartbeatSeconds: number;
+  readonly recheckSeconds: number;
+  readonly maxStreamsPerTenant: number;
+  readonly maxBufferBytes: number;
+  createTenant(name: string): Promise<ConformanceTenant & { readonly token: string }>;
+  sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
+  revokeApiKey(id: string): Promise<void>;
+  removeUser(tenantId: string, sub: string): Promise<void>;
+  /** Publishes past the gateway, whatever the message is. */
+  publishRaw(channel: string, message: string): Promise<void>;
+  /** How many subscriptions the broker has for the channel. */
+  subscriptionCount(channel: string): Promise<number>;
+  /** Breaks every connection between the gateway and the broker. */
+  cutBroker(): void;
+}
+
+/** What a case needs beside an address and an API key. */
+export type Need = "user" | "stranger" | "origin" | "control";
+
+export interface GatewayCase {
+  readonly name: string;
+  readonly needs: readonly Need[];
+  /** True: it disturbs every stream of the gateway. */
+  readonly isAlone?: boolean;
+  run(gateway: GatewayUnderTest): Promise<void>;
+}
+
+/** The needs of a case that a gateway does not meet. */
+export function missingNeeds(gateway: GatewayUnderTest, { needs }: GatewayCase): readonly Need[] {
+  const has: Readonly<Record<Need, boolean>> = {
+    user: gateway.tenant.token !== null,
+    stranger: gateway.strangerApiKey !== null,
+    origin: gateway.origin !== null,
+    control: gateway.control !== null,
+  };
+  return needs.filter((need) => !has[need]);
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  /** The whole `Authorization` header. */
+  readonly as?: string;
+  readonly json?: unknown;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export async function call({ url }: GatewayUnderTest, path: string, options: CallOptions = {}): Promise<Response> {
+  const { as, json, headers = {}, body = json === undefined ? undefined : JSON.stringify(json) } = options;
+  return fetch(`${url}${path}`, {
+    method: options.method ?? (body === undefined ? "GET" : "POST"),
+    ...(body === undefined ? {} : { body }),
+    headers: {
+      ...(as === undefined ? {} : { authorization: as }),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...headers,
+    },
+    redirect: "manual",
+  });
+}
+
+/** Checks status and form of a refusal, and that it shows nothing of what was sent. */
+export async function refused(
+  response: Response,
+  status: number,
+  code: string,
+  secrets: readonly string[] = [],
+): Promise<void> {
+  const text = await response.text();
+  assert.equal(response.status, status, `expected a refusal with ${status}: ${text.slice(0, 300)}`);
+  assert.match(response.headers.get("content-type") ?? "", /^application\/problem\+json/);
+  const problem = JSON.parse(text) as Record<string, unknown>;
+  assert.equal(problem["status"], status);
+  assert.equal(problem["code"], code);
+  for (const field of ["type", "title", "detail"]) assert.equal(typeof problem[field], "string", field);
+  for (const secret of secrets) assert.ok(!text.includes(secret), "a refusal shows a secret");
+  if (status === 401) {
+    const challenges = response.headers.get("www-authenticate") ?? "";
+    assert.match(challenges, /Bearer realm="scanstream"/);
+    assert.match(challenges, /Api-Key realm="scanstream"/);
+  }
+  if (status === 429 || status === 503) assert.match(response.headers.get("retry-after") ?? "", /^[1-9]\d*$/);
+}
+
+export interface ConformanceScan {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly channel: string;
+  readonly event_stream: string;
+  readonly status: string;
+}
+
+export const keyOf = ({ apiKey }: Pick<ConformanceTenant, "apiKey">): string => `Api-Key ${apiKey}`;
+
+export async function createScan(
+  gateway: GatewayUnderTest,
+  tenant: Pick<ConformanceTenant, "apiKey"> = gateway.tenant,
+): Promise<ConformanceScan> {
+  const response = await call(gateway, "/api/v1/scans", { as: keyOf(tenant), json: {} });
+  const text = await response.text();
+  assert.equal(response.status, 201, text);
+  return JSON.parse(text) as ConformanceScan;
+}
+
+export async function publish(
+  gateway: GatewayUnderTest,
+  scan: Pick<ConformanceScan, "channel">,
+  event: { readonly type: unknown; readonly data: unknown },
+  tenant: Pick<ConformanceTenant, "apiKey"> = gateway.tenant,
+): Promise<Response> {
+  return call(gateway, `/api/v1/channels/${scan.channel}/events`, { as: keyOf(tenant), json: event });
+}
+
+/** Publishes what the gateway has to take. */
+export async function send(
+  gateway: GatewayUnderTest,
+  scan: Pick<ConformanceScan, "channel">,
+  event: { readonly type: string; readonly data: Readonly<Record<string, unknown>> },
+  tenant?: Pick<ConformanceTenant, "apiKey">,
+): Promise<void> {
+  const response = await publish(gateway, scan, event, tenant);
+  assert.equal(response.status, 202, await response.text());
+}
+
+/** One open stream, read as it comes. */
+export interface StreamReader {
+  readonly response: Response;
+  /** Everything that was read so far and not taken. */
+  text(): string;
+  /** The same, and forgets it. */
+  take(): string;
+  /** Reads until the pattern is there; fails when the stream ends or nothing comes in time. */
+  until(pattern: RegExp | string, withinMs?: number): Promise<string>;
+  /** Reads to the end. */
+  untilEnd(withinMs?: number): Promise<string>;
+  /** Leaves, as a client that closes its tab. */
+  leave(): void;
+}
+
+/** Opens an event stream; fails unless it is a 200. `credential` null: none but what the path holds. */
+export async function openStream(
+  gateway: GatewayUnderTest,
+  path: string,
+  credential: string | null,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<StreamReader> {
+  const leaving = new AbortController();
+  const response = await fetch(`${gateway.url}${path}`, {
+    headers: { accept: "text/event-stream", ...(credential === null ? {} : { authorization: credential }), ...headers },
+    signal: leaving.signal,
+    redirect: "manual",
+  });
+  if (response.status !== 200 || response.body === null) {
+    assert.fail(`Cannot open the stream: ${response.status} ${await response.text()}`);
+  }
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+
+  async function read(until: () => boolean, withinMs: number, wanted: string): Promise<boolean> {
+    const deadlineMs = Date.now() + withinMs;
+    while (!until()) {
+      const chunk = await within(reader.read(), deadlineMs - Date.now(), () => `${wanted} in ${JSON.stringify(tail())}`);
+      if (chunk.done) return true;
+      text += decoder.decode(chunk.value, { stream: true });
+    }
+    return false;
+  }
+
+  const tail = () => text.slice(-400);
+  return {
+    response,
+    text: () => text,
+    take() {
+      const taken = text;
+      text = "";
+      return taken;
+    },
+    async until(pattern, withinMs = 10_000) {
+      const isThere = () => (typeof pattern === "string" ? text.includes(pattern) : pattern.test(text));
+      const isOver = await read(isThere, withinMs, `waited for ${pattern}`);
+      if (isOver && !isThere()) assert.fail(`The stream ended before ${pattern}: ${JSON.stringify(tail())}`);
+      return text;
+    },
+    async untilEnd(withinMs = 10_000) {
+      await read(() => false, withinMs, "waited for the end");
+      return text;
+    },
+    leave() {
+      leaving.abort();
+      reader.closed.catch(() => undefined);
+    },
+  };
+}
+
+/** Asks again and again until it is so. */
+export async function eventually(
+  isSo: () => Promise<boolean> | boolean,
+  what: string,
+  withinMs = 15_000,
+): Promise<void> {
+  const deadlineMs = Date.now() + withinMs;
+  while (!(await isSo())) {
+    if (Date.now() > deadlineMs) assert.fail(`Waited ${withinMs} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Narrows what the needs of a case have promised. */
+export function given<Value>(value: Value | null, what: Need): Value {
+  if (value === null) throw new TypeError(`Cannot run the case: it needs ${what}`);
+  return value;
+}
+
+async function within<Value>(promise: Promise<Value>, limitMs: number, what: () => string): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new assert.AssertionError({ message: `Nothing came: ${what()}` })), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

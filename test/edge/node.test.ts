@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parseConfig } from "../../gateway/config.ts";
+import { createPinoLog } from "../../gateway/pino_log.ts";
+import { startGateway, type RunningGateway } from "../../gateway/start_gateway.ts";
+import { createStaticFiles } from "../../gateway/static_files.ts";
+import { buildPage } from "../../gateway/web/build.ts";
+import { gatewayContract } from "../conformance/gateway_contract.ts";
+import type { GatewayUnderTest } from "../conformance/gateway_harness.ts";
+import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import { suitePostgres } from "../support/suite_postgres.ts";
+import { temporaryFolder } from "./temporary_folder.ts";
+import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
+
+let backends: EdgeBackends;
+let gateway: RunningGateway;
+let underTest: GatewayUnderTest;
+const log: string[] = [];
+const folder = temporaryFolder();
+
+beforeAll(async () => {
+  backends = await startEdgeBackends(await suitePostgres());
+  await buildPage(`${folder}/web`);
+  gateway = await startGateway({
+    config: parseConfig({ PORT: "0", ...smallBounds, ...backends.processEnvironment }),
+    directory: folder,
+    log: createPinoLog({ level: "debug", write: (line) => log.push(line) }),
+    webAssets: createStaticFiles(`${folder}/web`),
+  });
+  underTest = await toGatewayUnderTest(backends, gateway.url);
+});
+
+afterAll(async () => {
+  await gateway.stop({ drainMs: 0 });
+  await backends.close();
+});
+
+describeGateway("the gateway on Node", gatewayContract, () => underTest);
+
+test("S9: no secret reached the log", () => {
+  const said = log.join("");
+  expect(said).toContain("event-stream");
+  for (const secret of backends.secrets()) expect(said).not.toContain(secret);
+});
