@@ -1,4 +1,4 @@
-import { Option, type Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 import type { AdminOperation } from "./admin.ts";
 
 /** What a gateway command may touch beside its arguments. */
@@ -22,7 +22,18 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
   program
     .command("serve")
     .description("the gateway on Node; settings come from the environment (HOST, PORT, DATABASE_URL, …)")
-    .action(() => run(async (io) => (await import("./main_node.ts")).serve(io)));
+    .option(
+      "--processes <n>",
+      "as many processes on one port, each with its own share of the streams",
+      parseProcesses,
+      1,
+    )
+    .action(({ processes }: { readonly processes: number }) =>
+      run(async (io) => {
+        if (processes === 1) return (await import("./main_node.ts")).serve(io);
+        return (await import("./serve_processes.ts")).serveProcesses(io, processes);
+      }),
+    );
   program
     .command("migrate")
     .description("apply the migrations to DATABASE_URL")
@@ -47,6 +58,14 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     "create --tenant <id> --sub <sub> [--ttl <seconds>]",
     "make a JWT; only while no AUTH_JWKS… is set",
   );
+}
+
+const maxProcesses = 256;
+
+function parseProcesses(value: string): number {
+  const count = /^\d{1,3}$/.test(value) ? Number(value) : 0;
+  if (count >= 1 && count <= maxProcesses) return count;
+  throw new InvalidArgumentError(`Expected a whole number from 1 to ${maxProcesses}.`);
 }
 
 /** `usage` is the whole shape of the command: its name, required options, optional ones in brackets, arguments. */

@@ -28,7 +28,7 @@ import {
 } from "./local_state.ts";
 import type { Log } from "./log.ts";
 import type { MetricsText } from "./metrics.ts";
-import { createPrometheusMetrics } from "./prometheus.ts";
+import { createPrometheusMetrics, type ProcessMetrics } from "./prometheus.ts";
 import { createReadiness } from "./readiness.ts";
 import { requireMigrated } from "./require_migrated.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
@@ -48,6 +48,8 @@ export interface GatewayPartsOptions {
   readonly broker?: Broker;
   readonly createSink?: CreateSink;
   readonly demoSession?: DemoDependencies["demoSession"];
+  /** `/metrics` of this process and its siblings together. Default: of this process alone. */
+  readonly joinMetrics?: (own: ProcessMetrics) => MetricsText;
   /** Gives up waiting for a database that is away. */
   readonly signal?: AbortSignal;
 }
@@ -101,6 +103,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     openChannels: () => streams.stats().channels,
     isBrokerUp: () => readiness.isBrokerUp(),
   });
+  const metricsText = options.joinMetrics?.(metrics) ?? metrics;
   const streams = createLocalStreams({
     subscriber: broker,
     authority: createAuthorityCheck(database),
@@ -132,13 +135,13 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       corsOrigins: config.corsOrigins,
       log,
       metrics,
-      metricsText: config.metricsPort === null ? metrics : null,
+      metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       nowMs,
     },
     broker,
     streams,
-    metricsText: metrics,
+    metricsText,
     admin,
     async drain(overMs) {
       isDraining = true;

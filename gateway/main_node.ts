@@ -1,21 +1,37 @@
 import type { GatewayIo } from "./commands.ts";
 import { parseConfig } from "./config.ts";
 import { createPinoLog } from "./pino_log.ts";
-import { startGateway } from "./start_gateway.ts";
+import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
 import { createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
+
+/** For one of several processes. */
+export interface ServeOptions {
+  readonly pid?: number;
+  readonly joinMetrics?: GatewayOptions["joinMetrics"];
+  /** Instead of writing the addresses to standard output. */
+  readonly onListening?: (gateway: RunningGateway) => void;
+}
 
 /**
  * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained. Returns the exit code; rejects with
  * `ConfigError` when it cannot start.
  */
-export async function serve({ env, stdout, terminal, interrupted }: GatewayIo): Promise<number> {
+export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
+  const { env, terminal, interrupted } = io;
+  const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
-  const log = createPinoLog({ level: "info", write: (line) => terminal.write(line) });
+  const log = createPinoLog({ level: "info", write: (line) => terminal.write(line), ...logOptions });
   const webAssets = createStaticFiles(webFolder());
-  const gateway = await startGateway({ config, log, webAssets, signal: interrupted });
-  stdout(`The gateway listens on ${gateway.url}\n`);
-  if (gateway.metricsUrl !== null) stdout(`Metrics are on ${gateway.metricsUrl}\n`);
+  const gateway = await startGateway({
+    config,
+    log,
+    webAssets,
+    signal: interrupted,
+    ...(joinMetrics === undefined ? {} : { joinMetrics }),
+  });
+  if (onListening === undefined) sayAddresses(gateway, io);
+  else onListening(gateway);
   log.info(
     {
       url: gateway.url,
@@ -35,7 +51,15 @@ export async function serve({ env, stdout, terminal, interrupted }: GatewayIo): 
   return 0;
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** For whoever started the gateway, and for programs that wait for it. */
+export function sayAddresses({ url, metricsUrl }: Addresses, { stdout }: Pick<GatewayIo, "stdout">): void {
+  stdout(`The gateway listens on ${url}\n`);
+  if (metricsUrl !== null) stdout(`Metrics are on ${metricsUrl}\n`);
+}
+
+export type Addresses = Pick<RunningGateway, "url" | "metricsUrl">;
+
+export function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

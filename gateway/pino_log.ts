@@ -5,6 +5,8 @@ export interface PinoLogOptions {
   readonly level: "debug" | "info" | "warn" | "error";
   /** Receives each JSON line with its newline. */
   readonly write: (line: string) => void;
+  /** In every line: which of several processes wrote it. */
+  readonly pid?: number;
 }
 
 /** JSON lines, one per event, for Node and Deno. */
@@ -12,7 +14,7 @@ export function createPinoLog(options: PinoLogOptions): Log {
   return pino(
     {
       level: options.level,
-      base: null,
+      base: options.pid === undefined ? null : { pid: options.pid },
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },
       serializers: { error: stdSerializers.err },

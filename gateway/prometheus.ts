@@ -1,5 +1,26 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  collectDefaultMetrics,
+  Counter,
+  Gauge,
+  Histogram,
+  Registry,
+  type RegistryContentType,
+} from "prom-client";
 import type { Metrics, MetricsText } from "./metrics.ts";
+
+/** The metrics of one process, for several to be added up. */
+export interface ProcessMetrics {
+  /** What `addUpMetrics` takes: plain data, to be sent to another process. */
+  readJson(): Promise<readonly object[]>;
+}
+
+/** `/metrics` of several processes as one: counts and gauges are summed; what is up is up only where all say so. */
+export async function addUpMetrics(processes: readonly (readonly object[])[]): ReturnType<MetricsText["read"]> {
+  // Copied, because the types ask for an array that could be changed.
+  const registry = AggregatorRegistry.aggregate<RegistryContentType>([...processes]);
+  return { body: await registry.metrics(), contentType: registry.contentType };
+}
 
 /** Read at each scrape rather than counted: they are kept elsewhere already. */
 export interface GaugeSources {
@@ -10,16 +31,15 @@ export interface GaugeSources {
 }
 
 /** The gateway's metrics for Prometheus, on Node and Deno. One registry for each gateway: two in a process do not mix. */
-export function createPrometheusMetrics(sources: GaugeSources): Metrics & MetricsText {
+export function createPrometheusMetrics(sources: GaugeSources): Metrics & MetricsText & ProcessMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
 
   gauge("scanstream_streams_open", "Event streams that are open now", sources.openStreams);
   gauge("scanstream_channels_open", "Channels that at least one stream follows now", sources.openChannels);
-  gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", () =>
-    Number(sources.isBrokerUp() ?? 0),
-  );
+  const isBrokerUp = () => Number(sources.isBrokerUp() ?? 0);
+  gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp, "min");
 
   const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");
   const closed = counter("scanstream_streams_closed_total", "Event streams that ended, by reason", ["reason"]);
@@ -66,14 +86,16 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     async read() {
       return { body: await registry.metrics(), contentType: registry.contentType };
     },
+    readJson: () => registry.getMetricsAsJSON(),
   };
 
   function counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
     return new Counter({ name, help, labelNames, registers });
   }
 
-  function gauge(name: string, help: string, read: () => number): void {
-    const made: Gauge = new Gauge({ name, help, registers: [], collect: () => made.set(read()) });
+  /** `aggregator`: what the gauges of several processes are together. */
+  function gauge(name: string, help: string, read: () => number, aggregator: "sum" | "min" = "sum"): void {
+    const made: Gauge = new Gauge({ name, help, registers: [], aggregator, collect: () => made.set(read()) });
     registry.registerMetric(made);
   }
 }
