@@ -1,0 +1,36 @@
+import type { MeasuredProcess } from "./measured_process.ts";
+
+/** A server of event streams that is measured, ready to take connections. */
+export interface BenchServer {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+  /** What the streams of a run ask for: `channels` of them in turn, or all the same one. */
+  path(channels: number): string;
+  readonly headers: readonly string[];
+  readonly process: Pick<MeasuredProcess, "cpuSeconds" | "residentBytes">;
+  /** Sends events to the first `channels` channels, each of them `burst`, without waiting in between. */
+  publish(options: PublishOptions): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface PublishOptions {
+  readonly channels: number;
+  readonly burst: number;
+  /** Of one event's JSON, about. */
+  readonly payloadBytes: number;
+}
+
+/** The event that everybody sends: as large as a progress event, with the time in it. */
+export function makePayload(payloadBytes: number): string {
+  const nowNs = Math.round((performance.timeOrigin + performance.now()) * 1e3) * 1000;
+  const payload = {
+    scan_id: "5ca00000-0000-4000-8000-000000000000",
+    checks_done: 12,
+    checks_total: 29,
+    check: "",
+    t: nowNs,
+  };
+  const filled = { ...payload, check: "x".repeat(Math.max(0, payloadBytes - JSON.stringify(payload).length)) };
+  return JSON.stringify(filled);
+}

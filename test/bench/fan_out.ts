@@ -1,0 +1,72 @@
+import type { BenchServer, PublishOptions } from "./bench_server.ts";
+import { startLoadClient, type LoadFigures } from "./load_client.ts";
+
+export interface FanOutOptions {
+  readonly streams: number;
+  /** 1: all streams follow one channel; otherwise as many channels as streams. */
+  readonly channels: number;
+  /** How often something is published: each time after everybody has received what came before. */
+  readonly steps: number;
+  /** Events published at once. Default 1. */
+  readonly burst?: number;
+  /** Default 110: an event of about 150 bytes. */
+  readonly payloadBytes?: number;
+  /** Instead of waiting for everybody: a fixed time between two. */
+  readonly everyMs?: number;
+}
+
+export interface FanOutFigures {
+  /** Events received a second, over all streams. */
+  readonly eventsPerSecond: number;
+  /** CPU time of the server for one event of one stream. Less noisy than time where others use the machine too. */
+  readonly cpuMicroseconds: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+const timeoutSeconds = 60;
+
+/** Opens the streams, publishes, and waits until every stream has received every event. */
+export async function measureFanOut(
+  client: string,
+  server: BenchServer,
+  options: FanOutOptions,
+): Promise<FanOutFigures> {
+  const { streams, channels, steps, burst = 1, payloadBytes = 110, everyMs } = options;
+  const load = startLoadClient(client, {
+    host: server.host,
+    port: server.port,
+    path: server.path(channels),
+    headers: server.headers,
+    streams,
+    eventsPerStream: steps * burst,
+    timeoutSeconds,
+    step: streams * burst,
+  });
+  try {
+    const opened = await load.opened;
+    if (opened.failed > 0) throw new Error(`${server.name}: ${opened.failed} streams were refused (${opened.status})`);
+    const events: PublishOptions = { channels, burst, payloadBytes };
+    const cpuBefore = await server.process.cpuSeconds();
+    for (let step = 1; step <= steps; step += 1) {
+      await server.publish(events);
+      await (everyMs === undefined ? load.step(step) : new Promise((resolve) => setTimeout(resolve, everyMs)));
+    }
+    const figures = await load.result;
+    const cpuSeconds = (await server.process.cpuSeconds()) - cpuBefore;
+    requireAll(server, figures);
+    return {
+      eventsPerSecond: figures.events / figures.seconds,
+      cpuMicroseconds: (cpuSeconds / figures.events) * 1e6,
+      p50Ms: figures.p50Ms,
+      p99Ms: figures.p99Ms,
+    };
+  } finally {
+    await load.stop();
+  }
+}
+
+/** A rate over fewer events than were sent would be of another experiment. */
+function requireAll(server: BenchServer, { events, want }: LoadFigures): void {
+  if (events !== want) throw new Error(`${server.name}: ${events} of ${want} events arrived in ${timeoutSeconds} s`);
+}
