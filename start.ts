@@ -113,7 +113,7 @@ async function openDemo(gateway: RunningGateway): Promise<Demo> {
   const tenants = (await gateway.admin("tenant.list", {})) as readonly { readonly id: string }[];
   if (kept !== null && tenants.some((tenant) => tenant.id === kept.tenant_id)) return kept;
 
-  const name = "Demo";
+  const name = "Practice Inc.";
   const sub = "demo-user";
   const tenant = (await gateway.admin("tenant.create", { name })) as { readonly id: string };
   await gateway.admin("user.create", { tenant: tenant.id, sub });

@@ -6,8 +6,8 @@ export default defineConfig({
     globalSetup: ["test/support/global_setup.ts"],
     reporters:
       process.env["GITHUB_ACTIONS"] === "true"
-        ? ["default", "github-actions", "test/support/summary_reporter.ts"]
-        : ["default", "test/support/summary_reporter.ts"],
+        ? ["default", "github-actions", "./test/support/summary_reporter.ts"]
+        : ["default", "./test/support/summary_reporter.ts"],
     pool: "forks",
     maxWorkers: 2,
     testTimeout: 30_000,

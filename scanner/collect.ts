@@ -3,10 +3,9 @@ import type { Check } from "./check.ts";
 import type { CollectorContext } from "./collectors/collector.ts";
 import { collectors } from "./collectors/collectors.ts";
 import { createPolicyRules } from "./collectors/policies.ts";
-import { withConcurrency } from "./collectors/with_concurrency.ts";
 import type { IdpClient } from "./idp/idp_client.ts";
 
-/** Fetches artifacts, each once, however many checks ask for it. */
+/** Fetches artifacts, each once, however many checks ask for it; the client bounds how many requests are under way. */
 export interface Collection {
   /** Resolves when everything named is in `artifacts()`; rejects only when the scan is aborted. */
   obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts>;
@@ -17,21 +16,18 @@ export interface Collection {
 }
 
 export interface CollectionOptions {
-  /** Requests under way at one time; default 8. */
-  readonly concurrency?: number;
   readonly signal?: AbortSignal;
 }
 
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
-  const { concurrency = 8, signal } = options;
+  const { signal } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
   const collected: Partial<Record<ArtifactName, unknown>> = {};
-  const limited = withConcurrency(client, concurrency);
   const context: CollectorContext = {
-    client: limited,
+    client,
     obtain: start,
     isFetchedAnyway: (name) => started.has(name),
-    policyRules: createPolicyRules(limited),
+    policyRules: createPolicyRules(client),
   };
 
   return { obtain, obtainFor, artifacts };

@@ -8,14 +8,14 @@ export async function requireWritable(targets: {
   readonly file?: string | null;
 }): Promise<void> {
   const problems: string[] = [];
-  if (targets.directory != null) {
+  if (isNamed(targets.directory)) {
     const problem = await problemOf(async (path) => {
       await mkdir(path, { recursive: true });
       await access(path, constants.W_OK);
     }, targets.directory);
     if (problem !== null) problems.push(`--output ${JSON.stringify(targets.directory)}: ${problem}`);
   }
-  if (targets.file != null) {
+  if (isNamed(targets.file)) {
     const problem = await problemOf(async (path) => {
       await access(dirname(path), constants.W_OK);
       const isDirectory = await stat(path).then(
@@ -27,6 +27,10 @@ export async function requireWritable(targets: {
     if (problem !== null) problems.push(`--save-artifacts ${JSON.stringify(targets.file)}: ${problem}`);
   }
   if (problems.length > 0) throw new UsageError(problems);
+}
+
+function isNamed(path: string | null | undefined): path is string {
+  return path !== null && path !== undefined;
 }
 
 async function problemOf(attempt: (path: string) => Promise<void>, path: string): Promise<string | null> {

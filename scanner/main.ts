@@ -1,5 +1,6 @@
 import { Option, type Command } from "commander";
 import type { CommandIo } from "./command_io.ts";
+import { keepHeapSmall } from "./keep_heap_small.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
 import type { WatchFlags } from "./watch_command.ts";
 
@@ -17,7 +18,12 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   addConnectionOptions(scan);
   addSelectionOptions(scan);
   addReportOptions(scan);
-  scan.action((flags: ScanFlags) => run(async (io) => (await import("./scan_command.ts")).scanCommand(flags, io)));
+  scan.action((flags: ScanFlags) =>
+    run(async (io) => {
+      keepHeapSmall();
+      return (await import("./scan_command.ts")).scanCommand(flags, io);
+    }),
+  );
 
   const collect = program
     .command("collect")
@@ -27,7 +33,10 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   addConnectionOptions(collect);
   addSelectionOptions(collect);
   collect.action((flags: CollectFlags) =>
-    run(async (io) => (await import("./scan_command.ts")).collectCommand(flags, io)),
+    run(async (io) => {
+      keepHeapSmall();
+      return (await import("./scan_command.ts")).collectCommand(flags, io);
+    }),
   );
 
   const evaluate = program

@@ -1,11 +1,12 @@
-import { countStatuses, type CheckResult, type ScanStatus } from "../shared/report.ts";
+import { countStatuses, type CheckResult, type Engine, type ScanStatus } from "../shared/report.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./artifacts_document.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection } from "./collect.ts";
-import { evaluateCheck, unevaluatedResult } from "./evaluate.ts";
+import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
 import type { Connection, ConnectOptions } from "./idp/connection.ts";
 import { probeRequests } from "./idp/probe_requests.ts";
 import type { ScanCounts } from "./outbox.ts";
+import { sha256 } from "./sha256.ts";
 
 /** What a scan needs from outside; everything that waits or speaks to somebody is passed in. */
 export interface ScanParts {
@@ -20,8 +21,8 @@ export interface ScanPlan {
   readonly orgUrl: string;
   readonly clientId: string;
   readonly checks: readonly CatalogCheck[];
-  /** Requests under way at one time. */
-  readonly concurrency: number;
+  /** Whose certificates the smart card check accepts instead of the DOD's; null: the DOD's. */
+  readonly approvedIssuers: readonly string[] | null;
   /** Interrupts the scan: what was evaluated by then stands. */
   readonly signal: AbortSignal;
 }
@@ -40,29 +41,25 @@ const interrupted = {
 
 /** One scan: connect and probe, collect artifacts, evaluate each check as soon as its own artifacts are there. */
 export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<FinishedScan> {
-  const { checks, concurrency, signal } = plan;
+  const { checks, signal } = plan;
   const startedAt = parts.now().toISOString();
   const probes = probeRequests(checks.flatMap((check) => check.artifacts));
   const connection = await unlessAborted(parts.connect({ signal, probes }), signal);
   const engine = connection?.org.engine ?? "unknown";
-  const context = { engine, evaluatedAt: startedAt, orgUrl: plan.orgUrl };
-  const collection = connection === null ? null : createCollection(connection.client, { concurrency, signal });
+  const context = toContext({ ...plan, engine, evaluatedAt: startedAt });
+  const collection = connection === null ? null : createCollection(connection.client, { signal });
   const evaluated = new Map<CatalogCheck, CheckResult>();
 
-  await Promise.all(
-    checks.map(async (check) => {
-      const artifacts = collection === null ? null : await unlessAborted(collection.obtainFor(check), signal);
-      if (artifacts === null) return;
-      const result = await evaluateCheck(check, artifacts, context);
-      evaluated.set(check, result);
-      parts.onResult(result, toCounts([...evaluated.values()], checks.length));
-    }),
-  ).finally(() => connection?.close());
+  try {
+    await Promise.all(checks.map(evaluate));
+  } finally {
+    await connection?.close();
+  }
 
   return {
     status: evaluated.size < checks.length ? "cancelled" : "completed",
     results: await Promise.all(
-      checks.map((check) => evaluated.get(check) ?? unevaluatedResult(check, interrupted, context)),
+      checks.map(async (check) => evaluated.get(check) ?? unevaluatedResult(check, interrupted, context)),
     ),
     document: artifactsDocument({
       scan: {
@@ -81,6 +78,25 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
       artifacts: collection?.artifacts() ?? {},
     }),
   };
+
+  async function evaluate(check: CatalogCheck): Promise<void> {
+    const artifacts = collection === null ? null : await unlessAborted(collection.obtainFor(check), signal);
+    if (artifacts === null) return;
+    const result = await evaluateCheck(check, artifacts, context);
+    evaluated.set(check, result);
+    parts.onResult(result, toCounts([...evaluated.values()], checks.length));
+  }
+}
+
+/** What checks are judged by, online and offline. */
+export function toContext(facts: {
+  readonly engine: Engine;
+  readonly evaluatedAt: string;
+  readonly orgUrl: string;
+  readonly approvedIssuers: readonly string[] | null;
+}): EvaluationContext {
+  const { engine, evaluatedAt, orgUrl, approvedIssuers } = facts;
+  return { engine, evaluatedAt, orgUrl, sha256, ...(approvedIssuers === null ? {} : { approvedIssuers }) };
 }
 
 /** Null when the scan was interrupted; every other failure is thrown. */

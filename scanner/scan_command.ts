@@ -6,7 +6,7 @@ import { parseArtifacts } from "./artifacts_document.ts";
 import { catalog } from "./catalog/catalog.ts";
 import { selectChecks } from "./catalog/select_checks.ts";
 import type { CommandIo } from "./command_io.ts";
-import { readScannerConfig, type ScannerFlags } from "./config.ts";
+import { readScannerConfig, type Environment, type ScannerFlags } from "./config.ts";
 import { applyDecisions, readDecisions, type Decisions } from "./decisions.ts";
 import { evaluateCheck } from "./evaluate.ts";
 import { exitCodeOf, exitCodes } from "./exit_code.ts";
@@ -18,7 +18,7 @@ import type { RegisteredScan } from "./gateway_client.ts";
 import { openStream } from "./open_stream.ts";
 import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
 import type { ScanPublisher } from "./publish.ts";
-import { runScan, type FinishedScan } from "./run_scan.ts";
+import { runScan, toContext, type FinishedScan } from "./run_scan.ts";
 import { markdownFormat } from "./reports/markdown.ts";
 import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
 import { readStreamConfig } from "./stream_config.ts";
@@ -42,12 +42,13 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   const options = parseReportOptions(flags);
   const checks = selectChecks(toSelection(flags));
   const config = readScannerConfig(flags, io.env);
+  const approvedIssuers = readApprovedIssuers(io.env);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   const decisions = await readDecisions(options, checkNames);
   await requireWritable({ directory: options.outputDir, file: flags.saveArtifacts ?? null });
 
   const progress = newProgress(flags, io);
-  const { orgUrl, clientId, concurrency } = config;
+  const { orgUrl, clientId } = config;
   const stream =
     streamConfig === null
       ? null
@@ -58,7 +59,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   let scan: FinishedScan;
   try {
     scan = await runScan(
-      { orgUrl, clientId, checks, concurrency, signal },
+      { orgUrl, clientId, checks, approvedIssuers, signal },
       {
         connect: (connectOptions) => connect(config, connectOptions),
         onResult(result, counts) {
@@ -96,9 +97,9 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
   await requireWritable({ file });
   const progress = newProgress(flags, io);
   try {
-    const { orgUrl, clientId, concurrency } = config;
+    const { orgUrl, clientId } = config;
     const scan = await runScan(
-      { orgUrl, clientId, checks, concurrency, signal: io.interrupted },
+      { orgUrl, clientId, checks, approvedIssuers: null, signal: io.interrupted },
       { connect: (connectOptions) => connect(config, connectOptions), onResult: () => {}, now: io.now },
     );
     await writeFile(file, JSON.stringify(scan.document));
@@ -131,9 +132,26 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   // What was not collected is judged only when somebody asks for it by name (and is MANUAL then).
   const checks =
     flags.check === undefined ? selected.filter((check) => document.checks.includes(check.name)) : selected;
-  const context = { engine: document.scan.engine, evaluatedAt: document.evaluated_at, orgUrl: document.scan.org_url };
+  const { engine, org_url: orgUrl } = document.scan;
+  const context = toContext({
+    engine,
+    orgUrl,
+    evaluatedAt: document.evaluated_at,
+    approvedIssuers: readApprovedIssuers(io.env),
+  });
   const results = await Promise.all(checks.map((check) => evaluateCheck(check, document.artifacts, context)));
   return finish({ status: "completed", results, document }, { decisions, options, registered: null }, io);
+}
+
+/** Distinguished names hold commas, so semicolons separate them. */
+function readApprovedIssuers(env: Environment): readonly string[] | null {
+  const text = env["IDP_APPROVED_ISSUERS"]?.trim() ?? "";
+  if (text === "") return null;
+  const issuers = text.split(";").map((issuer) => issuer.trim());
+  if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer))) return issuers;
+  throw new UsageError([
+    "IDP_APPROVED_ISSUERS: is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
+  ]);
 }
 
 const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));

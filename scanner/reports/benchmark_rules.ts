@@ -32,7 +32,7 @@ export function benchmarkRules(report: Report): readonly RuleOutcome[] {
 }
 
 /** `Release: 2 Benchmark Date: …` as `V1R2`, and as the number of the release. */
-export const benchmarkRelease = /Release:\s*(\d+)/.exec(benchmark.release_info)?.[1] ?? "1";
+const benchmarkRelease = /Release:\s*(\d+)/.exec(benchmark.release_info)?.[1] ?? "1";
 export const benchmarkVersion = `V${benchmark.version}R${benchmarkRelease}`;
 
 /** The same parts give the same UUID, so that a report of the same scan is the same file. */

@@ -27,7 +27,7 @@ export function findingLine(finding: Finding): string {
 }
 
 /** What people decided about a finding, and how it compares with the baseline; empty for most. */
-export function marksOf(finding: Finding): string {
+function marksOf(finding: Finding): string {
   const waived = finding.waiver === null ? "" : ` [${waiverLine(finding.waiver)}]`;
   return `${waived}${finding.change === null ? "" : ` [${finding.change}]`}`;
 }

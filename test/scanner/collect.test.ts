@@ -4,9 +4,7 @@ import { catalog } from "../../scanner/catalog/catalog.ts";
 import { findCheck, selectChecks } from "../../scanner/catalog/select_checks.ts";
 import { createCollection } from "../../scanner/collect.ts";
 import { readCertificate } from "../../scanner/collectors/smart_card_idps.ts";
-import { withConcurrency } from "../../scanner/collectors/with_concurrency.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
-import type { IdpClient } from "../../scanner/idp/idp_client.ts";
 import {
   adminConsoleApp,
   aRole,
@@ -334,36 +332,6 @@ test("an aborted scan rejects, and asks for nothing more", async () => {
   abort.abort(new Error("stopped"));
   await expect(collection.obtainFor(findCheck("authenticator_password_history_5"))).rejects.toThrow("stopped");
   expect(client.paths()).toEqual([]);
-});
-
-describe("withConcurrency", () => {
-  test("keeps so many reads under way and no more, in order, whatever fails", async () => {
-    let running = 0;
-    let most = 0;
-    const order: string[] = [];
-    const client: IdpClient = {
-      getList: async () => obtained([]),
-      async getObject({ path }) {
-        running += 1;
-        most = Math.max(most, running);
-        order.push(path);
-        await Promise.resolve();
-        running -= 1;
-        if (path === "3") throw new Error("aborted");
-        return obtained({});
-      },
-    };
-    const limited = withConcurrency(client, 3);
-    const paths = Array.from({ length: 20 }, (_, index) => String(index));
-    const settled = await Promise.allSettled(paths.map((path) => limited.getObject({ path, scope: "" })));
-    expect(most).toBe(3);
-    expect(order).toEqual(paths);
-    expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(1);
-  });
-
-  test.each([[0], [-1], [1.5], [Number.NaN]])("refuses %d", (concurrency) => {
-    expect(() => withConcurrency(mapIdpClient({}), concurrency)).toThrow(RangeError);
-  });
 });
 
 describe("readCertificate", () => {

@@ -118,9 +118,9 @@ const defaultScopeNames = [...new Set(catalog.flatMap(({ rule }) => rule.scopes)
 
 async function scanWith(name: FaultName, path: string): Promise<readonly CheckResult[]> {
   org.setFaults([{ name, path }]);
-  const { orgUrl, clientId, concurrency } = config;
+  const { orgUrl, clientId } = config;
   const { signal } = new AbortController();
-  const plan = { orgUrl, clientId, concurrency, checks: catalog, signal };
+  const plan = { orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
   const scan = await runScan(plan, {
     connect: (options) => connect(config, { ...options, clock }),
     onResult: () => {},

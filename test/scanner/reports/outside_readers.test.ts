@@ -204,7 +204,7 @@ test("a reader of JUnit results counts what failed and what was skipped", async 
 });
 
 test("a CSV reader gives every finding back, and no cell is a formula", () => {
-  const rows = parseCsv(render("csv"), { columns: true }) as Record<string, string>[];
+  const rows = parseCsv<Record<string, string>>(render("csv"), { columns: true });
   const findings = report.checks.flatMap((check) => check.findings);
   expect(rows).toHaveLength(findings.length);
   expect(rows.map((row) => row["fingerprint"])).toEqual(findings.map((finding) => finding.fingerprint));
