@@ -98,6 +98,38 @@ export const openGatewayHarness: OpenHarness = async () => {
   });
 };
 
+/** The whole gateway over its own broker. `channels` are of scans that the key's tenant has; each is used once. */
+export function gatewayAppHarness(gateway: {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly channels: string[];
+  readonly streamCount: () => number;
+}): OpenHarness {
+  return async () => {
+    const { apiKey, channels, streamCount } = gateway;
+    const { hostname, port } = new URL(gateway.url);
+    const network = await startTcpProxy({ host: hostname, port: Number(port) });
+    const url = `http://127.0.0.1:${network.port}`;
+    const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 1000, silenceMs: 1800 });
+    return collect({
+      createBroker: (timing = "patient") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
+      createDirectBroker: () => createGatewayBroker({ url: gateway.url, apiKey }),
+      createRefusedBroker: () => createGatewayBroker({ url, apiKey: "not-the-key" }),
+      createChannel() {
+        const channel = channels.pop();
+        if (channel === undefined) throw new RangeError("There are not enough scans for every case");
+        return channel;
+      },
+      // Nobody else is there, so all streams are the case's.
+      upstreamCount: async () => streamCount(),
+      network,
+      carriesAnyText: false,
+      secrets: [apiKey, "not-the-key"],
+      close: () => network.close(),
+    });
+  };
+}
+
 export function createChannel(): string {
   return makeChannelName("scan", randomUUID(), randomUUID());
 }

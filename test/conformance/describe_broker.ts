@@ -3,17 +3,18 @@ import { brokerContract, type BrokerCase } from "./broker_contract.ts";
 import type { OpenHarness } from "./broker_harness.ts";
 import { networkContract } from "./broker_network_contract.ts";
 
+interface DescribeOptions {
+  readonly hasNetwork: boolean;
+  /** One case after the other. Default: several at a time, as most of the time they wait. */
+  readonly isSequential?: boolean;
+}
+
 /** Runs the whole contract against one adapter, each case with a harness of its own. */
-export function describeBroker(
-  name: string,
-  openHarness: OpenHarness,
-  options: { readonly hasNetwork: boolean },
-): void {
+export function describeBroker(name: string, openHarness: OpenHarness, options: DescribeOptions): void {
   const cases: readonly BrokerCase[] = options.hasNetwork ? [...brokerContract, ...networkContract] : brokerContract;
   describe(`${name} broker`, () => {
     for (const { name: title, run } of cases) {
-      // Each has its own channels, brokers and network; most of the time they wait.
-      test.concurrent(title, async () => {
+      test(title, { concurrent: options.isSequential !== true }, async () => {
         const harness = await openHarness();
         try {
           await run(harness);

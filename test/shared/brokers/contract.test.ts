@@ -21,4 +21,4 @@ afterAll(async () => {
 describeBroker("memory", openMemoryHarness, { hasNetwork: false });
 describeBroker("redis", () => redisHarness(redis)(), { hasNetwork: true });
 describeBroker("upstash", () => upstashHarness(redis)(), { hasNetwork: true });
-describeBroker("gateway", openGatewayHarness, { hasNetwork: true });
+// `gateway_app.test.ts` has the gateway, as a whole.
