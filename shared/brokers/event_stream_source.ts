@@ -56,7 +56,8 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
         return;
       }
       if (source.isConfirmation === null) open();
-      over(await read(response.body), undefined);
+      const reason = await read(response.body);
+      over(reason, new Error(`the stream was ${reason === "ended" ? "ended" : "unreadable"} before it was confirmed`));
     } catch (error) {
       over("cut", error);
     }

@@ -1,10 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
-import {
-  openGatewayHarness,
-  openMemoryHarness,
-  redisHarness,
-  upstashHarness,
-} from "../../conformance/broker_adapters.ts";
+import { openMemoryHarness, redisHarness, upstashHarness } from "../../conformance/broker_adapters.ts";
 import { describeBroker } from "../../conformance/describe_broker.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 
