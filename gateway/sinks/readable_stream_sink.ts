@@ -38,8 +38,12 @@ class ReadableStreamSink implements Sink {
   handleEvent(): void {
     const controller = this.#controller;
     this.#finish();
-    // Not an error: a server would log it, and there is nobody left to be told.
-    controller?.close();
+    try {
+      // Not an error: a server would log it, and there is nobody left to be told.
+      controller?.close();
+    } catch {
+      // Deno may have cancelled the stream before it aborts the signal; what an event listener throws ends the process.
+    }
   }
 
   /** The underlying source's. */
