@@ -3,7 +3,7 @@ import { ConfigError } from "./config.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { expireScans, staleScanMinutes } from "./expire_scans.ts";
 import type { WorkerEnvironment } from "./worker/bindings.ts";
-import { createConsoleLog } from "./worker/console_log.ts";
+import { createConsoleLog } from "./console_log.ts";
 import { openWorkerParts } from "./worker/worker_parts.ts";
 
 export { StreamsObject } from "./worker/streams_object.ts";

@@ -3,7 +3,7 @@ import { createAuthorityCheck } from "../authority.ts";
 import { createLocalStreams, type LocalStreams } from "../local_streams.ts";
 import { problemResponse } from "../problem.ts";
 import { createReadableStreamSinks } from "../sinks/readable_stream_sink.ts";
-import { createConsoleLog } from "./console_log.ts";
+import { createConsoleLog } from "../console_log.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { parseHandOver } from "./hand_over.ts";
 import { openNeon } from "./neon.ts";

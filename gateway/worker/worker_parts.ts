@@ -11,7 +11,7 @@ import { noStreamMetrics } from "../stream_metrics.ts";
 import { createStreamTokens } from "../stream_tokens.ts";
 import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
-import { createConsoleLog } from "./console_log.ts";
+import { createConsoleLog } from "../console_log.ts";
 import { openNeon } from "./neon.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";

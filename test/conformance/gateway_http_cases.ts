@@ -78,15 +78,26 @@ export const httpCases: readonly GatewayCase[] = [
     },
   },
   {
-    name: "a bad or empty Authorization header never falls back to a good access_token",
+    name: "a bad Authorization header never falls back to a good access_token",
     needs: ["user"],
     async run(gateway) {
       const { event_stream: path } = await createScan(gateway);
       const token = given(gateway.tenant.token, "user");
-      for (const as of ["", "Bearer wrong", `Api-Key ${token}`, `Bearer ${token}, Bearer ${token}`]) {
+      for (const as of ["Bearer wrong", `Api-Key ${token}`, `Bearer ${token}, Bearer ${token}`]) {
         await refused(await call(gateway, `${path}?access_token=${token}`, { as }), 401, "not_authenticated", [token]);
       }
       (await openStream(gateway, `${path}?access_token=${token}`, null)).leave();
+    },
+  },
+  {
+    name: "an empty Authorization header is a header, and never falls back to a good access_token",
+    needs: ["user", "empty_headers"],
+    async run(gateway) {
+      const { event_stream: path } = await createScan(gateway);
+      const token = given(gateway.tenant.token, "user");
+      await refused(await call(gateway, `${path}?access_token=${token}`, { as: "" }), 401, "not_authenticated", [
+        token,
+      ]);
     },
   },
   {
@@ -124,7 +135,9 @@ export const httpCases: readonly GatewayCase[] = [
         `${Buffer.from('{"alg":"none"}').toString("base64url")}.${payload}.`,
       ];
       for (const token of bad) {
-        await refused(await call(gateway, "/api/v1/scans", { as: `Bearer ${token}` }), 401, "not_authenticated", [token]);
+        await refused(await call(gateway, "/api/v1/scans", { as: `Bearer ${token}` }), 401, "not_authenticated", [
+          token,
+        ]);
       }
       const welcome = await call(gateway, "/api/v1/scans", { as: `Bearer ${await sign(good)}` });
       assert.equal(welcome.status, 200, await welcome.text());
@@ -155,7 +168,11 @@ export const httpCases: readonly GatewayCase[] = [
       const event = { type: "scan.start", data: { scan_id: scan.id, checks_total: 1 } };
       const published = await call(gateway, `/api/v1/channels/${scan.channel}/events`, { as, json: event });
       await refused(published, 403, "permission_denied");
-      const patched = await call(gateway, `/api/v1/scans/${scan.id}`, { method: "PATCH", as, json: { checks_done: 1 } });
+      const patched = await call(gateway, `/api/v1/scans/${scan.id}`, {
+        method: "PATCH",
+        as,
+        json: { checks_done: 1 },
+      });
       await refused(patched, 403, "permission_denied");
     },
   },
@@ -248,7 +265,9 @@ export const httpCases: readonly GatewayCase[] = [
       const patched = await call(gateway, `/api/v1/scans/${id}`, { method: "PATCH", as, json: { checks_done: 1 } });
       await refused(patched, 404, "not_found");
       await refused(await call(gateway, `/api/v1/scans/${id}/cancel`, { method: "POST", as }), 404, "not_found");
-      const list = (await (await call(gateway, "/api/v1/scans?limit=200", { as })).json()) as { items: { id: string }[] };
+      const list = (await (await call(gateway, "/api/v1/scans?limit=200", { as })).json()) as {
+        items: { id: string }[];
+      };
       assert.ok(!list.items.some((scan) => scan.id === id));
     },
   },
@@ -258,7 +277,13 @@ export const httpCases: readonly GatewayCase[] = [
     async run(gateway) {
       const { id, tenant_id: tenantId } = await createScan(gateway);
       const event = { type: "scan.start", data: { scan_id: id, checks_total: 1 } };
-      const names = [`scan:${nowhere}:${id}`, `scan:${tenantId.toUpperCase()}:${id}`, `scan:${tenantId}`, "scan", `:${tenantId}:x`];
+      const names = [
+        `scan:${nowhere}:${id}`,
+        `scan:${tenantId.toUpperCase()}:${id}`,
+        `scan:${tenantId}`,
+        "scan",
+        `:${tenantId}:x`,
+      ];
       for (const channel of names) await refused(await publish(gateway, { channel }, event), 403, "permission_denied");
     },
   },
@@ -267,7 +292,10 @@ export const httpCases: readonly GatewayCase[] = [
     needs: [],
     async run(gateway) {
       const scan = await createScan(gateway);
-      const sized = (bytes: number) => ({ type: "scan.progress", data: { text: "x".repeat(bytes - '{"text":""}'.length) } });
+      const sized = (bytes: number) => ({
+        type: "scan.progress",
+        data: { text: "x".repeat(bytes - '{"text":""}'.length) },
+      });
       const largest = await publish(gateway, scan, sized(65_536));
       assert.equal(largest.status, 202, await largest.text());
       await refused(await publish(gateway, scan, sized(65_537)), 413, "too_large");
@@ -319,7 +347,11 @@ export const httpCases: readonly GatewayCase[] = [
         }
         const preflight = await call(gateway, path, {
           method: "OPTIONS",
-          headers: { ...headers, "access-control-request-method": "GET", "access-control-request-headers": "authorization" },
+          headers: {
+            ...headers,
+            "access-control-request-method": "GET",
+            "access-control-request-headers": "authorization",
+          },
         });
         assert.equal(preflight.headers.get("access-control-allow-origin"), allowed);
         if (allowed === null) continue;
@@ -340,15 +372,14 @@ export const httpCases: readonly GatewayCase[] = [
       const token = given60.access_token;
       (await openStream(gateway, `${scan.event_stream}?access_token=${token}`, null)).leave();
       (await openStream(gateway, scan.event_stream, `Bearer ${token}`)).leave();
-      await refused(
-        await call(gateway, `${other.event_stream}?access_token=${token}`),
-        403,
-        "permission_denied",
-        [token],
-      );
+      await refused(await call(gateway, `${other.event_stream}?access_token=${token}`), 403, "permission_denied", [
+        token,
+      ]);
       await refused(await call(gateway, "/api/v1/scans", { as: `Bearer ${token}` }), 401, "not_authenticated", [token]);
       const forged = `${token.slice(0, -4)}${token.endsWith("AAAA") ? "BBBB" : "AAAA"}`;
-      await refused(await call(gateway, `${scan.event_stream}?access_token=${forged}`), 401, "not_authenticated", [forged]);
+      await refused(await call(gateway, `${scan.event_stream}?access_token=${forged}`), 401, "not_authenticated", [
+        forged,
+      ]);
       const missing = await call(gateway, "/api/v1/stream-tokens", { as, json: { scan_id: nowhere } });
       await refused(missing, 404, "not_found");
     },

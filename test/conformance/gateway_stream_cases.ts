@@ -28,7 +28,10 @@ export const streamCases: readonly GatewayCase[] = [
       for (let n = 0; n < 20; n += 1) await send(gateway, scan, progress(n));
       await stream.until('{"n":19}\n\n');
       stream.leave();
-      const frames = stream.text().split("\n\n").filter((frame) => frame.startsWith("event:"));
+      const frames = stream
+        .text()
+        .split("\n\n")
+        .filter((frame) => frame.startsWith("event:"));
       assert.deepEqual(frames, [
         `event: scan.start\ndata: ${JSON.stringify(data)}`,
         ...Array.from({ length: 20 }, (_, n) => `event: scan.progress\ndata: {"n":${n}}`),
@@ -40,7 +43,9 @@ export const streamCases: readonly GatewayCase[] = [
     needs: [],
     async run(gateway) {
       const scan = await createScan(gateway);
-      const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), { "accept-encoding": "gzip, br" });
+      const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), {
+        "accept-encoding": "gzip, br",
+      });
       await stream.until("\n\n", 3000);
       stream.leave();
       assert.match(stream.text(), /^retry: 2000\n(?:\n)?: /);
@@ -79,7 +84,10 @@ export const streamCases: readonly GatewayCase[] = [
     async run(gateway) {
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
-      const streams = [await openStream(gateway, scan.event_stream, as), await openStream(gateway, scan.event_stream, as)];
+      const streams = [
+        await openStream(gateway, scan.event_stream, as),
+        await openStream(gateway, scan.event_stream, as),
+      ];
       const done = { method: "PATCH", as, json: { status: "completed", pass: 1, fail: 0, manual: 0 } };
       assert.equal((await call(gateway, `/api/v1/scans/${scan.id}`, done)).status, 200);
       const end = { scan_id: scan.id, status: "completed", pass: 1, fail: 0, manual: 0 };
@@ -235,7 +243,10 @@ export const streamCases: readonly GatewayCase[] = [
       });
       const numbers = Array.from(text.matchAll(/^data: \{"n":(\d+),/gm), ([, n]) => Number(n));
       assert.ok(numbers.length > 0 && numbers.length < count, `it got ${numbers.length} of ${count} events`);
-      assert.deepEqual(numbers, Array.from({ length: numbers.length }, (_, n) => n));
+      assert.deepEqual(
+        numbers,
+        Array.from({ length: numbers.length }, (_, n) => n),
+      );
       assert.equal(quickCount, count);
     },
   },

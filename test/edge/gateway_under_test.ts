@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
 import { toChannelKey } from "../../shared/brokers/channel_key.ts";
-import { missingNeeds, type GatewayCase, type GatewayUnderTest } from "../conformance/gateway_harness.ts";
+import { missingNeeds, type GatewayCase, type GatewayUnderTest, type Need } from "../conformance/gateway_harness.ts";
 import { listedOrigin, type EdgeBackends } from "../support/edge_backends.ts";
 
 /** Bounds that a suite of seconds can meet. */
@@ -23,6 +23,7 @@ export async function toGatewayUnderTest(backends: EdgeBackends, url: string): P
     tenant,
     strangerApiKey: stranger.apiKey,
     origin: listedOrigin,
+    seesEmptyHeaders: true,
     control: {
       heartbeatSeconds: Number(smallBounds.EVENTSTREAM_HEARTBEAT_SECONDS),
       recheckSeconds: Number(smallBounds.EVENTSTREAM_RECHECK_SECONDS),
@@ -47,12 +48,13 @@ export async function toGatewayUnderTest(backends: EdgeBackends, url: string): P
   };
 }
 
+/** The cases that a runtime can meet: what it cannot is named where the runtime is, and nowhere skipped in silence. */
+export function casesWithout(cases: readonly GatewayCase[], need: Need): readonly GatewayCase[] {
+  return cases.filter(({ needs }) => !needs.includes(need));
+}
+
 /** One test for each case; those that disturb the others come last, one by one. */
-export function describeGateway(
-  name: string,
-  cases: readonly GatewayCase[],
-  gatewayOf: () => GatewayUnderTest,
-): void {
+export function describeGateway(name: string, cases: readonly GatewayCase[], gatewayOf: () => GatewayUnderTest): void {
   const run = async (one: GatewayCase) => {
     const missing = missingNeeds(gatewayOf(), one);
     if (missing.length > 0) throw new Error(`Cannot run the case: the gateway has no ${missing.join(", ")}`);

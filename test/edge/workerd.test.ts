@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayContract } from "../conformance/gateway_contract.ts";
-import type { GatewayUnderTest } from "../conformance/gateway_harness.ts";
+import { createScan, openStream, type GatewayUnderTest } from "../conformance/gateway_harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
-import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
+import { casesWithout, describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 
 let backends: EdgeBackends;
@@ -14,7 +14,7 @@ let underTest: GatewayUnderTest;
 beforeAll(async () => {
   backends = await startEdgeBackends(await suitePostgres());
   worker = await startWranglerDev({ environment: { ...backends.workerEnvironment, ...smallBounds } });
-  underTest = await toGatewayUnderTest(backends, worker.url);
+  underTest = { ...(await toGatewayUnderTest(backends, worker.url)), seesEmptyHeaders: false };
 });
 
 afterAll(async () => {
@@ -22,10 +22,10 @@ afterAll(async () => {
   await backends.close();
 });
 
-describeGateway("the gateway on workerd", gatewayContract, () => underTest);
+// workerd takes a header without a value off a request before any Worker sees it.
+describeGateway("the gateway on workerd", casesWithout(gatewayContract, "empty_headers"), () => underTest);
 
 test("authorizing a stream costs one round trip to the database", async () => {
-  const { openStream, createScan } = await import("../conformance/gateway_harness.ts");
   const scan = await createScan(underTest);
   const before = backends.neon.sqlRequestCount;
   const stream = await openStream(underTest, scan.event_stream, `Bearer ${underTest.tenant.token}`);

@@ -1,8 +1,8 @@
-import { hideSecrets, type Log, type LogFields } from "../log.ts";
+import { hideSecrets, type Log, type LogFields } from "./log.ts";
 
 const levels = ["debug", "info", "warn", "error"] as const;
 
-/** JSON lines by `console`, which is where the logs of a Worker are collected. */
+/** JSON lines by `console`: where the logs of Workers and of Deno Deploy are collected. */
 export function createConsoleLog(minLevel: (typeof levels)[number] = "info"): Log {
   const from = levels.indexOf(minLevel);
   const write =

@@ -1,0 +1,136 @@
+import { AppError } from "../shared/app_error.ts";
+import { createApp } from "./app.ts";
+import { ConfigError, parseConfig, type Environment } from "./config.ts";
+import { createConsoleLog } from "./console_log.ts";
+import { openGatewayParts, type GatewayParts } from "./gateway_parts.ts";
+import { problemResponse } from "./problem.ts";
+import { createStaticFiles } from "./static_files.ts";
+import { webFolder } from "./web_folder.ts";
+
+/**
+ * The gateway on Deno, until SIGINT or SIGTERM, then drained. `docs/deploy.md` has the command with the least permissions:
+ * it reads only the variables that are listed here.
+ */
+const variables = [
+  ...["HOST", "PORT", "METRICS_PORT", "DATABASE_URL", "REDIS_URL"],
+  ...["UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN", "EVENTSTREAM_CACHE_DB"],
+  ...["AUTH_JWKS_URL", "AUTH_JWKS", "AUTH_ISSUER", "AUTH_AUDIENCE", "AUTH_TENANT_CLAIM", "STREAM_TOKEN_SECRET"],
+  ...["CORS_ORIGINS", "EVENTSTREAM_HEARTBEAT_SECONDS", "EVENTSTREAM_RECHECK_SECONDS", "EVENTSTREAM_MAX_BUFFER_BYTES"],
+  ...["EVENTSTREAM_MAX_STREAMS", "EVENTSTREAM_MAX_STREAMS_PER_TENANT", "EVENTSTREAM_MAX_LIFETIME_SECONDS"],
+];
+
+const drainMs = 3000;
+/** After the streams are gone, for requests that are still being answered. */
+const answerGraceMs = 2000;
+
+async function main(): Promise<number> {
+  const interrupted = onInterrupt();
+  const config = parseConfig(readEnvironment());
+  const log = createConsoleLog();
+  const parts = await openGatewayParts({
+    config,
+    log,
+    webAssets: createStaticFiles(webFolder()),
+    peerAddress,
+    signal: interrupted,
+  });
+  const servers: Deno.HttpServer[] = [];
+  try {
+    const app = createApp(parts.dependencies);
+    servers.push(listen({ hostname: config.host, port: config.port, name: "The gateway listens" }, app.fetch));
+    if (config.metricsPort !== null) {
+      const address = { hostname: config.host, port: config.metricsPort, name: "Metrics are" };
+      servers.push(listen(address, (request) => readMetrics(parts, request)));
+    }
+    if (!interrupted.aborted) {
+      await new Promise((resolve) => interrupted.addEventListener("abort", resolve, { once: true }));
+    }
+    log.info({}, "draining");
+    await drain(parts, servers);
+    log.info({}, "stopped");
+    return 0;
+  } finally {
+    await parts.close();
+  }
+}
+
+function readEnvironment(): Environment {
+  return Object.fromEntries(variables.map((name) => [name, Deno.env.get(name)]));
+}
+
+/** Aborts with the first SIGINT or SIGTERM. */
+function onInterrupt(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => controller.abort());
+  }
+  return controller.signal;
+}
+
+interface ListenAddress {
+  readonly hostname: string;
+  readonly port: number;
+  /** What is said to be on the address. */
+  readonly name: string;
+}
+
+type Fetch = (request: Request, info: Deno.ServeHandlerInfo) => Response | Promise<Response>;
+
+function listen({ hostname, port, name }: ListenAddress, fetch: Fetch): Deno.HttpServer {
+  try {
+    return Deno.serve(
+      {
+        hostname,
+        port,
+        onListen: (address) => {
+          const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
+          console.log(`${name} on http://${host}:${address.port}`);
+        },
+        onError: (error) => problemResponse(error),
+      },
+      fetch,
+    );
+  } catch (cause) {
+    const variable = name.startsWith("Metrics") ? "METRICS_PORT" : "PORT";
+    if (cause instanceof Deno.errors.AddrInUse) {
+      throw new ConfigError([`${variable}: expected a free port: another program listens on it already`], { cause });
+    }
+    throw cause;
+  }
+}
+
+async function readMetrics({ metricsText }: GatewayParts, request: Request): Promise<Response> {
+  if (new URL(request.url).pathname !== "/metrics") return problemResponse(new AppError("not_found", "No such path"));
+  const { body, contentType } = await metricsText.read();
+  return new Response(body, { headers: { "content-type": contentType } });
+}
+
+/** Accepts nothing more at once; `shutdown` waits for what is being answered, and so for the streams. */
+async function drain(parts: GatewayParts, servers: readonly Deno.HttpServer[]): Promise<void> {
+  const draining = parts.drain(drainMs);
+  const closed = Promise.all(servers.map((server) => server.shutdown()));
+  await draining;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, answerGraceMs);
+  });
+  await Promise.race([closed, late]);
+  clearTimeout(timer);
+}
+
+/** `env` is what `Deno.serve` hands to `fetch`. */
+function peerAddress(env: unknown): string | null {
+  if (typeof env !== "object" || env === null || !("remoteAddr" in env)) return null;
+  const { remoteAddr } = env as Deno.ServeHandlerInfo;
+  return "hostname" in remoteAddr ? remoteAddr.hostname : null;
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main());
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    Deno.exit(2);
+  }
+}

@@ -1,0 +1,65 @@
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildPage } from "../../gateway/web/build.ts";
+import { gatewayContract } from "../conformance/gateway_contract.ts";
+import { createScan, keyOf, openStream, type GatewayUnderTest } from "../conformance/gateway_harness.ts";
+import { denoPermissions, denoProgram, startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
+import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import { suitePostgres } from "../support/suite_postgres.ts";
+import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
+
+const root = `${import.meta.dirname}/../..`;
+let backends: EdgeBackends;
+let gateway: DenoGateway;
+let underTest: GatewayUnderTest;
+
+beforeAll(async () => {
+  await buildPage();
+  backends = await startEdgeBackends(await suitePostgres());
+  gateway = await startDenoGateway({ ...backends.processEnvironment, ...smallBounds });
+  underTest = await toGatewayUnderTest(backends, gateway.url);
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await backends.close();
+});
+
+describeGateway("the gateway on Deno", gatewayContract, () => underTest);
+
+test("S9: no secret reached the log", () => {
+  const said = gateway.output();
+  expect(said).toContain('"route":"/api/v1/scans/:id/event-stream"');
+  expect(said).not.toMatch(/uncaught|a request failed|could not be/i);
+  for (const secret of backends.secrets()) expect(said).not.toContain(secret);
+});
+
+test("S7: SIGTERM tells each stream when to come back, closes it, and ends with 0", async () => {
+  const leaving = await startDenoGateway({ ...backends.processEnvironment, ...smallBounds });
+  const there = { ...underTest, url: leaving.url };
+  const scan = await createScan(there);
+  const stream = await openStream(there, scan.event_stream, keyOf(there.tenant));
+  await stream.until(": open");
+  const stopped = leaving.stop();
+  expect(await stream.untilEnd()).toMatch(/retry: \d{4}\n(?:\n)?: close drain\n\n$/);
+  expect(await stopped).toBe(0);
+  await expect(fetch(`${leaving.url}/healthz`)).rejects.toThrow();
+});
+
+test("a wrong variable ends it with 2 and its name, never its value", async () => {
+  const wrong = { ...backends.processEnvironment, EVENTSTREAM_HEARTBEAT_SECONDS: "seventeen" };
+  await expect(startDenoGateway(wrong)).rejects.toThrow(/ended with 2 .*\n.*EVENTSTREAM_HEARTBEAT_SECONDS: expected/);
+  await expect(startDenoGateway(wrong)).rejects.not.toThrow(/seventeen/);
+});
+
+test("its types are what Deno expects", { timeout: 60_000 }, async () => {
+  const check = promisify(execFile)(denoProgram(), ["check", "--no-lock", "gateway/main_deno.ts"], { cwd: root });
+  await expect(check).resolves.toBeDefined();
+});
+
+test("the permissions it is given here are those that the documentation names", async () => {
+  const page = (await readFile(`${root}/docs/deploy.md`, "utf8")).replaceAll(/\\\n\s*/g, "");
+  for (const permission of denoPermissions) expect(page).toContain(permission);
+});

@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const root = join(import.meta.dirname, "../..");
+
+/** `gateway/main_deno.ts` in a process of its own, with the permissions that `docs/deploy.md` gives it. */
+export interface DenoGateway {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Everything that was said. */
+  readonly output: () => string;
+  /** Sends SIGTERM and resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** What it may do, and nothing else; `docs/deploy.md` says the same. Packages look for variables of their own: they find none. */
+export const denoPermissions = [
+  "--no-prompt",
+  "--allow-net",
+  "--allow-env=HOST,PORT,METRICS_PORT,DATABASE_URL,REDIS_URL,UPSTASH_REDIS_REST_URL,UPSTASH_REDIS_REST_TOKEN," +
+    "EVENTSTREAM_CACHE_DB,AUTH_JWKS_URL,AUTH_JWKS,AUTH_ISSUER,AUTH_AUDIENCE,AUTH_TENANT_CLAIM,STREAM_TOKEN_SECRET," +
+    "CORS_ORIGINS,EVENTSTREAM_HEARTBEAT_SECONDS,EVENTSTREAM_RECHECK_SECONDS,EVENTSTREAM_MAX_BUFFER_BYTES," +
+    "EVENTSTREAM_MAX_STREAMS,EVENTSTREAM_MAX_STREAMS_PER_TENANT,EVENTSTREAM_MAX_LIFETIME_SECONDS",
+  "--ignore-env",
+  "--allow-read=dist/web",
+] as const;
+
+/** Rejects with everything that was said when it ends before it listens. */
+export async function startDenoGateway(environment: Readonly<Record<string, string>>): Promise<DenoGateway> {
+  const args = ["run", "--no-lock", "--no-check", ...denoPermissions, "gateway/main_deno.ts"];
+  const child = spawn(denoProgram(), args, {
+    cwd: root,
+    env: { PATH: process.env["PATH"], NO_COLOR: "1", PORT: "0", ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  const url = await new Promise<string>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+        const listening = /The gateway listens on (http:\/\/\S+)/.exec(said)?.[1];
+        if (listening !== undefined) resolve(listening);
+      });
+    }
+    void exited.then((code) => reject(new Error(`The gateway ended with ${code} before it listened:\n${said}`)));
+  });
+  return {
+    url,
+    output: () => said,
+    async stop() {
+      child.kill("SIGTERM");
+      return exited;
+    },
+  };
+}
+
+/** The program itself: the package's wrapper passes no signal on. */
+export function denoProgram(): string {
+  return join(dirname(createRequire(import.meta.url).resolve("deno/package.json")), "deno");
+}
