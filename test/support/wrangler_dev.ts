@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { wranglerEnvironment, wranglerProgram } from "./wrangler_program.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -38,7 +38,7 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
   if (options.compatibilityDate !== undefined) args.push("--compatibility-date", options.compatibilityDate);
   const child = spawn(process.execPath, [wranglerProgram(), ...args], {
     cwd: root,
-    env: { PATH: process.env["PATH"], HOME: directory, ...quiet },
+    env: wranglerEnvironment(directory),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = once(child, "exit").then(() => undefined);
@@ -64,18 +64,4 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-/** Nothing is asked of, or told to, anybody outside this machine. */
-const quiet = {
-  WRANGLER_SEND_METRICS: "false",
-  WRANGLER_SEND_ERROR_REPORTS: "false",
-  WRANGLER_HIDE_BANNER: "true",
-  CLOUDFLARE_CF_FETCH_ENABLED: "false",
-  CI: "true",
-  NO_COLOR: "1",
-};
-
-function wranglerProgram(): string {
-  return join(dirname(createRequire(import.meta.url).resolve("wrangler/package.json")), "bin/wrangler.js");
 }
