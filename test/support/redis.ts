@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -31,15 +31,19 @@ export interface RedisServerOptions {
   readonly args?: readonly string[];
 }
 
+/**
+ * Becomes the server, and leaves beside it somebody who ends it when we are gone without a word: a test run that was
+ * killed leaves no server behind.
+ */
+const endsWithUs = 'exec 3<&0; (read -r _ <&3 || kill -KILL $$) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null';
+
 /** Throws one error that says what to install when the machine has no Redis. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const binary = findRedisServer();
-  const directory = mkdtempSync(join(tmpdir(), "scanstream-redis-"));
   const password = options.password ?? null;
   const host = "127.0.0.1";
   let port = await freePort();
   let child = await launchOnFreePort();
-  process.once("exit", removeAll);
 
   const inspector = new Redis({ host, port, ...(password === null ? {} : { password }), lazyConnect: true });
   inspector.on("error", () => undefined);
@@ -51,14 +55,11 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     url: `redis://${password === null ? "" : `:${encodeURIComponent(password)}@`}${host}:${port}`,
     command: (name, ...args) => inspector.call(name, ...args),
     async stop(signal = "SIGTERM") {
-      if (signal !== "SIGKILL" || child.exitCode === null) inspector.disconnect();
+      inspector.disconnect();
       await end(child, signal);
-      process.removeListener("exit", removeAll);
-      rmSync(directory, { recursive: true, force: true });
     },
     async start() {
       child = await launch(port);
-      process.once("exit", removeAll);
       await inspector.connect();
     },
     freeze: () => void child.kill("SIGSTOP"),
@@ -81,9 +82,11 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   async function launch(onPort: number): Promise<ChildProcess> {
     const args = ["--port", onPort, "--bind", host, "--save", "", "--appendonly", "no", "--dir", tmpdir()];
     if (password !== null) args.push("--requirepass", password);
-    const launched = spawn(binary, [...args.map(String), ...(options.args ?? [])], {
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const command = [binary, ...args.map(String), ...(options.args ?? [])];
+    const launched = spawn("/bin/sh", ["-c", endsWithUs, "sh", ...command], { stdio: ["pipe", "pipe", "inherit"] });
+    // A line says that it ended by itself, and that its number may belong to somebody else by now.
+    launched.once("exit", () => launched.stdin.end("\n"));
+    launched.stdin.on("error", () => undefined);
     const log: string[] = [];
     for await (const line of createInterface({ input: launched.stdout })) {
       log.push(line);
@@ -93,11 +96,6 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
       }
     }
     throw new Error(`Cannot start redis-server:\n${log.slice(-10).join("\n")}`);
-  }
-
-  function removeAll(): void {
-    child.kill("SIGKILL");
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 
