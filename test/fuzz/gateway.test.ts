@@ -1,0 +1,226 @@
+import {
+  array,
+  assert,
+  asyncProperty,
+  base64String,
+  constant,
+  constantFrom,
+  json,
+  oneof,
+  string,
+  stringMatching,
+  tuple,
+  type Arbitrary,
+} from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { sendRaw } from "../gateway/raw_client.ts";
+import { createScan, startTestGateway, type TestGateway, type TestScan } from "../gateway/test_gateway.ts";
+import { fuzzed } from "./fuzzed.ts";
+import { mutated } from "./wire_values.ts";
+
+/**
+ * The whole gateway over sockets. Whatever is sent: never a 5xx, never a word of another tenant, never an answer that
+ * somebody else's header line could have been put into.
+ */
+
+/** In what only Globex may read. */
+const secretOfGlobex = "only-globex-may-read-this";
+
+let gateway: TestGateway;
+let own: TestScan;
+let foreign: TestScan;
+let streamToken: string;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!" });
+  own = await createScan(gateway, gateway.acme);
+  foreign = await createScan(gateway, gateway.globex, { client_id: secretOfGlobex });
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: own.id } });
+  ({ access_token: streamToken } = (await issued.json()) as { access_token: string });
+});
+afterAll(() => gateway.stop());
+
+interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Sends bytes as they are, and holds the answer to what every answer promises. */
+async function send({ method = "GET", path, headers = {}, body }: Sent): Promise<{ status: number; text: string }> {
+  const client = await sendRaw({
+    port: Number(new URL(gateway.url).port),
+    path,
+    method,
+    headers: { ...headers, ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }) },
+  });
+  if (body !== undefined) client.socket.write(body);
+  await client.until(() => client.raw().includes("\r\n\r\n"));
+  const status = client.status();
+  const isStream = client.headers().get("content-type")?.startsWith("text/event-stream") === true;
+  if (!isStream) {
+    const length = Number(client.headers().get("content-length") ?? 0);
+    await client.until(() => client.isComplete() || Buffer.byteLength(client.body()) >= length);
+  }
+  client.socket.destroy();
+  const text = client.raw();
+  expect(status, text.slice(0, 400)).toBeLessThan(500);
+  expect(text).not.toContain(secretOfGlobex);
+  expect(text).not.toContain(gateway.globex.apiKey);
+  expect(client.headers().has("x-injected")).toBe(false);
+  if (status >= 400) expect(client.headers().get("content-type")).toBe("application/problem+json");
+  return { status, text };
+}
+
+/** Anything but a line's end. */
+const headerText = string({ unit: "binary-ascii" }).map((text) => text.replaceAll(/[\r\n]/g, " "));
+/** What HTTP forbids in a header's value never becomes a request. */
+const isForbidden = (text: string) => /[^\t -~]/.test(text);
+/** What a request line may hold: no blank, no control character. */
+const pathText = stringMatching(/^[!-~]{0,30}$/);
+
+const good = (): Arbitrary<string> =>
+  oneof(
+    constant(`Api-Key ${gateway.acme.apiKey}`),
+    constant(`Bearer ${gateway.acme.token}`),
+    constant(`Bearer ${streamToken}`),
+  );
+const line = (text: Arbitrary<string>) => text.map((value) => value.replaceAll(/[^\t -~]/g, ""));
+
+test("no Authorization header but a whole one opens anything", async () => {
+  const value = oneof(
+    line(mutated(good())),
+    headerText,
+    tuple(constantFrom("Bearer", "Api-Key", "bearer", "Basic", "DPoP"), headerText).map((parts) => parts.join(" ")),
+    tuple(good(), good()).map(([one, other]) => `${one}, ${other}`),
+  );
+  await assert(
+    asyncProperty(value, async (authorization) => {
+      const isWhole = [gateway.acme.apiKey, gateway.acme.token].some((credential) =>
+        new RegExp(`^(?:bearer|api-key) +${credential} *$`, "i").test(authorization.trim()),
+      );
+      const { status } = await send({ path: `/api/v1/scans/${own.id}`, headers: { authorization } });
+      if (!isWhole) expect(status, authorization).toBe(isForbidden(authorization) ? 400 : 401);
+    }),
+    fuzzed(250),
+  );
+});
+
+test("no token but a whole one opens a stream, and none another tenant's", async () => {
+  const token = oneof(
+    mutated(constantFrom(gateway.acme.token, streamToken)).map((text) => encodeURIComponent(text.toWellFormed())),
+    array(base64String({ maxLength: 40 }), { maxLength: 4 }).map((parts) => encodeURIComponent(parts.join("."))),
+    swapped(gateway.acme.token, streamToken),
+    swapped(gateway.acme.token, gateway.globex.token),
+    pathText,
+  );
+  await assert(
+    asyncProperty(token, constantFrom(own, foreign), async (sent, scan) => {
+      const { status, text } = await send({ path: `${pathOf(scan)}?access_token=${sent.replaceAll("#", "")}` });
+      const given = new URLSearchParams(`access_token=${sent.replaceAll("#", "")}`).getAll("access_token");
+      const isWhole = given.length === 1 && [gateway.acme.token, streamToken].includes(given[0] ?? "");
+      if (!isWhole || scan === foreign) expect([401, 403, 404], text.slice(0, 200)).toContain(status);
+    }),
+    fuzzed(250),
+  );
+});
+
+/** One part of the one among the parts of the other: a header, a payload or a signature that is not its own. */
+function swapped(one: string, other: string): Arbitrary<string> {
+  return constantFrom(0, 1, 2).map((at) => {
+    const parts = one.split(".");
+    parts[at] = other.split(".")[at] ?? "";
+    return parts.join(".");
+  });
+}
+
+test("whatever path and query say, a tenant's credentials show nothing of another's", async () => {
+  const ids = constantFrom(own.id, foreign.id, gateway.globex.id, foreign.channel, "..", "%2e%2e", "%00", "null", "");
+  const segment = oneof(ids, constantFrom("api", "v1", "scans", "findings", "event-stream", "channels"), pathText);
+  const path = oneof(
+    array(segment, { maxLength: 6 }).map((segments) => `/${segments.join("/")}`),
+    tuple(ids, constantFrom("", "/findings", "/event-stream")).map(([id, rest]) => `/api/v1/scans/${id}${rest}`),
+    constant("/api/v1/scans"),
+  );
+  const name = oneof(constantFrom("cursor", "limit", "tenant_id", "access_token", "__proto__", "limit[]"), pathText);
+  const value = oneof(ids, pathText, constantFrom("-1", "1e9", "0x10", "NaN", "[]", "%ff", "'--", "9".repeat(400)));
+  const query = array(tuple(name, value), { maxLength: 4 }).map((pairs) =>
+    pairs.map((pair) => pair.join("=")).join("&"),
+  );
+  await assert(
+    asyncProperty(path, query, good(), async (pathname, search, authorization) => {
+      const target = `${pathname}?${search}`.replaceAll("#", "");
+      const { text } = await send({ path: target, headers: { authorization } });
+      if (!target.includes(foreign.id)) expect(text).not.toContain(foreign.id);
+    }),
+    fuzzed(300),
+  );
+});
+
+test("a Last-Event-ID and other headers change nothing of what a stream is", async () => {
+  const name = constantFrom(
+    "last-event-id",
+    "cache-control",
+    "accept",
+    "origin",
+    "x-request-id",
+    "traceparent",
+    "range",
+  );
+  await assert(
+    asyncProperty(name, headerText, async (header, value) => {
+      const authorization = `Api-Key ${gateway.acme.apiKey}`;
+      const { status, text } = await send({ path: pathOf(own), headers: { authorization, [header]: value } });
+      expect(status).toBe(isForbidden(value) ? 400 : 200);
+      if (status === 400) return;
+      expect(text).not.toMatch(/^id:/m);
+      expect(text).toMatch(/cache-control: no-store, no-transform\r\n/);
+    }),
+    fuzzed(120),
+  );
+});
+
+test("whatever body is sent to whichever route, the answer is a document and the foreign scan is as it was", async () => {
+  const before = await stateOfForeign();
+  const route = constantFrom(
+    ["POST", "/api/v1/scans"],
+    ["PATCH", `/api/v1/scans/${own.id}`],
+    ["PATCH", `/api/v1/scans/${foreign.id}`],
+    ["POST", `/api/v1/scans/${foreign.id}/findings`],
+    ["POST", `/api/v1/scans/${own.id}/findings`],
+    ["POST", `/api/v1/scans/${foreign.id}/cancel`],
+    ["POST", "/api/v1/stream-tokens"],
+    ["POST", `/api/v1/channels/${own.channel}/events`],
+    ["POST", `/api/v1/channels/${foreign.channel}/events`],
+  );
+  const examples = [
+    { checks_total: 3 },
+    { scan_id: foreign.id },
+    { findings: [{ fingerprint: "f", check: "c", status: "FAIL" }] },
+    { type: "scan.progress", data: { scan_id: own.id, checks_done: 1 } },
+    { tenant_id: gateway.globex.id, status: "failed", id: foreign.id },
+  ].map((example) => JSON.stringify(example));
+  const body = oneof(constantFrom(...examples), mutated(constantFrom(...examples)), json(), string({ unit: "binary" }));
+  await assert(
+    asyncProperty(route, body, good(), async ([method = "", path = ""], sent, authorization) => {
+      const headers = { authorization, "content-type": "application/json" };
+      const { status } = await send({ method, path, headers, body: sent.toWellFormed() });
+      if (path.includes(foreign.id)) expect(status).toBeGreaterThanOrEqual(400);
+    }),
+    fuzzed(300),
+  );
+  expect(await stateOfForeign()).toEqual(before);
+});
+
+async function stateOfForeign(): Promise<unknown> {
+  const as = `Api-Key ${gateway.globex.apiKey}`;
+  const scan = await gateway.request(`/api/v1/scans/${foreign.id}`, { as });
+  const findings = await gateway.request(`/api/v1/scans/${foreign.id}/findings`, { as });
+  return [await scan.json(), await findings.json()];
+}
+
+function pathOf(scan: TestScan): string {
+  return new URL(scan.event_stream, gateway.url).pathname;
+}
