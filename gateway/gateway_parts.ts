@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { createLocalJWKSet } from "jose";
 import type { Database } from "../drizzle/database.ts";
 import { createPgDatabase } from "../drizzle/databases/pg.ts";
@@ -34,6 +35,7 @@ import { requireMigrated } from "./require_migrated.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import type { CreateSink } from "./sinks/sink.ts";
 import { createStreamTokens } from "./stream_tokens.ts";
+import { withVerifiedTokens } from "./verified_tokens.ts";
 
 export interface GatewayPartsOptions {
   readonly config: GatewayConfig;
@@ -114,7 +116,10 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   });
   const streamTokens = createStreamTokens(config.streamTokenSecret ?? (await state.streamTokenSecret()), nowMs);
   const authenticator = createAuthenticator({
-    jwtVerifier: await openJwtVerifier(config, state),
+    jwtVerifier: withVerifiedTokens(await openJwtVerifier(config, state), {
+      digest: (token) => hash("sha256", token, "base64"),
+      nowMs,
+    }),
     streamTokens,
     findApiKey: (hash) => findApiKey(database, hash),
     findApiKeyForStream: (hash) => streams.lookups.share(`api_key:${hash}`, () => findApiKey(database, hash)),
