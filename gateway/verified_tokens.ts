@@ -1,0 +1,55 @@
+import type { JwtVerifier } from "./jwt.ts";
+import type { Principal } from "./principal.ts";
+
+export interface VerifiedTokensOptions {
+  /** A collision-resistant digest: the tokens themselves are not kept. */
+  readonly digest: (token: string) => string;
+  readonly nowMs: () => number;
+  /** Default 10,000; the oldest make room. */
+  readonly maxTokens?: number;
+  /** How long the keys' word counts, so that a key taken out of service stops counting. Default 60,000. */
+  readonly maxAgeMs?: number;
+}
+
+interface Verified {
+  readonly principal: Promise<Principal>;
+  /** Infinity while it is being verified. */
+  untilMs: number;
+}
+
+/**
+ * Verifies the same token once while it is valid: a storm of reconnects brings the same tokens again, and a signature
+ * costs more than everything else that is computed for a stream. Never beyond `exp`; a refusal is never kept. Membership
+ * is checked elsewhere, each time.
+ */
+export function withVerifiedTokens(verifier: JwtVerifier, options: VerifiedTokensOptions): JwtVerifier {
+  const { digest, nowMs, maxTokens = 10_000, maxAgeMs = 60_000 } = options;
+  const tokens = new Map<string, Verified>();
+
+  return {
+    verify(token) {
+      const key = digest(token);
+      const known = tokens.get(key);
+      if (known !== undefined && nowMs() < known.untilMs) return known.principal;
+      const verified: Verified = { principal: verifier.verify(token), untilMs: Infinity };
+      // Deleted first, so that it takes its place among the newest.
+      tokens.delete(key);
+      tokens.set(key, verified);
+      if (tokens.size > maxTokens) removeOldest();
+      verified.principal.then(
+        ({ expiresAtMs }) => {
+          verified.untilMs = Math.min(expiresAtMs ?? Infinity, nowMs() + maxAgeMs);
+        },
+        () => {
+          if (tokens.get(key) === verified) tokens.delete(key);
+        },
+      );
+      return verified.principal;
+    },
+  };
+
+  function removeOldest(): void {
+    const [oldest] = tokens.keys();
+    if (oldest !== undefined) tokens.delete(oldest);
+  }
+}
