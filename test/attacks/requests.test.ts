@@ -1,0 +1,298 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect, type AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../drizzle/database.ts";
+import { requestText, sendRaw } from "../gateway/raw_client.ts";
+import {
+  audience,
+  createIssuerKey,
+  createScan,
+  issuer,
+  member,
+  openSharedDatabase,
+  problemOf,
+  readStream,
+  startTestGateway,
+  type TestGateway,
+  type TestScan,
+} from "../gateway/test_gateway.ts";
+
+/** What strangers try on the gateway's own port. What forged tokens do is in gateway/jwt.test.ts, and not repeated here. */
+
+let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
+let gateway: TestGateway;
+let scan: TestScan;
+let statements = 0;
+const maxStreamsOfTenant = 5;
+
+beforeAll(async () => {
+  shared = await openSharedDatabase();
+  const database: Database = {
+    ...shared.database,
+    transact(sent) {
+      statements += 1;
+      return shared.database.transact(sent);
+    },
+  };
+  gateway = await startTestGateway(
+    { EVENTSTREAM_MAX_STREAMS_PER_TENANT: String(maxStreamsOfTenant), CORS_ORIGINS: "https://app.test" },
+    { database },
+  );
+  scan = await createScan(gateway, gateway.acme);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await shared.close();
+});
+
+const key = () => `Api-Key ${gateway.acme.apiKey}`;
+const port = () => Number(new URL(gateway.url).port);
+
+describe("a token's key id", () => {
+  test.each([
+    "../../../../etc/passwd",
+    "file:///dev/null",
+    "http://127.0.0.1:1/jwks",
+    "' or '1'='1",
+    "__proto__",
+    "test-key\u0000",
+    "x".repeat(4000),
+  ])("%j is a name that nobody has, and nothing is fetched for it", async (kid) => {
+    const asked: string[] = [];
+    const owner = await createIssuerKey();
+    const jwks = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      response.setHeader("content-type", "application/json").end(JSON.stringify({ keys: [owner.publicJwk] }));
+    });
+    await once(jwks.listen(0, "127.0.0.1"), "listening");
+    const address = `http://127.0.0.1:${(jwks.address() as AddressInfo).port}/jwks`;
+    const remote = await startTestGateway(
+      { AUTH_JWKS: "", AUTH_JWKS_URL: address, AUTH_ISSUER: issuer, AUTH_AUDIENCE: audience },
+      { database: shared.database },
+    );
+    const claims = { tenant_id: remote.acme.id, sub: member };
+    const answers = [
+      { kid: owner.kid, status: 200 },
+      { kid, status: 401 },
+    ];
+    for (const { kid, status } of answers) {
+      const token = await remote.sign(claims, {
+        key: owner.privateKey,
+        header: { kid, jku: `${address}/evil`, x5u: address },
+      });
+      expect((await remote.request("/api/v1/scans", { as: `Bearer ${token}` })).status).toBe(status);
+    }
+    expect(new Set(asked)).toEqual(new Set(["/jwks"]));
+    await remote.stop();
+    jwks.close();
+  });
+});
+
+describe("guessing API keys", () => {
+  const flipped = (at: number) => {
+    const { apiKey } = gateway.acme;
+    return apiKey.slice(0, at) + (apiKey[at] === "0" ? "1" : "0") + apiKey.slice(at + 1);
+  };
+
+  test("a guess that is no key is refused before the database is asked", async () => {
+    const before = statements;
+    for (const guess of ["x", "scs_", gateway.acme.apiKey.slice(0, -1), `${gateway.acme.apiKey}0`, "scs_%_%", "'--"]) {
+      expect((await gateway.request("/api/v1/scans", { as: `Api-Key ${guess}` })).status).toBe(401);
+    }
+    expect(statements).toBe(before);
+  });
+
+  test("the first wrong character and the last are refused alike: what is compared is a hash", async () => {
+    const refusals = await Promise.all(
+      [4, 13, gateway.acme.apiKey.length - 1].map(async (at) => {
+        const before = statements;
+        const response = await gateway.request("/api/v1/scans", { as: `Api-Key ${flipped(at)}` });
+        return [await problemOf(response), statements - before > 0];
+      }),
+    );
+    expect(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size).toBe(1);
+    expect(refusals[0]?.[0]).toMatchObject({ status: 401 });
+  });
+
+  test("a key's public prefix opens nothing, and 256 random bits are left to guess", async () => {
+    const [, prefix = "", secret = ""] = gateway.acme.apiKey.split("_");
+    expect(secret).toMatch(/^[0-9a-f]{64}$/);
+    for (const guess of [`scs_${prefix}_${"0".repeat(64)}`, `scs_${secret.slice(0, 8)}_${secret}`]) {
+      expect((await gateway.request("/api/v1/scans", { as: `Api-Key ${guess}` })).status).toBe(401);
+    }
+  });
+});
+
+describe("caches between us and clients", () => {
+  test.each([
+    ["a stream", () => scan.event_stream],
+    ["a list", () => "/api/v1/scans"],
+    ["a scan", () => `/api/v1/scans/${scan.id}`],
+    ["an unknown path", () => "/nothing"],
+    ["a stream that is none, by its suffix", () => `${scan.event_stream}/style.css`],
+  ])("%s is never kept by a shared cache, whatever the request says", async (_, path) => {
+    for (const as of [key(), undefined]) {
+      const response = await gateway.request(path(), {
+        ...(as === undefined ? {} : { as }),
+        headers: { "cache-control": "max-age=9999", "x-forwarded-host": "evil.test", origin: "https://evil.test" },
+      });
+      expect(response.headers.get("cache-control")).toMatch(/^no-store/);
+      expect(response.headers.get("vary")).toContain("Origin");
+      expect(response.headers.get("access-control-allow-origin")).toBeNull();
+      expect(response.headers.get("etag")).toBeNull();
+      if (response.status === 200 && response.headers.get("content-type")?.startsWith("text/event-stream") === true) {
+        await response.body?.cancel();
+      } else {
+        expect(await response.text()).not.toContain("evil.test");
+      }
+    }
+  });
+
+  test("where a new scan is, is told by the request's own path, not by a Host or a forwarded one", async () => {
+    const created = await sendRaw({
+      port: port(),
+      method: "POST",
+      path: "/api/v1/scans",
+      headers: { host: "evil.test", "x-forwarded-host": "evil.test", authorization: key(), "content-length": "0" },
+    });
+    await created.until(() => created.raw().includes("\r\n\r\n") && created.body().length > 0);
+    expect(created.status()).toBe(201);
+    expect(created.raw()).not.toContain("evil.test");
+    created.socket.destroy();
+  });
+});
+
+describe("header injection", () => {
+  test.each([
+    ["x-request-id", "a\u0085set-cookie: x=1"],
+    ["x-request-id", "%0d%0aset-cookie: x=1"],
+    ["origin", "https://app.test%0d%0ax-injected: 1"],
+    ["origin", "https://app.test, https://evil.test"],
+    ["traceparent", "00-%0d%0a"],
+  ])("%s %j comes back in no header", async (name, value) => {
+    const client = await sendRaw({ port: port(), path: "/healthz", headers: { [name]: value, connection: "close" } });
+    await client.closed();
+    expect(client.raw()).not.toMatch(/set-cookie|x-injected|evil\.test/i);
+  });
+
+  test("two requests in one, told apart by two lengths, are none", async () => {
+    for (const lines of [
+      "content-length: 5\r\ntransfer-encoding: chunked\r\n",
+      "content-length: 5\r\ncontent-length: 6\r\n",
+      "transfer-encoding: chunked, identity\r\n",
+      "transfer-encoding : chunked\r\n",
+    ]) {
+      const smuggled = "0\r\n\r\nGET /api/v1/scans HTTP/1.1\r\nhost: x\r\n\r\n";
+      const answers = await exchange(
+        `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: ${key()}\r\n${lines}\r\n${smuggled}`,
+      );
+      expect(answers, lines).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answers.match(/HTTP\/1\.1 /g), lines).toHaveLength(1);
+    }
+  });
+});
+
+/** Everything that comes back for these bytes until the server closes. */
+async function exchange(bytes: string): Promise<string> {
+  const socket = connect(port(), "127.0.0.1");
+  let received = "";
+  socket.on("data", (chunk: Buffer) => void (received += chunk.toString("latin1")));
+  socket.on("error", () => undefined);
+  socket.write(bytes);
+  await once(socket, "close");
+  return received;
+}
+
+describe("too much", () => {
+  test("a head of 16 KiB is answered, a larger one is 431", async () => {
+    const head = (size: number) => {
+      const text = requestText({ path: "/healthz", headers: { connection: "close", "x-fill": "" } });
+      return text.replace("x-fill: ", `x-fill: ${"x".repeat(size - text.length)}`);
+    };
+    expect(await exchange(head(15_000))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await exchange(head(17_000))).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await exchange(`GET /${"x".repeat(20_000)} HTTP/1.1\r\n`)).toMatch(/^HTTP\/1\.1 (?:414|431) /);
+  });
+
+  test("a body without a length is refused as soon as it is too large, and no more of it is read", async () => {
+    const client = await sendRaw({
+      port: port(),
+      method: "POST",
+      path: "/api/v1/scans",
+      headers: { authorization: key(), "transfer-encoding": "chunked", "content-type": "application/json" },
+    });
+    const chunk = `10000\r\n${" ".repeat(65_536)}\r\n`;
+    let sent = 0;
+    const pour = setInterval(() => {
+      if (!client.socket.destroyed && client.socket.write(chunk)) sent += 65_536;
+    }, 1);
+    await client.until(() => client.raw().includes("\r\n\r\n"));
+    clearInterval(pour);
+    expect(client.status()).toBe(413);
+    expect(sent).toBeLessThan(16 * 1_048_576);
+    client.socket.destroy();
+  });
+
+  test("JSON a hundred thousand levels deep is refused and harms nobody", async () => {
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const routes = ["/api/v1/scans", "/api/v1/stream-tokens", `/api/v1/channels/${scan.channel}/events`];
+    for (const path of routes) {
+      for (const body of [deep, `{"type":"scan.delta","data":{"a":${deep}}}`]) {
+        const { status } = await gateway.request(path, {
+          method: "POST",
+          as: key(),
+          body,
+          headers: { "content-type": "application/json" },
+        });
+        expect([413, 422], path).toContain(status);
+      }
+    }
+    expect((await gateway.request("/healthz")).status).toBe(200);
+  });
+});
+
+test("five hundred who send a head and never end it keep nobody else waiting", async () => {
+  const slow = await Promise.all(
+    Array.from({ length: 500 }, async () => {
+      const socket = connect(port(), "127.0.0.1");
+      socket.on("error", () => undefined);
+      await once(socket, "connect");
+      socket.write("GET /api/v1/scans HTTP/1.1\r\nhost: x\r\nx-slow: ");
+      return socket;
+    }),
+  );
+  const startedMs = Date.now();
+  for (let round = 0; round < 10; round += 1) {
+    for (const socket of slow) socket.write("x");
+    expect((await gateway.request("/api/v1/scans", { as: key() })).status).toBe(200);
+  }
+  expect(Date.now() - startedMs).toBeLessThan(3000);
+  for (const socket of slow) socket.destroy();
+});
+
+test("a tenant that opens all the streams it may, and asks for more without end, starves no other", async () => {
+  const streams = await Promise.all(
+    Array.from({ length: maxStreamsOfTenant }, () => gateway.request(scan.event_stream, { as: key() })),
+  );
+  expect(streams.map(({ status }) => status)).toEqual(streams.map(() => 200));
+  const storm = Promise.all(Array.from({ length: 100 }, () => gateway.request(scan.event_stream, { as: key() })));
+  const other = await createScan(gateway, gateway.globex);
+  const as = `Api-Key ${gateway.globex.apiKey}`;
+  const startedMs = Date.now();
+  const stream = await gateway.request(other.event_stream, { as });
+  expect(stream.status).toBe(200);
+  expect(Date.now() - startedMs).toBeLessThan(2000);
+  for (const refused of await storm) {
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+    await refused.body?.cancel();
+  }
+  const heard = readStream(stream, "scan.start");
+  await gateway.request(`/api/v1/channels/${other.channel}/events`, {
+    as,
+    json: { type: "scan.start", data: { scan_id: other.id, checks_total: 1 } },
+  });
+  expect(await heard).toContain("event: scan.start");
+  for (const { body } of streams) await body?.cancel();
+});
