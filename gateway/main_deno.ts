@@ -11,13 +11,11 @@ import { webFolder } from "./web_folder.ts";
  * The gateway on Deno, until SIGINT or SIGTERM, then drained. `docs/deploy.md` has the command with the least permissions:
  * it reads only the variables that are listed here.
  */
-const variables = [
-  ...["HOST", "PORT", "METRICS_PORT", "DATABASE_URL", "REDIS_URL"],
-  ...["UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN", "EVENTSTREAM_CACHE_DB"],
-  ...["AUTH_JWKS_URL", "AUTH_JWKS", "AUTH_ISSUER", "AUTH_AUDIENCE", "AUTH_TENANT_CLAIM", "STREAM_TOKEN_SECRET"],
-  ...["CORS_ORIGINS", "EVENTSTREAM_HEARTBEAT_SECONDS", "EVENTSTREAM_RECHECK_SECONDS", "EVENTSTREAM_MAX_BUFFER_BYTES"],
-  ...["EVENTSTREAM_MAX_STREAMS", "EVENTSTREAM_MAX_STREAMS_PER_TENANT", "EVENTSTREAM_MAX_LIFETIME_SECONDS"],
-];
+const variables = `
+  HOST PORT METRICS_PORT DATABASE_URL REDIS_URL UPSTASH_REDIS_REST_URL UPSTASH_REDIS_REST_TOKEN EVENTSTREAM_CACHE_DB
+  AUTH_JWKS_URL AUTH_JWKS AUTH_ISSUER AUTH_AUDIENCE AUTH_TENANT_CLAIM STREAM_TOKEN_SECRET CORS_ORIGINS
+  EVENTSTREAM_HEARTBEAT_SECONDS EVENTSTREAM_RECHECK_SECONDS EVENTSTREAM_MAX_BUFFER_BYTES EVENTSTREAM_MAX_STREAMS
+  EVENTSTREAM_MAX_STREAMS_PER_TENANT EVENTSTREAM_MAX_LIFETIME_SECONDS`;
 
 const drainMs = 3000;
 /** After the streams are gone, for requests that are still being answered. */
@@ -55,7 +53,12 @@ async function main(): Promise<number> {
 }
 
 function readEnvironment(): Environment {
-  return Object.fromEntries(variables.map((name) => [name, Deno.env.get(name)]));
+  return Object.fromEntries(
+    variables
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, Deno.env.get(name)]),
+  );
 }
 
 /** Aborts with the first SIGINT or SIGTERM. */
@@ -121,8 +124,9 @@ async function drain(parts: GatewayParts, servers: readonly Deno.HttpServer[]): 
 /** `env` is what `Deno.serve` hands to `fetch`. */
 function peerAddress(env: unknown): string | null {
   if (typeof env !== "object" || env === null || !("remoteAddr" in env)) return null;
-  const { remoteAddr } = env as Deno.ServeHandlerInfo;
-  return "hostname" in remoteAddr ? remoteAddr.hostname : null;
+  const { remoteAddr } = env;
+  if (typeof remoteAddr !== "object" || remoteAddr === null || !("hostname" in remoteAddr)) return null;
+  return typeof remoteAddr.hostname === "string" ? remoteAddr.hostname : null;
 }
 
 if (import.meta.main) {

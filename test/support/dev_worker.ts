@@ -1,0 +1,61 @@
+import { listedOrigin, startEdgeBackends } from "./edge_backends.ts";
+import { startPostgres } from "./postgres.ts";
+import { startWranglerDev } from "./wrangler_dev.ts";
+
+// `npm run dev:worker`: PostgreSQL with the tables, Neon's HTTP and Upstash's REST before real servers, a tenant with a
+// user and a key, and `wrangler dev` over them. Nothing of it stays when it ends.
+const port = Number(process.env["PORT"] ?? 8787);
+const stopping = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort());
+
+const opened: { readonly close: () => Promise<void> }[] = [];
+try {
+  console.log("Starting PostgreSQL, Redis and what Neon and Upstash put before them");
+  const postgres = await startPostgres();
+  opened.push({ close: () => postgres.stop() });
+  const backends = await startEdgeBackends(postgres);
+  opened.push(backends);
+  const tenant = await backends.createTenant("Demo");
+  const stranger = await backends.createTenant("Stranger");
+  const token = await backends.sign({ tenant_id: tenant.id, sub: tenant.sub }, 24 * 3600);
+  console.log("Starting wrangler dev");
+  const worker = await startWranglerDev({
+    environment: backends.workerEnvironment,
+    port,
+    onOutput: (text) => process.stdout.write(text),
+  });
+  opened.push({ close: () => worker.stop() });
+  console.log(`
+The live page    ${worker.url}/
+Tenant           ${tenant.id}
+User token       ${token}
+API key          ${tenant.apiKey}
+
+Publish a scan of the practice org, and see it on the page:
+
+  SCANSTREAM_URL=${worker.url} SCANSTREAM_API_KEY=${tenant.apiKey} npm run scanstream -- scan …
+
+Check what a gateway promises:
+
+  export CONFORMANCE_RUNTIME=workers CONFORMANCE_ORIGIN=${listedOrigin}
+  export CONFORMANCE_API_KEY=${tenant.apiKey}
+  export CONFORMANCE_STRANGER_API_KEY=${stranger.apiKey}
+  export CONFORMANCE_TOKEN=${token}
+  npm run conformance -- ${worker.url}
+
+Stop with Ctrl+C.`);
+  await Promise.race([worker.exited, aborted(stopping.signal)]);
+} catch (error) {
+  if (!stopping.signal.aborted) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exitCode = 1;
+  }
+} finally {
+  // Ctrl+C has reached every process of the terminal: what has ended already cannot be closed in good order.
+  for (const { close } of opened.toReversed()) await close().catch(() => undefined);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
