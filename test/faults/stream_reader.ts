@@ -1,0 +1,84 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+
+/** One client of one event stream, and everything it saw. */
+export interface StreamReader {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  /** The numbers of the events, in the order in which they came. */
+  readonly numbers: readonly number[];
+  readonly openedAtMs: number;
+  /** Null while it is open. */
+  readonly closedAtMs: number | null;
+  /** What the gateway wrote before it closed; null when it said nothing. */
+  readonly closeReason: string | null;
+  readonly closed: Promise<void>;
+  /** Resolves once an event with this or a later number came; rejects when the stream closes before. */
+  until(number: number): Promise<void>;
+  leave(): void;
+}
+
+/** Resolves with the answer's head, whatever its status. */
+export async function openReader(url: string, authorization: string): Promise<StreamReader> {
+  const abort = new AbortController();
+  const response = await fetch(url, { headers: { authorization }, signal: abort.signal });
+  const numbers: number[] = [];
+  const waiting = new Set<() => void>();
+  const reader = {
+    status: response.status,
+    retryAfter: response.headers.get("retry-after"),
+    numbers,
+    openedAtMs: performance.now(),
+    closedAtMs: null as number | null,
+    closeReason: null as string | null,
+    closed: read(),
+    async until(number: number) {
+      while ((numbers.at(-1) ?? -1) < number) {
+        if (reader.closedAtMs !== null) throw new Error(`Closed (${reader.closeReason}) before event ${number}`);
+        await new Promise<void>((resolve) => void waiting.add(resolve));
+      }
+    },
+    leave: () => abort.abort(),
+  };
+  return reader;
+
+  async function read(): Promise<void> {
+    await Promise.resolve();
+    const onComment = (comment: string) => {
+      const [, reason] = /^ ?close (\w+)/.exec(comment) ?? [];
+      reader.closeReason = reason ?? reader.closeReason;
+    };
+    try {
+      const messages = response.body
+        ?.pipeThrough(new TextDecoderStream())
+        .pipeThrough(new EventSourceParserStream({ onComment }));
+      for await (const { data } of messages ?? []) {
+        const { n } = JSON.parse(data) as { readonly n?: number };
+        if (n !== undefined) numbers.push(n);
+        tell();
+      }
+    } catch {
+      // However it ended, it is over: when and why is what the tests look at.
+    }
+    reader.closedAtMs = performance.now();
+    tell();
+  }
+
+  function tell(): void {
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+  }
+}
+
+/** A client that opens a stream on a socket of its own, and then reads nothing. */
+export async function openDeafClient(url: string, authorization: string): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  socket.write(`GET ${pathname} HTTP/1.1\r\nhost: x\r\nauthorization: ${authorization}\r\n\r\n`);
+  await once(socket, "data");
+  socket.pause();
+  return socket;
+}

@@ -1,0 +1,66 @@
+import { encodeEvent, toMessage } from "../../shared/event.ts";
+import type { Broker } from "../../shared/broker.ts";
+import type { StreamReader } from "./stream_reader.ts";
+
+interface Publication {
+  readonly startedAtMs: number;
+  readonly isHandedOver: boolean;
+}
+
+/** Numbered events on several channels, and what became of each: what a complete stream must hold follows from it. */
+export interface Traffic {
+  /** The number of the newest event that a channel was given. */
+  newest(channel: string): number;
+  stop(): Promise<void>;
+  /** What is wrong with what a reader of the channel saw between its open and its close; null when nothing is. */
+  gapIn(channel: string, reader: StreamReader): string | null;
+}
+
+export interface TrafficOptions {
+  readonly channels: readonly string[];
+  /** Between two events of one channel. */
+  readonly everyMs: number;
+}
+
+export function startTraffic(broker: Broker, { channels, everyMs }: TrafficOptions): Traffic {
+  const logs = new Map<string, Publication[]>(channels.map((channel) => [channel, []]));
+  let isStopping = false;
+  const running = channels.map((channel) => pour(channel, logs.get(channel) ?? []));
+
+  async function pour(channel: string, log: Publication[]): Promise<void> {
+    while (!isStopping) {
+      const startedAtMs = performance.now();
+      const event = encodeEvent("scan.delta", { n: log.length, scan_id: channel.split(":").at(-1) ?? "" });
+      const isHandedOver = await broker.publish(channel, toMessage(event)).then(
+        () => true,
+        () => false,
+      );
+      log.push({ startedAtMs, isHandedOver });
+      await new Promise((resolve) => setTimeout(resolve, everyMs));
+    }
+  }
+
+  return {
+    newest: (channel) => (logs.get(channel)?.length ?? 0) - 1,
+    async stop() {
+      isStopping = true;
+      await Promise.all(running);
+    },
+    gapIn(channel, reader) {
+      const log = logs.get(channel) ?? [];
+      const { numbers } = reader;
+      for (let index = 1; index < numbers.length; index += 1) {
+        if ((numbers[index] ?? 0) <= (numbers[index - 1] ?? 0))
+          return `out of order: ${numbers[index - 1]}, ${numbers[index]}`;
+      }
+      // Whatever was published after the client saw the stream open, up to the last it received.
+      const seen = new Set(numbers);
+      const last = numbers.at(-1) ?? -1;
+      const missed = log.findIndex(
+        ({ startedAtMs, isHandedOver }, number) =>
+          isHandedOver && number <= last && startedAtMs > reader.openedAtMs && !seen.has(number),
+      );
+      return missed === -1 ? null : `event ${missed} is missing before event ${last}`;
+    },
+  };
+}
