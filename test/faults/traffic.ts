@@ -24,11 +24,11 @@ export interface TrafficOptions {
 
 export function startTraffic(broker: Broker, { channels, everyMs }: TrafficOptions): Traffic {
   const logs = new Map<string, Publication[]>(channels.map((channel) => [channel, []]));
-  let isStopping = false;
+  const stopping = new AbortController();
   const running = channels.map((channel) => pour(channel, logs.get(channel) ?? []));
 
   async function pour(channel: string, log: Publication[]): Promise<void> {
-    while (!isStopping) {
+    while (!stopping.signal.aborted) {
       const startedAtMs = performance.now();
       const event = encodeEvent("scan.delta", { n: log.length, scan_id: channel.split(":").at(-1) ?? "" });
       const isHandedOver = await broker.publish(channel, toMessage(event)).then(
@@ -43,7 +43,7 @@ export function startTraffic(broker: Broker, { channels, everyMs }: TrafficOptio
   return {
     newest: (channel) => (logs.get(channel)?.length ?? 0) - 1,
     async stop() {
-      isStopping = true;
+      stopping.abort();
       await Promise.all(running);
     },
     gapIn(channel, reader) {
