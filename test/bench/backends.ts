@@ -72,8 +72,8 @@ export async function startBackends(): Promise<Backends> {
     sign: (member) => sign(key.privateKey, member),
     publish: (options) => publish(publisher, options),
     async transactions() {
-      // What the server counts of a connection reaches its statistics within a second.
-      await new Promise((resolve) => setTimeout(resolve, 1500));
+      // An idle connection of the server reports what it did after ten seconds.
+      await new Promise((resolve) => setTimeout(resolve, 10_500));
       return asAdmin(postgres.adminUrl, async (admin) => {
         const { rows } = await admin.query<{ count: string }>(
           "select xact_commit + xact_rollback as count from pg_stat_database where datname = $1",

@@ -1,12 +1,64 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
+import { benchBundle } from "./bundle.ts";
+import {
+  benchFanOut,
+  benchGrowth,
+  benchMemory,
+  benchOpening,
+  benchProcesses,
+  openBenchRun,
+  type BenchRun,
+} from "./gateway_benches.ts";
 import { benchScan } from "./scan.ts";
 
-/** `npm run bench -- [scan]`: measures and prints; it never fails a run by a time. Figures are kept as JSON. */
-const names = process.argv.slice(2);
+/**
+ * `npm run bench -- [scan fan_out processes memory opening growth bundle]`: measures and prints; it never fails a run by
+ * a time. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, 3 unless told.
+ */
+const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
+  fan_out: benchFanOut,
+  processes: benchProcesses,
+  memory: benchMemory,
+  opening: benchOpening,
+  growth: benchGrowth,
+};
+const known = ["scan", ...Object.keys(gatewayBenches), "bundle"];
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`Unknown bench: ${unknown.join(", ")}: expected ${known.join(", ")}\n`);
+  process.exit(2);
+}
+const names = asked.length === 0 ? known : asked;
 
-if (names.length === 0 || names.includes("scan")) await scan();
+const gatewayNames = names.filter((name) => name in gatewayBenches);
+if (gatewayNames.length > 0) await gateway(gatewayNames);
+if (names.includes("bundle")) await bundle();
+if (names.includes("scan")) await scan();
+
+async function gateway(benches: readonly string[]): Promise<void> {
+  const run = await openBenchRun(say, Number(process.env["BENCH_ROUNDS"] ?? 3));
+  try {
+    for (const name of benches) {
+      say(`\n${name}`);
+      await keep(name, await gatewayBenches[name]?.(run));
+    }
+  } finally {
+    await run.backends.stop();
+  }
+}
+
+async function bundle(): Promise<void> {
+  const figures = await benchBundle();
+  say(`W1 Worker bundle: ${figures.gzipKiB.toFixed(1)} KiB gzip`);
+  await keep("bundle", figures);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
 
 async function scan(): Promise<void> {
   const figures = [];
