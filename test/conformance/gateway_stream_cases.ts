@@ -53,7 +53,9 @@ export const streamCases: readonly GatewayCase[] = [
       const { headers } = stream.response;
       assert.equal(headers.get("content-type"), "text/event-stream; charset=utf-8");
       assert.equal(headers.get("cache-control"), "no-store, no-transform");
-      assert.equal(headers.get("x-accel-buffering"), "no");
+      // nginx keeps it to itself, and does what it says.
+      const isKept = (headers.get("server") ?? "").startsWith("nginx");
+      assert.equal(headers.get("x-accel-buffering"), isKept ? null : "no");
       assert.equal(headers.get("content-length"), null);
       assert.ok([null, "identity"].includes(headers.get("content-encoding")));
     },
@@ -73,7 +75,9 @@ export const streamCases: readonly GatewayCase[] = [
     needs: [],
     async run(gateway) {
       const as = keyOf(gateway.tenant);
-      for (const id of [nowhere, "not-a-uuid", nowhere.replace("4", "g"), "%00", "1".repeat(300)]) {
+      // Proxies refuse a NUL themselves.
+      const odd = gateway.control === null ? [] : ["%00"];
+      for (const id of [nowhere, "not-a-uuid", nowhere.replace("4", "g"), "1".repeat(300), ...odd]) {
         await refused(await call(gateway, `/api/v1/scans/${id}/event-stream`, { as }), 404, "not_found");
       }
     },

@@ -1,18 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayContract } from "../conformance/gateway_contract.ts";
-import { createScan, openStream, type GatewayUnderTest } from "../conformance/gateway_harness.ts";
+import { createScan, keyOf, openStream, type GatewayUnderTest } from "../conformance/gateway_harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import { asAdmin, type PostgresServer } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
 import { casesWithout, describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 
+let postgres: PostgresServer;
 let backends: EdgeBackends;
 let worker: WranglerDev;
 let underTest: GatewayUnderTest;
 
 beforeAll(async () => {
-  backends = await startEdgeBackends(await suitePostgres());
+  postgres = await suitePostgres();
+  backends = await startEdgeBackends(postgres);
   worker = await startWranglerDev({ environment: { ...backends.workerEnvironment, ...smallBounds } });
   underTest = { ...(await toGatewayUnderTest(backends, worker.url)), seesEmptyHeaders: false };
 });
@@ -20,6 +23,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker.stop();
   await backends.close();
+  await postgres.stop();
 });
 
 // workerd takes a header without a value off a request before any Worker sees it.
@@ -34,9 +38,23 @@ test("authorizing a stream costs one round trip to the database", async () => {
   stream.leave();
 });
 
+test("there are no metrics that anybody could read", async () => {
+  expect((await fetch(`${worker.url}/metrics`)).status).toBe(404);
+});
+
 test("the cron trigger expires scans whose producer is gone", async () => {
+  const scan = await createScan(underTest);
+  // The server's superuser, whom no policy holds back.
+  const url = new URL(`/${backends.database.name}`, postgres.adminUrl).href;
+  await asAdmin(url, async (admin) => {
+    await admin.query("update scans set updated_at = now() - interval '20 minutes' where id = $1", [scan.id]);
+  });
+  const stream = await openStream(underTest, scan.event_stream, keyOf(underTest.tenant));
   const response = await fetch(`${worker.url}/__scheduled?cron=*+*+*+*+*`);
   expect(response.status).toBe(200);
+  expect(await stream.untilEnd()).toMatch(
+    /event: scan\.end\ndata: \{[^\n]*"status":"expired"[^\n]*\}\n\n: close ended\n\n$/,
+  );
 });
 
 test("no request touched another request's I/O, and S9: no secret was said", () => {

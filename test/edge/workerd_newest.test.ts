@@ -13,19 +13,22 @@ import {
 } from "../conformance/gateway_harness.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import type { PostgresServer } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
 import { casesWithout, describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 
 // The same Worker at the newest date that the installed runtime knows, with room for many streams.
+let postgres: PostgresServer;
 let backends: EdgeBackends;
 let worker: WranglerDev;
 let underTest: GatewayUnderTest;
 let browser: Browser;
 
 beforeAll(async () => {
-  backends = await startEdgeBackends(await suitePostgres());
+  postgres = await suitePostgres();
+  backends = await startEdgeBackends(postgres);
   const environment = { ...backends.workerEnvironment, ...smallBounds, EVENTSTREAM_MAX_STREAMS_PER_TENANT: "2500" };
   worker = await startWranglerDev({ environment, compatibilityDate: newestDate() });
   underTest = { ...(await toGatewayUnderTest(backends, worker.url)), seesEmptyHeaders: false };
@@ -36,6 +39,7 @@ afterAll(async () => {
   await browser.close();
   await worker.stop();
   await backends.close();
+  await postgres.stop();
 });
 
 /** workerd's version is the newest date that it knows: 1.20261117.1 knows 2026-11-17. */
