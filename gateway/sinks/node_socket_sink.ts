@@ -112,11 +112,12 @@ class NodeSocketSink implements Sink {
   }
 
   write(chunk: Chunk): number {
-    const socket = this.#outgoing.socket;
     if (this.#early !== null) {
       this.#early.push(chunk);
       return this.bufferedBytes();
     }
+    // Not by way of the response: at ten thousand streams each object that is touched is a miss of the cache.
+    const socket = this.#socket;
     if (socket === null || socket.write(nodeBuffer(chunk))) return 0;
     return socket.writableLength;
   }
