@@ -5,7 +5,11 @@ export interface FanOutOptions {
   readonly streams: number;
   /** 1: all streams follow one channel; otherwise as many channels as streams. */
   readonly channels: number;
-  /** How often something is published: each time after everybody has received what came before. */
+  /**
+   * How often something is published: while one event is on its way to the streams the next one is on its way to the
+   * server, and the one after that waits until everybody has the first. So no two of them can be joined, and the time
+   * from the publisher to the server (through Redis where there is one) is not counted as the server's.
+   */
   readonly steps: number;
   /** Events published at once. Default 1. */
   readonly burst?: number;
@@ -50,7 +54,7 @@ export async function measureFanOut(
     const cpuBefore = await server.process.cpuSeconds();
     for (let step = 1; step <= steps; step += 1) {
       await server.publish(events);
-      await (everyMs === undefined ? load.step(step) : new Promise((resolve) => setTimeout(resolve, everyMs)));
+      await (everyMs === undefined ? load.step(step - 1) : new Promise((resolve) => setTimeout(resolve, everyMs)));
     }
     const figures = await load.result;
     const cpuSeconds = (await server.process.cpuSeconds()) - cpuBefore;

@@ -29,7 +29,7 @@ export async function openBenchRun(say: (line: string) => void, rounds: number):
 }
 
 export async function benchFanOut(run: BenchRun) {
-  const steps = 100;
+  const steps = 200;
   const all = [
     raw(run),
     nchan(run),
@@ -39,7 +39,7 @@ export async function benchFanOut(run: BenchRun) {
   ];
   return {
     "F1 1 channel, 1,000 streams": await compare(run, all, { streams: 1000, channels: 1, steps }),
-    "F2 1 channel, 10,000 streams": await compare(run, all.slice(0, 3), { streams: 10_000, channels: 1, steps: 10 }),
+    "F2 1 channel, 10,000 streams": await compare(run, all.slice(0, 3), { streams: 10_000, channels: 1, steps: 15 }),
     "F3 bursts of 20, 1,000 streams": await compare(run, all, { streams: 1000, channels: 1, steps: 20, burst: 20 }),
     "F4 5,000 channels, 1 stream each": await compare(run, [gateway(run)], {
       streams: 5000,
@@ -49,14 +49,14 @@ export async function benchFanOut(run: BenchRun) {
     "F6 10 events a second, 1,000 streams": await compare(run, all.slice(0, 3), {
       streams: 1000,
       channels: 1,
-      steps: 60,
+      steps: 80,
       everyMs: 100,
     }),
   };
 }
 
 export async function benchProcesses(run: BenchRun) {
-  const options = { streams: 1000, channels: 1, steps: 100 };
+  const options = { streams: 1000, channels: 1, steps: 200 };
   return { "P2 one and two processes": await compare(run, [gateway(run), gateway(run, "node, 2 processes")], options) };
 }
 
@@ -153,6 +153,7 @@ export async function benchGrowth(run: BenchRun) {
 /** The servers take turns, so that what else the machine does meets all of them. */
 async function compare(run: BenchRun, starts: readonly Start[], options: FanOutOptions) {
   const figures: Record<string, FanOutFigures> = {};
+  run.say(`${options.streams} streams, ${options.channels} channels, ${options.burst ?? 1} events at once`);
   await withServers(starts, async (servers) => {
     const measured = new Map<string, FanOutFigures[]>();
     // The first round only warms up.
