@@ -207,7 +207,7 @@ async function exchange(bytes: string): Promise<string> {
 describe("too much", () => {
   test("a head of 16 KiB is answered, a larger one is 431", async () => {
     const head = (size: number) => {
-      const text = requestText({ path: "/healthz", headers: { connection: "close", "x-fill": "" } });
+      const text = requestText({ port: port(), path: "/healthz", headers: { connection: "close", "x-fill": "" } });
       return text.replace("x-fill: ", `x-fill: ${"x".repeat(size - text.length)}`);
     };
     expect(await exchange(head(15_000))).toMatch(/^HTTP\/1\.1 200 /);

@@ -1,4 +1,3 @@
-import { inject } from "vitest";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { runAdmin } from "../../gateway/admin.ts";
 import { parseConfig, type Environment } from "../../gateway/config.ts";
@@ -6,7 +5,7 @@ import { createPinoLog } from "../../gateway/pino_log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/start_gateway.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
-import { createTestDatabase, startPostgres, type TestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, startPostgres, type PostgresServer, type TestDatabase } from "../support/postgres.ts";
 import { startRedis, type RedisServer } from "../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 
@@ -140,9 +139,9 @@ export async function startFaultyGateway(
   };
 }
 
-/** The run's own server; outside of vitest (the soak) one of our own. */
-async function openPostgres(): Promise<{ readonly adminUrl: string; stop(): Promise<void> }> {
-  const adminUrl: string | undefined = process.env["VITEST"] === undefined ? undefined : inject("postgresAdminUrl");
-  if (adminUrl === undefined) return startPostgres();
-  return { adminUrl, async stop() {} };
+/** The run's own server; outside of vitest (the soak), where that cannot even be imported, one of our own. */
+async function openPostgres(): Promise<PostgresServer> {
+  if (process.env["VITEST"] === undefined) return startPostgres();
+  const { suitePostgres } = await import("../support/suite_postgres.ts");
+  return suitePostgres();
 }
