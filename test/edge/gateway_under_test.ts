@@ -13,8 +13,12 @@ export const smallBounds = {
 
 const brokerDatabase = 2;
 
-/** Any gateway over these backends that was started with `smallBounds`. */
-export async function toGatewayUnderTest(backends: EdgeBackends, url: string): Promise<GatewayUnderTest> {
+/** Any gateway over these backends that was started with these bounds. */
+export async function toGatewayUnderTest(
+  backends: EdgeBackends,
+  url: string,
+  bounds: Readonly<Record<keyof typeof smallBounds, string>> = smallBounds,
+): Promise<GatewayUnderTest> {
   const tenant = await backends.createTenant("Acme");
   const stranger = await backends.createTenant("Globex");
   const key = (channel: string) => toChannelKey(brokerDatabase, channel);
@@ -25,10 +29,10 @@ export async function toGatewayUnderTest(backends: EdgeBackends, url: string): P
     origin: listedOrigin,
     seesEmptyHeaders: true,
     control: {
-      heartbeatSeconds: Number(smallBounds.EVENTSTREAM_HEARTBEAT_SECONDS),
-      recheckSeconds: Number(smallBounds.EVENTSTREAM_RECHECK_SECONDS),
-      maxBufferBytes: Number(smallBounds.EVENTSTREAM_MAX_BUFFER_BYTES),
-      maxStreamsPerTenant: Number(smallBounds.EVENTSTREAM_MAX_STREAMS_PER_TENANT),
+      heartbeatSeconds: Number(bounds.EVENTSTREAM_HEARTBEAT_SECONDS),
+      recheckSeconds: Number(bounds.EVENTSTREAM_RECHECK_SECONDS),
+      maxBufferBytes: Number(bounds.EVENTSTREAM_MAX_BUFFER_BYTES),
+      maxStreamsPerTenant: Number(bounds.EVENTSTREAM_MAX_STREAMS_PER_TENANT),
       createTenant: (name) => backends.createTenant(name),
       sign: (claims, lifetimeSeconds) => backends.sign(claims, lifetimeSeconds),
       revokeApiKey: (id) => backends.revokeApiKey(id),
