@@ -1,6 +1,7 @@
-import { createEnvironmentReader, type Environment, type EnvironmentReader } from "./environment_reader.ts";
+import { parseBrokerConfig, type BrokerConfig } from "../shared/broker_config.ts";
+import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
 
-export type { Environment } from "./environment_reader.ts";
+export type { Environment } from "../shared/environment_reader.ts";
 
 /**
  * The gateway's environment, read once and checked whole: pure, so that Node, Deno and Workers share it. Every problem of
@@ -22,11 +23,6 @@ export interface GatewayConfig {
   readonly corsOrigins: readonly string[];
   readonly bounds: StreamBounds;
 }
-
-export type BrokerConfig =
-  | { readonly kind: "memory" }
-  | { readonly kind: "redis"; readonly url: string; readonly databaseNumber: number }
-  | { readonly kind: "upstash"; readonly url: string; readonly token: string; readonly databaseNumber: number };
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
 export type AuthConfig = { readonly tenantClaim: string } & (
@@ -73,7 +69,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     port,
     metricsPort: parseMetricsPort(reader, port),
     databaseUrl: parseDatabaseUrl(reader),
-    broker: parseBroker(reader),
+    broker: parseBrokerConfig(reader),
     auth: parseAuth(reader),
     streamTokenSecret: parseStreamTokenSecret(reader),
     corsOrigins: parseCorsOrigins(reader),
@@ -124,23 +120,6 @@ function parseMetricsPort(reader: EnvironmentReader, port: number): number | nul
   const metricsPort = reader.integer("METRICS_PORT", { fallback: 0, min: 0, max: 65_535 });
   if (metricsPort !== 0 && metricsPort === port) reader.report("METRICS_PORT: expected another port than PORT");
   return metricsPort;
-}
-
-function parseBroker(reader: EnvironmentReader): BrokerConfig {
-  const databaseNumber = reader.integer("EVENTSTREAM_CACHE_DB", { fallback: 2, min: 0, max: Number.MAX_SAFE_INTEGER });
-  const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
-  const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
-  const redisUrl = reader.url("REDIS_URL", ["redis:", "rediss:"], "redis://host:6379");
-  if (reader.text("UPSTASH_REDIS_REST_URL") !== null && reader.text("UPSTASH_REDIS_REST_TOKEN") === null) {
-    reader.report("UPSTASH_REDIS_REST_TOKEN: required with UPSTASH_REDIS_REST_URL: expected the database's REST token");
-  }
-  if (reader.text("UPSTASH_REDIS_REST_TOKEN") !== null && reader.text("UPSTASH_REDIS_REST_URL") === null) {
-    reader.report("UPSTASH_REDIS_REST_URL: required with UPSTASH_REDIS_REST_TOKEN: expected https://<name>.upstash.io");
-  }
-  // Both may be set where a platform injects several addresses of one server; REST works on every runtime.
-  if (restUrl !== null && token !== null) return { kind: "upstash", url: restUrl, token, databaseNumber };
-  if (redisUrl !== null) return { kind: "redis", url: redisUrl, databaseNumber };
-  return { kind: "memory" };
 }
 
 function parseAuth(reader: EnvironmentReader): AuthConfig {

@@ -2,7 +2,8 @@ import type { Publisher } from "../shared/broker.ts";
 import { createGatewayClient, type NewScan } from "./gateway_client.ts";
 import type { Progress } from "./progress.ts";
 import { createScanPublisher, type ScanPublisher } from "./publish.ts";
-import type { BrokerConfig, StreamConfig } from "./stream_config.ts";
+import type { BrokerConfig } from "../shared/broker_config.ts";
+import type { StreamConfig } from "./stream_config.ts";
 import { createGatewayBroker } from "../shared/brokers/gateway.ts";
 
 /** For one call: a gateway that takes longer is treated as away, and asked again. */
@@ -14,7 +15,7 @@ export function openStream(config: StreamConfig, scan: NewScan, progress: Progre
   return createScanPublisher({
     destinations: {
       gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
-      publisher: broker === null ? createGatewayBroker({ url: gatewayUrl, apiKey }) : lazyPublisher(broker),
+      publisher: broker.kind === "memory" ? createGatewayBroker({ url: gatewayUrl, apiKey }) : lazyPublisher(broker),
     },
     scan,
     warn: (message) => progress.message(message),
@@ -23,8 +24,10 @@ export function openStream(config: StreamConfig, scan: NewScan, progress: Progre
   });
 }
 
+type NamedBroker = Exclude<BrokerConfig, { readonly kind: "memory" }>;
+
 /** Only a run that publishes straight to a broker loads that broker's client. */
-function lazyPublisher(config: BrokerConfig): Publisher {
+function lazyPublisher(config: NamedBroker): Publisher {
   let opened: Promise<Publisher> | null = null;
   return {
     async publish(channel, message) {
@@ -34,11 +37,11 @@ function lazyPublisher(config: BrokerConfig): Publisher {
   };
 }
 
-async function open(config: BrokerConfig): Promise<Publisher> {
+async function open(config: NamedBroker): Promise<Publisher> {
   if (config.kind === "redis") {
     const { createRedisBroker } = await import("../shared/brokers/redis.ts");
-    return createRedisBroker({ url: config.url, database: config.database });
+    return createRedisBroker({ url: config.url, database: config.databaseNumber });
   }
   const { createUpstashBroker } = await import("../shared/brokers/upstash.ts");
-  return createUpstashBroker({ url: config.url, token: config.token, database: config.database });
+  return createUpstashBroker({ url: config.url, token: config.token, database: config.databaseNumber });
 }
