@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayContract } from "../conformance/gateway_contract.ts";
@@ -25,13 +28,16 @@ let backends: EdgeBackends;
 let worker: WranglerDev;
 let underTest: GatewayUnderTest;
 let browser: Browser;
+let issuer: Awaited<ReturnType<typeof startIssuer>>;
 
 beforeAll(async () => {
   postgres = await suitePostgres();
   backends = await startEdgeBackends(postgres);
   // A crowd with a heartbeat each second would be kept from its work by it.
   const bounds = { ...smallBounds, EVENTSTREAM_HEARTBEAT_SECONDS: "5", EVENTSTREAM_MAX_STREAMS_PER_TENANT: "2500" };
-  const environment = { ...backends.workerEnvironment, ...bounds };
+  issuer = await startIssuer(backends.workerEnvironment["AUTH_JWKS"] ?? "");
+  const keys = { AUTH_JWKS: "", AUTH_JWKS_URL: issuer.url };
+  const environment = { ...backends.workerEnvironment, ...bounds, ...keys };
   worker = await startWranglerDev({ environment, compatibilityDate: newestDate() });
   underTest = { ...(await toGatewayUnderTest(backends, worker.url, bounds)), seesEmptyHeaders: false };
   browser = await launchChromium();
@@ -40,9 +46,20 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser.close();
   await worker.stop();
+  issuer.close();
   await backends.close();
   await postgres.stop();
 });
+
+/** Gives the keys that tokens are checked with: each request of a Worker has to ask for itself. */
+async function startIssuer(keySet: string) {
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" }).end(keySet);
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo; // A server that listens on a port has no other kind of address.
+  return { url: `http://127.0.0.1:${port}/jwks.json`, close: () => server.close() };
+}
 
 /** workerd's version is the newest date that it knows: 1.20261117.1 knows 2026-11-17. */
 function newestDate(): string {
