@@ -10,7 +10,7 @@ const clockWords =
 /** `error` and `error_description` of a refused token request; empty where there are none. */
 export function oauthError(answer: Answer): { readonly error: string; readonly description: string } {
   const { error, error_description: description } = objectIn(answer.body);
-  return { error: typeof error === "string" ? error : "", description: toSafeText(description) };
+  return { error: toSafeText(error, 80), description: toSafeText(description) };
 }
 
 /** True for a refusal that a corrected clock may turn into a token. */
