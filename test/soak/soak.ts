@@ -144,7 +144,8 @@ async function client(work: Work, traffic: Traffic, untilMs: number): Promise<vo
 
 async function deafClients(work: Work, untilMs: number): Promise<void> {
   const [scan] = work.scans;
-  while (Date.now() < untilMs && scan !== undefined) {
+  if (scan === undefined) return;
+  while (Date.now() < untilMs) {
     const socket = await openDeafClient(scan.streamUrl, scan.authorization);
     await pause(Math.min(1000, Math.max(0, untilMs - Date.now())));
     if (Math.random() < 0.5) socket.resetAndDestroy();

@@ -1,0 +1,145 @@
+import { createServer, type RequestListener } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
+import { join } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { afterEach, beforeAll, afterAll, expect, test } from "vitest";
+import { generateKeyPairSync } from "node:crypto";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { createCollection } from "../../scanner/collect.ts";
+import { evaluateCheck } from "../../scanner/evaluate.ts";
+import { context } from "../support/artifact_builders.ts";
+import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { compliantOrg } from "../support/compliant_org.ts";
+import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
+
+/**
+ * An organization's address that leads to somebody hostile. What single answers of theirs do is in scanner/idp/wire.test.ts and
+ * http_idp_client.test.ts; here the whole command meets them.
+ */
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let keyFile: string;
+const owned: (() => void)[] = [];
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  keyFile = join(folder.path, "key.pem");
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  await writeFile(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }));
+});
+afterEach(() => {
+  for (const stop of owned.splice(0)) stop();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  owned.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const bomb = gzipSync(Buffer.alloc(200 * 1_048_576, 0x20));
+
+test.each<[string, RequestListener]>([
+  [
+    "two hundred megabytes in two hundred kilobytes",
+    (_, response) => void response.setHeader("content-encoding", "gzip").end(bomb),
+  ],
+  ["JSON without end", (_, response) => pour(response, "[[[[[[[[[[[[[[[[")],
+  ["headers without end", (_, response) => void response.setHeader("x-fill", "x".repeat(200_000)).end("{}")],
+  [
+    "a token that is a line of somebody's log",
+    (_, response) =>
+      void response
+        .setHeader("content-type", "application/json")
+        .end('{"access_token":"a\\r\\nx: y","token_type":"Bearer\\u001b[2J"}'),
+  ],
+  [
+    "words for a terminal",
+    (_, response) =>
+      void response
+        .writeHead(400, { "content-type": "application/json" })
+        .end('{"error":"\\u001b[2J\\u001b]0;x\\u0007","error_description":"\\r\\n::error::forged"}'),
+  ],
+  [
+    "prototype keys",
+    (_, response) =>
+      void response
+        .setHeader("content-type", "application/json")
+        .end('{"__proto__":{"access_token":"x"},"constructor":{"prototype":{}}}'),
+  ],
+])(
+  "%s as every answer: the scan ends in time with one clear error and no verdict",
+  async (_, listener) => {
+    const url = await listen(listener);
+    const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: "0oa1", IDP_PRIVATE_KEY_FILE: keyFile };
+    const args = ["scan", "--format", "json", "--no-stream", "--timeout", "5"];
+    const startedMs = performance.now();
+    const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, env });
+    expect([code, performance.now() - startedMs < 60_000], stderr).toEqual([3, true]);
+    expect(JSON.parse(stdout)).toMatchObject({ schema: "scanstream.error/1" });
+    expect(stdout + stderr).not.toMatch(/\u001b\[2J|\u001b\]0|^::error|\n\s+at /m);
+  },
+  90_000,
+);
+
+test("redirects to other hosts take nothing along: no key, no token, no request", async () => {
+  const asked: string[] = [];
+  const other = await listen((request, response) => {
+    asked.push(request.url ?? "");
+    response.end("{}");
+  });
+  const url = await listen((request, response) => {
+    response.writeHead(307, { location: `${other}${request.url ?? ""}` }).end();
+  });
+  const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: "0oa1", IDP_PRIVATE_KEY_FILE: keyFile };
+  const { code } = await runCommand(["scan", "--no-stream"], { cwd: folder.path, env });
+  expect(code).toBe(3);
+  expect(asked).toEqual([]);
+}, 30_000);
+
+function pour(response: Parameters<RequestListener>[1], text: string): void {
+  const chunk = text.repeat(4096);
+  const more = () => {
+    while (!response.destroyed && response.write(chunk));
+  };
+  response.on("drain", more);
+  more();
+}
+
+test("evidence below prototype keys is no evidence, and leaves nothing on any prototype", async () => {
+  // Every entry says what a compliant one says, but one level down, where only a careless copy would find it.
+  const wrap = (entry: unknown) => JSON.parse(`{"id":"x","__proto__":${JSON.stringify(entry)}}`) as object;
+  const answers = Object.fromEntries(
+    Object.entries(compliantOrg).map(([path, answer]) => [
+      path,
+      Array.isArray(answer) ? answer.map(wrap) : wrap(answer),
+    ]),
+  ) as Answers;
+  const collection = createCollection(mapIdpClient(answers));
+  const passed: string[] = [];
+  for (const check of catalog) {
+    const result = await evaluateCheck(check, await collection.obtainFor(check), context);
+    if (result.status === "PASS") passed.push(check.name);
+  }
+  const empty = Object.fromEntries(
+    Object.entries(compliantOrg).map(([path, answer]) => [
+      path,
+      Array.isArray(answer) ? answer.map(() => ({ id: "x" })) : { id: "x" },
+    ]),
+  ) as Answers;
+  const withoutAny = createCollection(mapIdpClient(empty));
+  for (const name of passed) {
+    const check = catalog.find((one) => one.name === name);
+    if (check === undefined) throw new Error(`There is no check ${name}`);
+    // Whatever passes does so from the bare entries too, not from what hides below `__proto__`.
+    expect((await evaluateCheck(check, await withoutAny.obtainFor(check), context)).status, name).toBe("PASS");
+  }
+  expect(Object.keys(Object.prototype)).toEqual([]);
+});
