@@ -30,7 +30,12 @@ export interface RunOptions {
 
 /** Starts the command line as a user would, with an environment of its own. */
 export function startCommand(args: readonly string[], options: RunOptions): Running {
-  const child = spawn(process.execPath, [join(root, "scanstream.ts"), ...args], {
+  return startProgram("scanstream.ts", args, options);
+}
+
+/** As `startCommand`, for another program of the project: `start.ts` is `npm start`. */
+export function startProgram(program: string, args: readonly string[], options: RunOptions): Running {
+  const child = spawn(process.execPath, [join(root, program), ...args], {
     cwd: options.cwd,
     env: { PATH: process.env["PATH"], HOME: options.cwd, ...options.env },
   });

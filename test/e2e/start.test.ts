@@ -1,0 +1,53 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startProgram, temporaryFolder } from "../support/command_line.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+function start() {
+  return startProgram("start.ts", [], { cwd: folder.path, env: { PORT: "0" } });
+}
+
+async function getJson(url: string, accessToken?: string): Promise<Record<string, unknown>> {
+  const headers = accessToken === undefined ? {} : { authorization: `Bearer ${accessToken}` };
+  const response = await fetch(url, { headers });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+test("npm start shows one scan live on its page's session, ends it, and works again on the kept state", async () => {
+  const first = start();
+  const [, url = ""] = await first.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
+  expect((await fetch(url)).headers.get("content-type")).toContain("text/html");
+  const session = await getJson(`${url}/demo/session`);
+  const token = String(session["access_token"]);
+
+  const [, scanId = ""] = await first.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
+  const stream = await fetch(`${url}/api/v1/scans/${scanId}/event-stream`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(stream.status).toBe(200);
+  const types: string[] = [];
+  const messages = stream.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
+  for await (const { event } of messages ?? []) types.push(event ?? "");
+  expect(types.at(-1)).toBe("scan.end");
+  expect(types.filter((type) => type === "scan.progress").length).toBeGreaterThan(1);
+
+  await first.until("stdout", /Everything stays up/);
+  expect(await getJson(`${url}/api/v1/scans/${scanId}`, token)).toMatchObject({ status: "completed", checks_done: 29 });
+  expect((await first.stop("SIGINT")).code).toBe(0);
+
+  const second = start();
+  const [, again = ""] = await second.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
+  const secondSession = await getJson(`${again}/demo/session`);
+  expect(secondSession["tenant_id"]).toBe(session["tenant_id"]);
+  const scans = await getJson(`${again}/api/v1/scans`, String(secondSession["access_token"]));
+  expect(scans["items"]).toEqual(
+    expect.arrayContaining([expect.objectContaining({ id: scanId, status: "completed" })]),
+  );
+  expect((await second.stop("SIGINT")).code).toBe(0);
+}, 120_000);
