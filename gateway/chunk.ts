@@ -13,8 +13,17 @@ const lineEnd = [0x0d, 0x0a];
 
 /** Encodes text that is not empty: an empty chunk would end the HTTP response. */
 export function encodeChunk(text: string): Chunk {
+  if (text === "") throw new RangeError("Cannot encode a chunk: the text is empty");
+  const head = `${text.length.toString(16)}\r\n`;
+  const chunked = encoder.encode(`${head}${text}\r\n`);
+  // ASCII, as nearly every event is: as many bytes as characters, so that the head was right and one encoding is enough.
+  const end = head.length + text.length;
+  if (chunked.byteLength === end + 2) return { bytes: chunked.subarray(head.length, end), chunked };
+  return encodeWideChunk(text);
+}
+
+function encodeWideChunk(text: string): Chunk {
   const body = encoder.encode(text);
-  if (body.byteLength === 0) throw new RangeError("Cannot encode a chunk: the text is empty");
   const head = encoder.encode(`${body.byteLength.toString(16)}\r\n`);
   const end = head.byteLength + body.byteLength;
   const chunked = new Uint8Array(end + 2);
