@@ -5,6 +5,7 @@ import { startWranglerDev } from "./wrangler_dev.ts";
 // `npm run dev:worker`: PostgreSQL with the tables, Neon's HTTP and Upstash's REST before real servers, a tenant with a
 // user and a key, and `wrangler dev` over them. Nothing of it stays when it ends.
 const port = Number(process.env["PORT"] ?? 8787);
+const closeGraceMs = 5000;
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort());
 
@@ -52,8 +53,12 @@ Stop with Ctrl+C.`);
   }
 } finally {
   // Ctrl+C has reached every process of the terminal: what has ended already cannot be closed in good order.
-  for (const { close } of opened.toReversed()) await close().catch(() => undefined);
+  const closed = (async () => {
+    for (const { close } of opened.toReversed()) await close().catch(() => undefined);
+  })();
+  await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, closeGraceMs))]);
 }
+process.exit();
 
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
