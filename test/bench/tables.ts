@@ -1,10 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/**
- * `node test/bench/tables.ts`: prints the tables of `docs/performance.md` from `results/`, and draws their plots into
- * `docs/images/`.
- */
+/** `node test/bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. */
 interface Point {
   readonly eventsPerSecond: number;
   readonly cpuMicroseconds: number;
@@ -15,11 +12,16 @@ interface Point {
 interface Result<Figures> {
   readonly at: string;
   readonly node: string;
-  readonly machine: Readonly<Record<string, unknown>>;
+  readonly machine: Readonly<Record<"cpu" | "cores" | "memoryGiB" | "kernel", string | number>>;
   readonly figures: Figures;
 }
 
 type FanOut = Readonly<Record<string, Readonly<Record<string, Point>>>>;
+type Named<Figure> = Readonly<Record<string, Readonly<Record<string, Figure>>>>;
+type Opening = Readonly<
+  Partial<Record<"opensPerSecond" | "cpuMicroseconds" | "roundTrips" | "seconds" | "streams" | "refused", number>>
+>;
+type Memory = Readonly<Record<"bytesPerStream" | "idleCpuShare", number>>;
 type Growth = Readonly<Record<string, readonly (Point & { readonly at: number })[]>>;
 
 const folder = join(import.meta.dirname, "results");
@@ -27,22 +29,67 @@ const images = join(import.meta.dirname, "../../docs/images");
 
 const fanOut = await read<FanOut>("fan_out");
 const growth = await read<Growth>("growth");
-for (const [title, servers] of Object.entries(fanOut.figures)) print(fanOutTable(title, servers));
-print(growthTable(growth.figures));
 const [first = {}] = Object.values(fanOut.figures);
 await writeFile(
   join(images, "performance_fan_out.svg"),
   barPlot("CPU time of one event for one stream, µs (1,000 streams)", first),
 );
 await writeFile(join(images, "performance_growth.svg"), growthPlot(growth.figures));
-print(`${JSON.stringify(fanOut.machine)} Node ${fanOut.node}, ${fanOut.at}`);
+const { cpu, cores, memoryGiB, kernel } = fanOut.machine;
+const machine = `${cores} cores (${cpu}), ${memoryGiB} GiB, Linux ${kernel}, Node ${fanOut.node}, ${fanOut.at.slice(0, 10)}.`;
+const tables = Object.entries(fanOut.figures).map(([title, servers]) => fanOutTable(title, servers));
+const sections: Readonly<Record<string, string>> = {
+  tables: [machine, ...tables].join("\n\n"),
+  figures: figureTable(await otherFigures()),
+  growth: growthTable(growth.figures),
+};
+const page = join(import.meta.dirname, "../../docs/performance.md");
+let text = await readFile(page, "utf8");
+for (const [name, content] of Object.entries(sections)) {
+  const between = new RegExp(`(<!-- ${name}: .*? -->\\n)[^]*?(<!-- /${name} -->)`);
+  text = text.replace(between, (_all, start: string, end: string) => `${start}\n${content}\n\n${end}`);
+}
+await writeFile(page, text);
+
+/** What is one figure each, in words. */
+async function otherFigures(): Promise<readonly (readonly [string, string])[]> {
+  const opening = (await read<Named<Opening>>("opening")).figures["C1 opening streams"] ?? {};
+  const memory = (await read<Named<Memory>>("memory")).figures["M1 10,000 idle streams"] ?? {};
+  const processes = (await read<FanOut>("processes")).figures["P2 one and two processes"] ?? {};
+  const { gzipKiB } = (await read<{ readonly gzipKiB: number }>("bundle")).figures;
+  const rows: (readonly [string, string])[] = [];
+  for (const [who, { opensPerSecond, cpuMicroseconds, roundTrips, seconds, streams, refused }] of Object.entries(
+    opening,
+  )) {
+    if (opensPerSecond === undefined) {
+      rows.push([
+        `C1, ${streams?.toLocaleString("en-US")} streams cut at once and back`,
+        `${seconds?.toFixed(1)} s, ${refused} refused`,
+      ]);
+    } else {
+      const each = `${cpuMicroseconds?.toFixed(0)} µs of CPU and ${roundTrips?.toFixed(2)} round trips each`;
+      rows.push([`C1, ${who}`, `${opensPerSecond.toFixed(0)} streams/s, ${each}`]);
+    }
+  }
+  for (const [name, { bytesPerStream, idleCpuShare }] of Object.entries(memory)) {
+    const idle = `idle ${(idleCpuShare * 100).toFixed(1)} % of a core`;
+    rows.push([`M1, ${name}`, `${(bytesPerStream / 1024).toFixed(1)} KiB a stream, ${idle}`]);
+  }
+  for (const [name, { eventsPerSecond, cpuMicroseconds }] of Object.entries(processes)) {
+    rows.push([
+      `P2, ${name}`,
+      `${(eventsPerSecond / 1000).toFixed(0)} k events/s, ${cpuMicroseconds.toFixed(2)} µs of CPU each`,
+    ]);
+  }
+  return [...rows, ["W1, Worker bundle", `${gzipKiB.toFixed(1)} KiB gzip`]];
+}
+
+function figureTable(rows: readonly (readonly [string, string])[]): string {
+  return ["| | |", "|---|---|", ...rows.map(([name, value]) => `| ${name} | ${value} |`)].join("\n");
+}
 
 async function read<Figures>(name: string): Promise<Result<Figures>> {
   return JSON.parse(await readFile(join(folder, `${name}.json`), "utf8")) as Result<Figures>;
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n\n`);
 }
 
 function fanOutTable(title: string, servers: Readonly<Record<string, Point>>): string {
