@@ -4,6 +4,7 @@ import { launchChromium } from "../support/chromium.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
 import { openPage } from "./watched_page.ts";
+import { followsScanToItsEnd, showsNobodyElsesScans, showsTheTruthAfter } from "./watching_cases.ts";
 
 let browser: Browser;
 let gateway: WebGateway;
@@ -27,86 +28,15 @@ async function demoTenant(): Promise<WebTenant> {
 test("the page follows a scan from its start to its end without a reload", async () => {
   const acme = await demoTenant();
   await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
-  await page.getByRole("heading", { name: "No scans yet" }).waitFor();
-  await page.evaluate(() => Reflect.set(globalThis, "isStillThere", true));
-
-  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
-  await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
-  await watched.untilConnection("live");
-  await page.getByText("Findings appear here as they are made.").waitFor();
-
-  await scan.publish("scan.start", { checks_total: 3 });
-  const idle = buildFinding({ resource_name: "Default Policy", actual: "never" });
-  await scan.check("signon_global_session_idle_timeout_15min", [buildFinding({ status: "PASS" }), idle], {
-    done: 1,
-    total: 3,
-  });
-  await page.locator(".progress-figures", { hasText: "1of 3 checks" }).waitFor();
-  expect(await page.locator(".tile-fail dd").textContent()).toBe("1");
-  expect(await page.locator(".progress-latest").textContent()).toBe(
-    "FailOkta must log out a session after a 15-minute period of inactivity.",
-  );
-  expect(await page.locator(".checks-table tbody tr").count()).toBe(1);
-  expect(await page.locator(".finding").count()).toBe(2);
-
-  await page.locator(".finding summary", { hasText: "Default Policy" }).click();
-  const opened = page.locator(".finding[open]");
-  await opened.getByText("never", { exact: true }).waitFor();
-  expect(await opened.locator(".fact-expected").textContent()).toBe("at most 15 minutes");
-  await opened.getByText("Global Session Policy").first().waitFor();
-
-  await scan.check(
-    "apitoken_not_super_admin",
-    [buildFinding({ check: "apitoken_not_super_admin", status: "MANUAL" })],
-    { done: 2, total: 3 },
-  );
-  await scan.check(
-    "systemlog_streaming_enabled",
-    [buildFinding({ check: "systemlog_streaming_enabled", status: "PASS", severity: "high" })],
-    { done: 3, total: 3 },
-  );
-  await page.locator(".progress-figures", { hasText: "3of 3 checks" }).waitFor();
-  await scan.end("completed", { pass: 1, fail: 1, manual: 1 });
-  await watched.untilConnection("ended");
-  await page.locator(".scan-title .badge", { hasText: "Completed" }).waitFor();
-  expect(await page.locator(".tile dd").allTextContents()).toEqual(["1", "1", "1"]);
-  expect(await page.getByRole("button", { name: "Cancel scan" }).isVisible()).toBe(false);
-  expect(await page.evaluate(() => Reflect.get(globalThis, "isStillThere"))).toBe(true);
+  // The demo opens it by itself.
+  await followsScanToItsEnd(watched, acme.producer, async () => {});
 });
 
 test("the page shows the truth after the gateway was restarted in the middle", async () => {
-  const acme = await demoTenant();
-  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 4 });
+  const { producer } = await demoTenant();
   await using watched = await openPage(browser, gateway.url);
-  const { page } = watched;
-  await watched.untilConnection("live");
-  await scan.check("first_check", [buildFinding({ check: "first_check", resource_name: "Before" })], {
-    done: 1,
-    total: 4,
-  });
-  await page.locator(".finding summary", { hasText: "Before" }).click();
-  // Its details are read, so that from here on only a refetch finds out what is stored.
-  await page.locator(".fact-actual", { hasText: "120 minutes" }).waitFor();
-
-  await gateway.stop();
-  await watched.untilConnection("reconnecting");
-  // What was known stays on the page, which does not claim to be live.
-  expect(await page.locator(".finding", { hasText: "Before" }).isVisible()).toBe(true);
-  await gateway.start();
-  // What happened meanwhile is told by no event; only the state knows of it.
-  await scan.store([buildFinding({ check: "second_check", resource_name: "Missed" })]);
-  await scan.update({ checks_done: 2 });
-  await watched.untilConnection("live");
-  await page.locator(".finding", { hasText: "Missed" }).waitFor();
-  await page.locator(".progress-figures", { hasText: "2of 4 checks" }).waitFor();
-  await page.locator(".connection", { hasText: "refetched at" }).waitFor();
-
-  await scan.check("third_check", [buildFinding({ check: "third_check", resource_name: "Live again" })], {
-    done: 3,
-    total: 4,
-  });
-  await page.locator(".finding", { hasText: "Live again" }).waitFor();
+  const interruption = { cut: () => gateway.stop(), mend: () => gateway.start() };
+  await showsTheTruthAfter(interruption, watched, { producer, gatewayUrl: gateway.url });
 });
 
 test("the page learns of an end that it missed", async () => {
@@ -124,50 +54,17 @@ test("the page learns of an end that it missed", async () => {
   await watched.page.locator(".finding", { hasText: "Stored meanwhile" }).waitFor();
 });
 
-test("the page reconnects after the broker was cut", async () => {
-  const acme = await demoTenant();
-  const scan = await acme.producer.register({ org_url: "https://cut.okta.com", checks_total: 2 });
-  await using watched = await openPage(browser, `${gateway.url}/#/scans/${scan.id}`);
-  await watched.untilConnection("live");
-  gateway.loseBroker();
-  await watched.untilConnection("reconnecting");
-  await watched.page.locator(".connection", { hasText: "the gateway lost its broker" }).waitFor();
-  await watched.untilConnection("live");
-  await scan.check("later", [buildFinding({ check: "later", resource_name: "After the cut" })], { done: 1, total: 2 });
-  await watched.page.locator(".finding", { hasText: "After the cut" }).waitFor();
-  await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
+test("the page shows the truth after the broker was cut", async () => {
+  const { producer } = await demoTenant();
+  await using watched = await openPage(browser, gateway.url);
+  const interruption = { cut: async () => gateway.loseBroker(), reason: "the gateway lost its broker" };
+  await showsTheTruthAfter(interruption, watched, { producer, gatewayUrl: gateway.url });
 });
 
 test("two tenants side by side never see each other", async () => {
   gateway.setDemo(null);
   const tenants = { acme: await gateway.createTenant("Acme"), globex: await gateway.createTenant("Globex") };
-  const scans = {
-    acme: await tenants.acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 }),
-    globex: await tenants.globex.producer.register({ org_url: "https://globex.okta.com", checks_total: 1 }),
-  };
-  await using acme = await openPage(browser, gateway.url);
-  await using globex = await openPage(browser, gateway.url);
-  for (const [watched, tenant, own] of [
-    [acme, tenants.acme, "acme.okta.com"],
-    [globex, tenants.globex, "globex.okta.com"],
-  ] as const) {
-    await watched.page.getByLabel("Access token or API key").fill(tenant.accessToken);
-    await watched.page.getByRole("button", { name: "Sign in" }).click();
-    await watched.page.locator(".scan-link").click();
-    await watched.page.getByRole("heading", { level: 1, name: own }).waitFor();
-    await watched.untilConnection("live");
-  }
-  await scans.acme.check("a", [buildFinding({ check: "a", resource_name: "Acme secret" })], { done: 1, total: 1 });
-  await scans.globex.check("a", [buildFinding({ check: "a", resource_name: "Globex secret" })], { done: 1, total: 1 });
-  await acme.page.locator(".finding", { hasText: "Acme secret" }).waitFor();
-  await globex.page.locator(".finding", { hasText: "Globex secret" }).waitFor();
-  expect(await acme.page.content()).not.toMatch(/globex/i);
-  expect(await globex.page.content()).not.toMatch(/acme/i);
-
-  await acme.page.goto(`${gateway.url}/#/scans/${scans.globex.id}`);
-  await acme.page.getByRole("heading", { name: "This scan cannot be shown" }).waitFor();
-  expect(await acme.connection()).toBe("failed");
-  expect(await acme.page.content()).not.toMatch(/globex/i);
+  await showsNobodyElsesScans(browser, gateway.url, tenants);
 });
 
 test("a scan that is chosen is left only by choice; a newer one is offered", async () => {

@@ -57,3 +57,8 @@ export async function openPage(
     },
   };
 }
+
+export async function signIn(page: Page, pasted: string): Promise<void> {
+  await page.getByLabel("Access token or API key").fill(pasted);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}

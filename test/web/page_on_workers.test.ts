@@ -1,0 +1,101 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runtimeComplaints } from "../edge/runtime_complaints.ts";
+import { launchChromium } from "../support/chromium.ts";
+import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
+import type { PostgresServer } from "../support/postgres.ts";
+import { createScanProducer } from "../support/scan_producer.ts";
+import { suitePostgres } from "../support/suite_postgres.ts";
+import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
+import { openPage, signIn, type WatchedPage } from "./watched_page.ts";
+import {
+  followsScanToItsEnd,
+  showsNobodyElsesScans,
+  showsTheTruthAfter,
+  signsInWithoutLeaking,
+  type WatchingTenant,
+} from "./watching_cases.ts";
+
+/** The page as `wrangler dev` serves it, over Upstash's REST and Neon's HTTP. */
+let browser: Browser;
+let postgres: PostgresServer;
+let backends: EdgeBackends;
+let worker: WranglerDev;
+const said: string[] = [];
+
+beforeAll(async () => {
+  postgres = await suitePostgres();
+  backends = await startEdgeBackends(postgres);
+  [browser, worker] = await Promise.all([launchChromium(), startWorker()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  await worker.stop();
+  await backends.close();
+  await postgres.stop();
+});
+
+function startWorker(port = 0): Promise<WranglerDev> {
+  const environment = backends.workerEnvironment;
+  return startWranglerDev({ environment, port, onOutput: (text) => void said.push(text) });
+}
+
+async function createTenant(name: string): Promise<WatchingTenant> {
+  const { apiKey, token } = await backends.createTenant(name);
+  return { apiKey, accessToken: token, producer: createScanProducer(worker.url, apiKey) };
+}
+
+async function openSignedIn({ apiKey }: WatchingTenant): Promise<WatchedPage> {
+  const watched = await openPage(browser, worker.url);
+  await signIn(watched.page, apiKey);
+  await watched.page.getByRole("heading", { name: "No scans yet" }).waitFor();
+  return watched;
+}
+
+test("the page comes with the policy whose violations the other tests look for", async () => {
+  const { headers } = await fetch(worker.url);
+  expect(headers.get("content-security-policy")).toMatch(/default-src 'none';.*connect-src 'self'/);
+});
+
+test("an API key signs in, and never shows up in a URL or in storage", async () => {
+  const { apiKey, producer } = await createTenant("Signing");
+  await signsInWithoutLeaking(browser, worker.url, { secret: apiKey, producer });
+});
+
+test("the page follows a scan from its start to its end without a reload", async () => {
+  const acme = await createTenant("Following");
+  await using watched = await openSignedIn(acme);
+  await followsScanToItsEnd(watched, acme.producer, () => watched.page.locator(".scan-link").click());
+});
+
+test("two tenants side by side never see each other", async () => {
+  const tenants = { acme: await createTenant("Acme"), globex: await createTenant("Globex") };
+  await showsNobodyElsesScans(browser, worker.url, tenants);
+});
+
+test("the page shows the truth after Upstash was cut in the middle", async () => {
+  const acme = await createTenant("Cut");
+  await using watched = await openSignedIn(acme);
+  const cut = async () => backends.bridgeNetwork.cut();
+  const interruption = { cut, reason: "the gateway lost its broker" };
+  await showsTheTruthAfter(interruption, watched, { producer: acme.producer, gatewayUrl: worker.url });
+});
+
+test("the page shows the truth after the Worker was restarted in the middle", async () => {
+  const acme = await createTenant("Restarted");
+  await using watched = await openSignedIn(acme);
+  const { url } = worker;
+  const mend = async () => {
+    worker = await startWorker(Number(new URL(url).port));
+  };
+  const interruption = { cut: () => worker.stop(), mend };
+  await showsTheTruthAfter(interruption, watched, { producer: acme.producer, gatewayUrl: url });
+});
+
+test("no request touched another request's I/O, and S9: no secret was said", () => {
+  const output = said.join("");
+  expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');
+  expect(runtimeComplaints(output)).toEqual([]);
+  for (const secret of backends.secrets()) expect(output).not.toContain(secret);
+});
