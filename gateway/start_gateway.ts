@@ -113,6 +113,8 @@ interface ListenAddress {
 /** A slow client has this long to send its head, and its whole request. */
 const headersTimeoutMs = 20_000;
 const requestTimeoutMs = 60_000;
+/** How late a bound above may be noticed; Node's own default is 30 s. */
+const checkConnectionsEveryMs = 5000;
 /** Longer than what proxies keep idle connections for, so that none sends a request into a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 const probeAfterMs = 30_000;
@@ -122,6 +124,7 @@ async function listen(listener: RequestListener, { host, port, variable }: Liste
     {
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkConnectionsEveryMs,
       keepAliveTimeout: keepAliveTimeoutMs,
       keepAlive: true,
       keepAliveInitialDelay: probeAfterMs,
