@@ -127,7 +127,7 @@ export async function benchGrowth(run: BenchRun) {
     "events at once": [1, 5, 20, 100].map((burst) => [burst, { ...base, burst, steps: 20 }]),
     "payload bytes": [110, 1024, 8192, 32_768, 65_000].map((payloadBytes) => [
       payloadBytes,
-      { ...base, streams: 200, payloadBytes },
+      { ...base, streams: 200, steps: 200, payloadBytes },
     ]),
   };
   const figures: Record<string, readonly (FanOutFigures & { readonly at: number })[]> = {};

@@ -7,7 +7,7 @@ import { join } from "node:path";
  */
 const streams = Number(process.argv[2] ?? 100_000);
 
-/** An afternoon of dashboards: adjust to what you run. */
+/** Dashboards that are busy all month: adjust to what you run. */
 const load = {
   /** Streams that follow the same channel, on average. */
   streamsPerChannel: 20,

@@ -100,7 +100,7 @@ function fanOutTable(title: string, servers: Readonly<Record<string, Point>>): s
     ([name, point]) =>
       `| ${name} | ${(point.eventsPerSecond / 1000).toFixed(0)} k/s | ${ratio(point.eventsPerSecond, nchan?.eventsPerSecond)} | ` +
       `${ratio(point.eventsPerSecond, raw?.eventsPerSecond)} | ${point.cpuMicroseconds.toFixed(2)} µs | ` +
-      `${ratio(nchan?.cpuMicroseconds ?? Number.NaN, point.cpuMicroseconds)} | ${point.p50Ms.toFixed(1)} ms | ${point.p99Ms.toFixed(1)} ms |`,
+      `${nchan === undefined ? "–" : ratio(nchan.cpuMicroseconds, point.cpuMicroseconds)} | ${point.p50Ms.toFixed(1)} ms | ${point.p99Ms.toFixed(1)} ms |`,
   );
   return [
     `| ${title} | events | ÷ nchan | ÷ raw C | CPU for each | nchan's CPU ÷ its | p50 | p99 |`,
@@ -117,9 +117,12 @@ function growthTable(series: Growth): string {
   return ["| grows | CPU for an event of a stream, µs |", "|---|---|", ...rows].join("\n");
 }
 
-const frame = (width: number, height: number, body: string) =>
-  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">` +
-  `<rect width="${width}" height="${height}" fill="#fff"/>${body}</svg>\n`;
+function frame(width: number, height: number, body: string): string {
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">` +
+    `<rect width="${width}" height="${height}" fill="#fff"/>${body}</svg>\n`
+  );
+}
 
 function barPlot(title: string, servers: Readonly<Record<string, Point>>): string {
   const entries = Object.entries(servers);
