@@ -31,7 +31,7 @@ export interface AuthorityRecheckOptions {
  *
  * While the question cannot be answered the streams stay: an outage of the database would otherwise take every live view
  * with it, and nobody can revoke anything in a database that is away. But trust ends: whoever could not be confirmed for
- * two to three intervals is closed, a third at a time, so that they do not all come back at once.
+ * two to four intervals is closed, a third at a time, so that they do not all come back at once.
  */
 export class AuthorityRecheck {
   readonly #options: AuthorityRecheckOptions;
