@@ -82,7 +82,7 @@ test("the page shows the truth after Upstash was cut in the middle", async () =>
   await showsTheTruthAfter(interruption, watched, { producer: acme.producer, gatewayUrl: worker.url });
 });
 
-test("the page shows the truth after the Worker was restarted in the middle", async () => {
+test("the page shows the truth after the Worker was restarted in the middle", { timeout: 90_000 }, async () => {
   const acme = await createTenant("Restarted");
   await using watched = await openSignedIn(acme);
   const { url } = worker;

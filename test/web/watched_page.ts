@@ -7,9 +7,12 @@ export interface WatchedPage extends AsyncDisposable {
   /** Every request, in order. */
   readonly requestUrls: readonly string[];
   connection(): Promise<string>;
-  /** Waits until the connection is in this state. */
-  untilConnection(state: string): Promise<void>;
+  /** Waits until the connection is in this state, by default as long as for anything on the page. */
+  untilConnection(state: string, timeoutMs?: number): Promise<void>;
 }
+
+/** Shorter than a test may take, so that a failure names what did not appear. */
+const defaultTimeoutMs = 12_000;
 
 /** Opens the page in a browser profile of its own. */
 export async function openPage(
@@ -19,8 +22,7 @@ export async function openPage(
 ): Promise<WatchedPage> {
   const { beforeOpen, ...profile } = options;
   const context = await browser.newContext({ locale: "en-US", viewport: { width: 1440, height: 900 }, ...profile });
-  // Shorter than a test may take, so that a failure names what did not appear.
-  context.setDefaultTimeout(12_000);
+  context.setDefaultTimeout(defaultTimeoutMs);
   const page = await context.newPage();
   const violations: string[] = [];
   const errors: string[] = [];
@@ -44,7 +46,8 @@ export async function openPage(
     page,
     requestUrls,
     connection: async () => (await connection.getAttribute("data-state")) ?? "",
-    untilConnection: (state) => page.locator(`.connection[data-state="${state}"]`).waitFor(),
+    untilConnection: (state, timeoutMs = defaultTimeoutMs) =>
+      page.locator(`.connection[data-state="${state}"]`).waitFor({ timeout: timeoutMs }),
     async [Symbol.asyncDispose]() {
       await context.close();
       const { origin } = new URL(url);

@@ -104,6 +104,9 @@ export interface Interruption {
   readonly mend?: () => Promise<void>;
 }
 
+/** Of the page's client, between two tries, with some time to connect. */
+const longestPauseMs = 35_000;
+
 /** The page is signed in as the producer's tenant; the scan is new. */
 export async function showsTheTruthAfter(
   { cut, reason, mend }: Interruption,
@@ -138,7 +141,8 @@ export async function showsTheTruthAfter(
   await scan.store([buildFinding({ check: "second_check", resource_name: "Missed" })]);
   await scan.update({ checks_done: 2 });
   stored.resolve();
-  await watched.untilConnection("live");
+  // Who was away for long is asked again after a long pause.
+  await watched.untilConnection("live", longestPauseMs);
   await page.locator(".finding", { hasText: "Missed" }).waitFor();
   await page.locator(".progress-figures", { hasText: "2of 4 checks" }).waitFor();
   await page.locator(".connection", { hasText: "refetched at" }).waitFor();
