@@ -63,11 +63,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   async function fromJwt(token: string): Promise<Principal> {
+    requireCompact(token);
     if (options.jwtVerifier === null) throw badToken();
     return options.jwtVerifier.verify(token);
   }
 
   async function fromStreamCredential(token: string): Promise<Principal> {
+    requireCompact(token);
     // The tolerance for clocks is for requests: a stream ends at `exp`, and opening one after it is refused there.
     return looksLikeStreamToken(token) ? options.streamTokens.verify(token) : fromJwt(token);
   }
@@ -79,6 +81,11 @@ function parseAuthorization(authorization: string): { readonly scheme: "bearer" 
     throw new AppError("not_authenticated", 'The Authorization header is not "Bearer <token>" or "Api-Key <key>"');
   }
   return { scheme: scheme.toLowerCase() === "bearer" ? "bearer" : "api-key", value };
+}
+
+/** Decoders of base64url pass over blanks and line ends; a token that was given is the one that was issued, letter for letter. */
+function requireCompact(token: string): void {
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw badToken();
 }
 
 /** The query's token. Given twice it is nobody's: which of the two counts would depend on who reads it. */
