@@ -68,7 +68,8 @@ export const defaultScopes: readonly string[] = [
   "idps.read",
 ];
 
-const defaultConcurrency = 8;
+/** The provider allows 35 at once at the least (https://developer.okta.com/docs/reference/rl2-limits/); this leaves room for others. */
+const defaultConcurrency = 20;
 const maxConcurrency = 50;
 const defaultTimeoutSeconds = 30;
 const maxTimeoutSeconds = 600;
