@@ -38,7 +38,7 @@ test("readScannerConfig fills in what is not set", () => {
     key: { alg: "ES256", kid: null },
     scopes: defaultScopes,
     scopePrefix: null,
-    concurrency: 8,
+    concurrency: 20,
     timeoutMs: 30_000,
     proxy: { httpsProxy: null, noProxy: "" },
   });
