@@ -16,12 +16,13 @@ export function probeRequests(artifacts: Iterable<ArtifactName>): readonly IdpRe
 }
 
 const order: readonly ArtifactName[] = [
+  // First of all the longest chain of pages, so that it begins with the probe and not after it.
+  "apps",
   "global_session_policies",
   "password_policies",
   "authenticators",
   "brand_sign_in_pages",
   "network_zones",
-  "apps",
   "admin_console_app",
   "dashboard_app",
   "log_streams",

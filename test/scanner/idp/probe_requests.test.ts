@@ -51,7 +51,7 @@ test.each([["all checks", everyName] as const, ...everyName.map((name) => [name,
   },
 );
 
-test("probeRequests begins with what every organization has, and knows every artifact", () => {
+test("probeRequests begins with the longest list and what every organization has, and knows every artifact", () => {
   const names: readonly ArtifactName[] = [
     "admin_console_settings",
     "user_lifecycle_policies",
@@ -60,8 +60,8 @@ test("probeRequests begins with what every organization has, and knows every art
     "dashboard_app",
   ];
   expect(probeRequests(names).map(({ path }) => path)).toEqual([
-    "/api/v1/authenticators",
     "/api/v1/apps?limit=200",
+    "/api/v1/authenticators",
     "/api/v1/policies?type=USER_LIFECYCLE",
     "/api/v1/first-party-app-settings/admin-console",
   ]);
