@@ -1,12 +1,14 @@
 import type { Rows, Statement } from "../database.ts";
+import type { PreparedStatements } from "./prepared_statements.ts";
 import { decodeValue, encodeParameter } from "./wire_values.ts";
 
 /** The part of a node-postgres connection that writes the extended query protocol. */
 interface WireConnection {
   readonly stream: { cork?: () => void; uncork?: () => void };
   parse(statement: { readonly name: string; readonly text: string; readonly types: readonly number[] }): void;
-  bind(portal: { readonly values: readonly (string | null)[] }): void;
+  bind(portal: { readonly statement: string; readonly values: readonly (string | null)[] }): void;
   describe(what: { readonly type: "P"; readonly name: string }): void;
+  close(what: { readonly type: "S"; readonly name: string }): void;
   execute(portal: { readonly portal: string; readonly rows: number }): void;
   sync(): void;
   sendCopyFail(reason: string): void;
@@ -26,14 +28,19 @@ export class BatchQuery {
   /** The rows of the last statement; rejects with whatever the client reports. */
   readonly result: Promise<Rows>;
   readonly #statements: readonly { readonly text: string; readonly values: readonly (string | null)[] }[];
+  readonly #prepared: PreparedStatements | null;
+  /** What this batch has parsed under a name. */
+  readonly #parsed: string[] = [];
+  #kept: Set<string> | null = null;
   readonly #resolve: (rows: Rows) => void;
   readonly #reject: (error: unknown) => void;
   readonly #rows: (readonly unknown[])[] = [];
   #fields: RowDescription["fields"] = [];
   #completed = 0;
 
-  /** Throws `TypeError` for a parameter that cannot be sent. */
-  constructor(statements: readonly Statement[]) {
+  /** With `prepared` statements are parsed once a connection. Throws `TypeError` for a parameter that cannot be sent. */
+  constructor(statements: readonly Statement[], prepared: PreparedStatements | null = null) {
+    this.#prepared = prepared;
     this.#statements = statements.map(({ sql, params }) => ({ text: sql, values: params.map(encodeParameter) }));
     const { promise, resolve, reject } = Promise.withResolvers<Rows>();
     this.result = promise;
@@ -46,8 +53,9 @@ export class BatchQuery {
     connection.stream.cork?.();
     try {
       for (const [index, { text, values }] of this.#statements.entries()) {
-        connection.parse({ name: "", text, types: [] });
-        connection.bind({ values });
+        const name = this.#prepared?.nameOf(text) ?? "";
+        if (!this.#isKept(connection, name)) connection.parse({ name, text, types: [] });
+        connection.bind({ statement: name, values });
         if (index === this.#statements.length - 1) connection.describe({ type: "P", name: "" });
         connection.execute({ portal: "", rows: 0 });
       }
@@ -75,10 +83,13 @@ export class BatchQuery {
   }
 
   handleReadyForQuery(): void {
+    for (const name of this.#parsed) this.#kept?.add(name);
     this.#resolve({ columns: this.#fields.map((field) => field.name), rows: this.#rows });
   }
 
   handleError(error: unknown): void {
+    // Which of them was parsed before the error is not known: the next batch closes and parses them again.
+    this.#parsed.length = 0;
     this.#reject(error);
   }
 
@@ -90,4 +101,14 @@ export class BatchQuery {
   }
 
   handleCopyData(): void {}
+
+  #isKept(connection: WireConnection, name: string): boolean {
+    if (name === "" || this.#prepared === null) return false;
+    this.#kept ??= this.#prepared.keptBy(connection);
+    if (this.#kept.has(name)) return true;
+    // A batch that failed may have left it there. To close what is not there is no error.
+    connection.close({ type: "S", name });
+    this.#parsed.push(name);
+    return false;
+  }
 }

@@ -1,6 +1,7 @@
 import { Client, type ClientConfig, Pool } from "pg";
 import { type Database, type DatabaseOptions, defaultConnectTimeoutMs } from "../database.ts";
 import { createPoolDatabase } from "./pool_database.ts";
+import { PreparedStatements } from "./prepared_statements.ts";
 
 /**
  * Any Postgres, over TCP, on Node and Deno. Connects when first used; one round trip a statement. Throws `TypeError` for a
@@ -15,7 +16,8 @@ export function createPgDatabase(url: string, options: DatabaseOptions = {}): Da
     idleTimeoutMillis: 30_000,
     allowExitOnIdle: true,
   });
-  return createPoolDatabase(pool, { statementTimeoutMs: options.statementTimeoutMs });
+  const prepared = new PreparedStatements();
+  return createPoolDatabase(pool, { statementTimeoutMs: options.statementTimeoutMs, prepared });
 }
 
 /** Throws `TypeError` that says what is wrong with the URL, or with a file that it names, and quotes no password. */

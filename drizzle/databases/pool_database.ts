@@ -1,7 +1,8 @@
 import { AppError } from "../../shared/app_error.ts";
 import { answerGraceMs, type Database, defaultStatementTimeoutMs, type Rows } from "../database.ts";
-import { databaseAway, toDatabaseError } from "../database_error.ts";
+import { databaseAway, DatabaseError, toDatabaseError } from "../database_error.ts";
 import { BatchQuery } from "./batch_query.ts";
+import type { PreparedStatements } from "./prepared_statements.ts";
 
 /** A pool of node-postgres clients: `pg`'s, Neon's over WebSocket, or one client on PGlite. */
 export interface ClientPool {
@@ -21,6 +22,8 @@ interface PooledClient {
 
 export interface PoolDatabaseOptions {
   readonly statementTimeoutMs?: number | undefined;
+  /** Where connections live long: statements are parsed once a connection. Default: each time. */
+  readonly prepared?: PreparedStatements;
   /** Runs after the pool has ended. */
   readonly onClosed?: () => Promise<void>;
 }
@@ -30,6 +33,7 @@ const maxWaiting = 10_000;
 
 export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOptions = {}): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
+  const { prepared = null } = options;
   let closed: Promise<void> | null = null;
   // An idle connection that breaks is dropped by the pool; without a listener the event would end the process.
   pool.on("error", ignore);
@@ -37,15 +41,23 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
   return {
     statementTimeoutMs,
     async transact(statements) {
-      const batch = new BatchQuery(statements);
-      if (pool.waitingCount >= maxWaiting) throw databaseAway(new Error("Too many statements wait for a connection"));
-      return await runBatch(await connectTo(pool), batch, statementTimeoutMs + answerGraceMs);
+      try {
+        return await run(new BatchQuery(statements, prepared));
+      } catch (error) {
+        if (!(error instanceof DatabaseError && prepared?.isLost(error.sqlState) === true)) throw error;
+        return await run(new BatchQuery(statements));
+      }
     },
     close() {
       closed ??= pool.end().then(options.onClosed);
       return closed;
     },
   };
+
+  async function run(batch: BatchQuery): Promise<Rows> {
+    if (pool.waitingCount >= maxWaiting) throw databaseAway(new Error("Too many statements wait for a connection"));
+    return await runBatch(await connectTo(pool), batch, statementTimeoutMs + answerGraceMs);
+  }
 }
 
 /** The pool rejects for most failures, and throws for some. */
