@@ -1,6 +1,7 @@
 import { neonConfig } from "@neondatabase/serverless";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
+import { type Pgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
 import { type NeonProxy, startNeonProxy } from "../support/neon_proxy.ts";
 import { openTestPglite } from "../support/pglite.ts";
 import { createTestDatabase } from "../support/postgres.ts";
@@ -22,15 +23,36 @@ export function openPg(): Promise<OpenPostgresDatabase> {
   return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
 }
 
+/** Behind a pooler with three connections for ten clients: each transaction gets whichever is free. */
+export async function openPgThroughPooler(): Promise<OpenPostgresDatabase> {
+  const { promise: poolerStarted, resolve } = Promise.withResolvers<Pgbouncer>();
+  const opened = await openOnPostgres(async (url) => {
+    const pooler = await startPgbouncer(url, 3);
+    resolve(pooler);
+    return createPgDatabase(pooler.url, { maxConnections: 10 });
+  });
+  const pooler = await poolerStarted;
+  return {
+    ...opened,
+    async close() {
+      await opened.database.close();
+      await pooler.stop();
+      await opened.close();
+    },
+  };
+}
+
 export interface OpenPostgresDatabase extends OpenDatabase {
   /** Of an owner who is no superuser. */
   readonly url: string;
 }
 
-export async function openOnPostgres(connect: (ownerUrl: string) => Database): Promise<OpenPostgresDatabase> {
+export async function openOnPostgres(
+  connect: (ownerUrl: string) => Database | Promise<Database>,
+): Promise<OpenPostgresDatabase> {
   const server = await suitePostgres();
   const testDatabase = await createTestDatabase(server.adminUrl);
-  const database = connect(testDatabase.ownerUrl);
+  const database = await connect(testDatabase.ownerUrl);
   return {
     database,
     url: testDatabase.ownerUrl,

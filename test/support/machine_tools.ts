@@ -14,6 +14,7 @@ const tools: readonly Tool[] = [
   { programs: ["redis-server", "valkey-server"], aptPackage: "redis-server" },
   { programs: ["chromium", "chromium-browser", "google-chrome"], aptPackage: "chromium" },
   { programs: ["xmllint"], aptPackage: "libxml2-utils" },
+  { programs: ["pgbouncer"], aptPackage: "pgbouncer" },
 ];
 
 const run = promisify(execFile);
@@ -49,7 +50,13 @@ function isMissing(tool: Tool): boolean {
 }
 
 function findProgram(program: string): boolean {
-  const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+  const folders = [
+    ...(process.env["PATH"] ?? "").split(delimiter),
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/local/bin",
+    "/opt/homebrew/bin",
+  ];
   return folders.some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK);

@@ -91,7 +91,7 @@ export async function asAdmin<Result>(adminUrl: string, work: (admin: Client) =>
   }
 }
 
-interface User {
+export interface User {
   readonly uid: number;
   readonly gid: number;
 }
@@ -190,7 +190,7 @@ async function isReachableByAll(path: string): Promise<boolean> {
   return parent === path || (await isReachableByAll(parent));
 }
 
-async function unprivilegedUser(): Promise<User | null> {
+export async function unprivilegedUser(): Promise<User | null> {
   if (process.getuid?.() !== 0) return null;
   const users = await readFile("/etc/passwd", "utf8");
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? [];
@@ -199,7 +199,7 @@ async function unprivilegedUser(): Promise<User | null> {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<void>();
   server.listen(0, "127.0.0.1", resolve);
