@@ -112,6 +112,7 @@ test("no token but a whole one opens a stream, and none another tenant's", async
     mutated(constantFrom(gateway.acme.token, streamToken)).map((text) => encodeURIComponent(text.toWellFormed())),
     array(base64String({ maxLength: 40 }), { maxLength: 4 }).map((parts) => encodeURIComponent(parts.join("."))),
     swapped(gateway.acme.token, streamToken),
+    swapped(streamToken, gateway.acme.token),
     swapped(gateway.acme.token, gateway.globex.token),
     pathText,
   );

@@ -92,10 +92,12 @@ test("S4: within the recheck time of leaving the tenant a member's streams are c
   const kept = await open(scan, key());
   expect(leaving.map((client) => client.status())).toEqual([200, 200]);
   await gateway.gateway.admin("user.remove", { tenant: gateway.acme.id, sub: member });
+  const removedAt = performance.now();
   for (const client of leaving) {
     await client.until(() => client.isComplete());
     expect(client.body()).toBe(`${head}: close revoked\n\n`);
   }
+  expect(performance.now() - removedAt).toBeLessThan(2 * recheckMs);
   expect((await open(scan, token())).status()).toBe(403);
   expect(kept.isComplete()).toBe(false);
 });

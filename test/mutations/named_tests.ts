@@ -1,0 +1,115 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+/** How one test ended. A test that was not asked for is not among them. */
+export interface TestOutcome {
+  /** With the titles of the suites it is in. */
+  readonly name: string;
+  readonly isPassed: boolean;
+  /** What it said when it failed; empty when it passed. */
+  readonly failures: readonly string[];
+}
+
+export interface NamedTestsRun {
+  readonly tests: readonly TestOutcome[];
+  /** Why the file could not be run as a whole: it does not load, or its set-up failed. Null when it ran. */
+  readonly problem: string | null;
+}
+
+export interface NamedTestsOptions {
+  readonly root: string;
+  readonly file: string;
+  /** One pattern for each wanted name; a test that matches any is run. */
+  readonly patterns: readonly string[];
+  /** Stop at the first failure: it is enough to know that there is one. */
+  readonly stopsAtFailure: boolean;
+}
+
+/** Far above what the slowest file takes; a run that hangs must not keep all others waiting. */
+const limitMs = 600_000;
+
+/** Runs the named tests of one file in vitest, in a process of its own, and reads its JSON report. */
+export async function runNamedTests({ root, file, patterns, stopsAtFailure }: NamedTestsOptions): Promise<NamedTestsRun> {
+  const report = join(root, ".mutation_report.json");
+  await rm(report, { force: true });
+  const vitest = join(dirname(createRequire(join(root, "package.json")).resolve("vitest/package.json")), "vitest.mjs");
+  const child = spawn(
+    process.execPath,
+    [
+      vitest,
+      "run",
+      file,
+      `--testNamePattern=${patterns.map((pattern) => `(?:${pattern})`).join("|")}`,
+      "--reporter=json",
+      `--outputFile=${report}`,
+      "--typecheck.enabled=false",
+      // Caches would be written below the linked node_modules.
+      "--cache=false",
+      "--fsModuleCache=false",
+      ...(stopsAtFailure ? ["--bail=1"] : []),
+    ],
+    { cwd: root, env: environment(), stdio: ["ignore", "pipe", "pipe"], detached: true },
+  );
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => void (output = (output + text).slice(-20_000)));
+  }
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    endGroup(child.pid);
+  }, limitMs);
+  await once(child, "exit");
+  clearTimeout(timer);
+  // What a test that failed has left running.
+  endGroup(child.pid);
+  if (isLate) return { tests: [], problem: `the run took longer than ${limitMs / 1000} s` };
+  const text = await readFile(report, "utf8").catch(() => null);
+  return text === null ? { tests: [], problem: `vitest wrote no report: ${output.trim().slice(-2000)}` } : read(text);
+}
+
+/** This process may itself be one of vitest's. */
+function environment(): NodeJS.ProcessEnv {
+  const { VITEST: _vitest, VITEST_POOL_ID: _pool, VITEST_WORKER_ID: _worker, UPDATE_DOCS: _docs, ...rest } = process.env;
+  return rest;
+}
+
+function endGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody of it is left.
+  }
+}
+
+/** The parts of vitest's JSON report (that of Jest) that are read. */
+interface JsonReport {
+  readonly testResults: readonly {
+    readonly status: string;
+    readonly message: string;
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      readonly failureMessages: readonly string[] | null;
+    }[];
+  }[];
+}
+
+function read(text: string): NamedTestsRun {
+  const { testResults } = JSON.parse(text) as JsonReport;
+  const results = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const tests = results
+    .filter(({ status }) => status === "passed" || status === "failed")
+    .map(({ fullName, status, failureMessages }) => ({
+      name: fullName,
+      isPassed: status === "passed",
+      failures: failureMessages ?? [],
+    }));
+  const broken = testResults.find(({ status, message }) => status === "failed" && message !== "");
+  const problem = broken?.message ?? (testResults.length === 0 ? "vitest ran no file" : null);
+  return { tests, problem };
+}
