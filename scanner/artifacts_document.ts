@@ -9,6 +9,12 @@ import {
   type Evidence,
   type JsonObject,
 } from "./artifacts.ts";
+import { parseJsonText } from "./json_text.ts";
+
+/** The evidence of an org with tens of thousands of apps. */
+export const maxArtifactsBytes = 256 * 1_048_576;
+/** A provider's value has a hundred levels at most (`idp/json_answer.ts`), and some more stand around it. */
+const bounds = { maxDepth: 120, maxParts: 4_000_000 } as const;
 
 /** What `--save-artifacts` writes and `--from-artifacts` reads: all that evaluating needs, and nothing secret. */
 export interface ArtifactsDocument {
@@ -57,8 +63,9 @@ export function parseArtifacts(text: string): ArtifactsDocument {
 function parseJson(text: string): unknown {
   if (text.trim() === "") throw new AppError("malformed", "Cannot read the artifacts: the file is empty");
   try {
-    return JSON.parse(text);
+    return parseJsonText(text, bounds);
   } catch (error) {
+    if (error instanceof RangeError) throw new AppError("invalid", `Cannot read the artifacts: ${error.message}`);
     const isCutShort = error instanceof SyntaxError && /unexpected end|unterminated/i.test(error.message);
     const problem = isCutShort ? "the file is cut short" : "it is not JSON";
     throw new AppError("malformed", `Cannot read the artifacts: ${problem}`, { cause: error });

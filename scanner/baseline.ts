@@ -1,5 +1,10 @@
 import * as v from "valibot";
 import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding, Status } from "../shared/report.ts";
+import { parseJsonText } from "./json_text.ts";
+
+/** Some hundred thousand findings. */
+export const maxBaselineBytes = 256 * 1_048_576;
+const bounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
 
 /** An earlier report, as far as a comparison needs it. */
 export interface Baseline {
@@ -35,11 +40,12 @@ export function parseBaseline(content: string, file: string): Baseline {
   const fail = (problem: string) => new TypeError(`Cannot use --baseline ${JSON.stringify(file)}: ${problem}`);
   let value: unknown;
   try {
-    value = JSON.parse(content);
-  } catch {
+    value = parseJsonText(content, bounds);
+  } catch (error) {
+    if (error instanceof RangeError) throw fail(error.message);
     throw fail("it is not JSON: expected a report written with --format json");
   }
-  const parsed = v.safeParse(reportShape, value);
+  const parsed = v.safeParse(reportShape, value, { abortEarly: true });
   if (!parsed.success) {
     const [issue] = parsed.issues;
     throw fail(`${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);

@@ -1,9 +1,20 @@
 import * as v from "valibot";
+import { parseJsonText } from "./json_text.ts";
+
+/** Ten thousand decisions with long reasons; nobody has decided more. */
+export const maxDecisionBytes = 8 * 1_048_576;
+const maxDecisions = 10_000;
+const bounds = { maxDepth: 20, maxParts: 2 * maxDecisions, repeatedKeys: "refuse" } as const;
+/** So many are named, each in so many characters: the file is as long as whoever wrote it wanted. */
+const maxProblems = 20;
+const maxProblemLength = 200;
 
 /** What a person decided, in a file: waivers and attestations. A malformed file stops the scan before it starts. */
 export class DecisionFileError extends Error {
   constructor(option: string, file: string, problems: readonly string[]) {
-    super(`Cannot use ${option} ${JSON.stringify(file)}: ${problems.join("; ")}`);
+    const named = problems.slice(0, maxProblems).map(shorten);
+    if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
+    super(`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`);
     this.name = "DecisionFileError";
   }
 }
@@ -41,13 +52,15 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, { reado
   const fail = (problems: readonly string[]) => new DecisionFileError(source.option, source.file, problems);
   let content: unknown;
   try {
-    content = JSON.parse(text);
+    content = parseJsonText(text, bounds);
   } catch (error) {
+    if (error instanceof RangeError) throw fail([error.message]);
     throw fail([`it is not JSON: ${error instanceof Error ? error.message : "unreadable"}`]);
   }
   const list: unknown =
     typeof content === "object" && content !== null && key in content ? Reflect.get(content, key) : content;
   if (!Array.isArray(list)) throw fail([`expected a list, or an object with the list ${JSON.stringify(key)}`]);
+  if (list.length > maxDecisions) throw fail([`${key} has ${list.length} entries: expected ${maxDecisions} at most`]);
 
   const parsed = v.safeParse(v.array(entry), list);
   if (!parsed.success) {
@@ -74,6 +87,17 @@ export function isExpired(expires: string | null, nowMs: number): boolean {
 }
 
 function endOf(text: string): number {
-  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T23:59:59.999Z`);
-  return /^\d{4}-\d{2}-\d{2}T[\d:.]+(Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN;
+  const [, day = "", time] = /^(\d{4}-\d{2}-\d{2})(T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
+  if (!isDay(day)) return Number.NaN;
+  return Date.parse(time === undefined ? `${day}T23:59:59.999Z` : text);
+}
+
+/** `Date.parse` takes February 30 for March 2. */
+function isDay(text: string): boolean {
+  const startMs = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(text);
+}
+
+function shorten(problem: string): string {
+  return problem.length > maxProblemLength ? `${problem.slice(0, maxProblemLength)}…` : problem;
 }

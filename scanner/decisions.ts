@@ -1,7 +1,8 @@
-import { readFile } from "node:fs/promises";
 import type { CheckResult, Comparison } from "../shared/report.ts";
 import { applyAttestations, parseAttestations, type AttestationEntry } from "./attestations.ts";
-import { compareWithBaseline, parseBaseline, type Baseline } from "./baseline.ts";
+import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
+import { maxDecisionBytes } from "./decision_file.ts";
+import { FileContentError, readText } from "./files.ts";
 import type { ReportOptions } from "./scan_options.ts";
 import { UsageError } from "./usage_error.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
@@ -18,28 +19,28 @@ export async function readDecisions(options: ReportOptions, checkNames: Readonly
   const problems: string[] = [];
 
   async function read<Value>(
-    option: string,
-    file: string | null,
+    { option, file, maxBytes }: { readonly option: string; readonly file: string | null; readonly maxBytes: number },
     parse: (text: string, file: string) => Value,
   ): Promise<Value | null> {
     if (file === null) return null;
     try {
-      return parse(await readFile(file, "utf8"), file);
+      return parse(await readText(file, maxBytes), file);
     } catch (error) {
-      problems.push(
-        isFileError(error) ? `Cannot read ${option} ${JSON.stringify(file)}: ${error.code}` : messageOf(error),
-      );
+      const problem = isFileError(error) ? error.code : error instanceof FileContentError ? error.message : null;
+      problems.push(problem === null ? messageOf(error) : `Cannot read ${option} ${JSON.stringify(file)}: ${problem}`);
       return null;
     }
   }
 
-  const waivers = await read("--waivers", options.waiversFile, (text, file) =>
+  const { waiversFile, attestationsFile, baselineFile } = options;
+  const waivers = await read({ option: "--waivers", file: waiversFile, maxBytes: maxDecisionBytes }, (text, file) =>
     parseWaivers(text, { option: "--waivers", file, checkNames }),
   );
-  const attestations = await read("--attestations", options.attestationsFile, (text, file) =>
-    parseAttestations(text, { option: "--attestations", file, checkNames }),
+  const attestations = await read(
+    { option: "--attestations", file: attestationsFile, maxBytes: maxDecisionBytes },
+    (text, file) => parseAttestations(text, { option: "--attestations", file, checkNames }),
   );
-  const baseline = await read("--baseline", options.baselineFile, parseBaseline);
+  const baseline = await read({ option: "--baseline", file: baselineFile, maxBytes: maxBaselineBytes }, parseBaseline);
   if (problems.length > 0) throw new UsageError(problems);
   return { waivers: waivers ?? [], attestations: attestations ?? [], baseline };
 }

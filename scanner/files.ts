@@ -1,6 +1,33 @@
+import { createReadStream } from "node:fs";
 import { access, constants, mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { UsageError } from "./usage_error.ts";
+
+/** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
+export class FileContentError extends Error {
+  constructor(problem: string) {
+    super(problem);
+    this.name = "FileContentError";
+  }
+}
+
+/** Reads a UTF-8 file (or pipe), and no more of it than that. Rejects with `FileContentError`, or as Node's own reading does. */
+export async function readText(path: string, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new FileContentError(`it is too large: expected ${maxBytes / 1_048_576} MiB at most`);
+    chunks.push(chunk);
+  }
+  try {
+    // Takes a byte order mark off, which Windows' own tools write.
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    if (cause instanceof TypeError) throw new FileContentError("it is not UTF-8 text");
+    throw cause;
+  }
+}
 
 /** Checks before a scan that its results can be written after it. Throws `UsageError` naming every place that cannot. */
 export async function requireWritable(targets: {

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../shared/report.ts";
-import { parseArtifacts } from "./artifacts_document.ts";
+import { maxArtifactsBytes, parseArtifacts } from "./artifacts_document.ts";
 import { catalog } from "./catalog/catalog.ts";
 import { selectChecks } from "./catalog/select_checks.ts";
 import type { CommandIo } from "./command_io.ts";
@@ -10,7 +10,7 @@ import { readScannerConfig, type Environment, type ScannerFlags } from "./config
 import { applyDecisions, readDecisions, type Decisions } from "./decisions.ts";
 import { evaluateCheck } from "./evaluate.ts";
 import { exitCodeOf, exitCodes } from "./exit_code.ts";
-import { requireWritable } from "./files.ts";
+import { FileContentError, readText, requireWritable } from "./files.ts";
 import { annotations } from "./github_actions.ts";
 import { connect } from "./idp/connect.ts";
 import { IdpError, toErrorReport } from "./idp/idp_error.ts";
@@ -125,8 +125,9 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const selected = selectChecks(toSelection(flags));
   const decisions = await readDecisions(options, checkNames);
   await requireWritable({ directory: options.outputDir });
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${codeOf(error)}`]);
+  const text = await readText(file, maxArtifactsBytes).catch((error: unknown) => {
+    const problem = error instanceof FileContentError ? error.message : codeOf(error);
+    throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
   });
   const document = parseArtifacts(text);
   // What was not collected is judged only when somebody asks for it by name (and is MANUAL then).
