@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { frame } from "./svg.ts";
 
 /** `node test/bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. */
 interface Point {
@@ -115,13 +116,6 @@ function growthTable(series: Growth): string {
       `| ${name} | ${points.map(({ at, cpuMicroseconds }) => `${at}: ${cpuMicroseconds.toFixed(2)}`).join(" · ")} |`,
   );
   return ["| grows | CPU for an event of a stream, µs |", "|---|---|", ...rows].join("\n");
-}
-
-function frame(width: number, height: number, body: string): string {
-  return (
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13">` +
-    `<rect width="${width}" height="${height}" fill="#fff"/>${body}</svg>\n`
-  );
 }
 
 function barPlot(title: string, servers: Readonly<Record<string, Point>>): string {
