@@ -4,28 +4,34 @@ import { join } from "node:path";
 /** One line of the table in `docs/reliability.md`: everything in it was seen by a test. */
 export interface FaultRow {
   readonly fault: string;
+  /** Where the gateway ran that it was seen on. Default: Node. */
+  readonly on?: Runtime;
   readonly client: string;
   readonly soon: string;
   readonly recovers: string;
   readonly lost: string;
 }
 
+export type Runtime = "Node" | "Deno" | "Workers";
+
 const page = join(import.meta.dirname, "../../docs/reliability.md");
 const begin = "<!-- faults: written by UPDATE_DOCS=1 npm run test:faults -->";
 const end = "<!-- /faults -->";
 
-/** Puts the row into the page when `UPDATE_DOCS=1`, in place of the one of the same fault. */
-export function recordFault({ fault, client, soon, recovers, lost }: FaultRow, test: string): void {
+/** Puts the row into the page when `UPDATE_DOCS=1`, in place of the one of the same fault and runtime. */
+export function recordFault({ fault, on = "Node", client, soon, recovers, lost }: FaultRow, test: string): void {
   if (process.env["UPDATE_DOCS"] !== "1") return;
   const text = readFileSync(page, "utf8");
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
   const rows = text
     .slice(from, to)
     .split("\n")
-    .filter((line) => line.startsWith("| ") && !line.startsWith("| fault |") && !line.startsWith(`| ${fault} |`));
-  rows.push(`| ${[fault, client, soon, recovers, lost, `\`${test}\``].join(" | ")} |`);
+    .filter(
+      (line) => line.startsWith("| ") && !line.startsWith("| fault |") && !line.startsWith(`| ${fault} | ${on} |`),
+    );
+  rows.push(`| ${[fault, on, client, soon, recovers, lost, `\`${test}\``].join(" | ")} |`);
   const head =
-    "| fault | what the client sees | how soon | what recovers | what is lost | test |\n|---|---|---|---|---|---|";
+    "| fault | on | what the client sees | how soon | what recovers | what is lost | test |\n|---|---|---|---|---|---|---|";
   writeFileSync(page, `${text.slice(0, from)}\n\n${head}\n${rows.toSorted().join("\n")}\n\n${text.slice(to)}`);
 }
 

@@ -1,0 +1,277 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { FaultyScan, FaultyTenant } from "./faulty_gateway.ts";
+import { recordFault, seconds, type FaultRow, type Runtime } from "./reliability_table.ts";
+import {
+  heartbeatSeconds,
+  maxStreamsPerTenant,
+  recheckSeconds,
+  startRuntimeGateway,
+  type RuntimeGateway,
+} from "./runtimes.ts";
+import { openReader, type StreamReader } from "./stream_reader.ts";
+import { startTraffic, type Traffic } from "./traffic.ts";
+
+/** Before the first heartbeat of Node and Deno. */
+const placesFreeMs = 8000;
+
+export interface RuntimeFaultsOptions {
+  /** The file that the table names. */
+  readonly file: string;
+  /** By when a broker that falls silent must have been noticed (contract, "Broker"). Null: seen elsewhere. */
+  readonly silenceBoundMs: number | null;
+}
+
+/** The promises S1, S2, S4 and S5 while things break, on a gateway that runs as it is deployed. */
+export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }: RuntimeFaultsOptions): void {
+  describe(`faults on ${runtime}`, () => {
+    let gateway: RuntimeGateway;
+    let tenant: FaultyTenant;
+    let scans: readonly FaultyScan[];
+    let traffic: Traffic;
+
+    beforeAll(async () => {
+      gateway = await startRuntimeGateway(runtime);
+      tenant = await gateway.createTenant("Acme");
+      const other = await gateway.createTenant("Globex");
+      scans = [await gateway.createScan(tenant), await gateway.createScan(tenant), await gateway.createScan(other)];
+      traffic = startTraffic(gateway.producer, { channels: scans.map(({ channel }) => channel), everyMs: 10 });
+    });
+    afterEach(() => {
+      gateway.brokerNetwork.restore();
+      gateway.databaseNetwork.restore();
+    });
+    afterAll(async () => {
+      await traffic.stop();
+      await gateway.close();
+    });
+
+    const record = (row: Omit<FaultRow, "on">) => recordFault({ ...row, on: runtime }, file);
+
+    /** Four streams of each scan, each of which has heard what is newest. */
+    async function openAll(): Promise<readonly Followed[]> {
+      const followed = await Promise.all(
+        scans.flatMap((scan) =>
+          Array.from({ length: 4 }, async () => ({
+            scan,
+            reader: await openReader(scan.streamUrl, scan.authorization),
+          })),
+        ),
+      );
+      for (const { reader, scan } of followed) {
+        expect(reader.status).toBe(200);
+        await reader.until(traffic.newest(scan.channel));
+      }
+      return followed;
+    }
+
+    function expectComplete(followed: readonly Followed[]): void {
+      for (const { reader, scan } of followed) {
+        expect(traffic.gapIn(scan.channel, reader)).toBeNull();
+        expect(reader.numbers.length).toBeGreaterThan(0);
+      }
+    }
+
+    /** How long after `sinceMs` the last one was closed, each as lost and none with a gap. */
+    async function untilLost(followed: readonly Followed[], sinceMs: number): Promise<number> {
+      await Promise.all(followed.map(({ reader }) => reader.closed));
+      expect(new Set(followed.map(({ reader }) => reader.closeReason))).toEqual(new Set(["lost"]));
+      expectComplete(followed);
+      return Math.max(...followed.map(({ reader }) => (reader.closedAtMs ?? Infinity) - sinceMs));
+    }
+
+    /** As a client comes back that is told when to. How long until every scan could be followed again. */
+    async function untilFollowed(): Promise<number> {
+      const sinceMs = performance.now();
+      for (const scan of scans) {
+        for (;;) {
+          const reader = await openReader(scan.streamUrl, scan.authorization);
+          if (reader.status === 200) {
+            await reader.until(traffic.newest(scan.channel));
+            reader.leave();
+            break;
+          }
+          expect([reader.status, Number(reader.retryAfter) > 0]).toEqual([503, true]);
+          await new Promise((resolve) => setTimeout(resolve, 200));
+        }
+      }
+      return performance.now() - sinceMs;
+    }
+
+    /** A 503 that says when to come back, to whatever is asked. How long the slowest took. */
+    async function expectAway(paths: readonly string[]): Promise<number> {
+      const [scan] = scans;
+      const asked = paths.map(async (path) => {
+        const startedMs = performance.now();
+        const event = path.endsWith("/events") ? { type: "scan.delta", data: { x: 1 } } : undefined;
+        const response = await gateway.request(path, scan?.authorization ?? "", event);
+        expect(response.status, path).toBe(503);
+        expect(Number(response.headers.get("retry-after")), path).toBeGreaterThan(0);
+        expect(response.headers.get("content-type"), path).toBe("application/problem+json");
+        expect(await response.text(), path).not.toMatch(/postgres|:\/\/|ECONN|127\.0\.0\.1/i);
+        return performance.now() - startedMs;
+      });
+      return Math.max(...(await Promise.all(asked)));
+    }
+
+    const streamPath = () => new URL(scans[0]?.streamUrl ?? "").pathname;
+    const publishPath = () => `/api/v1/channels/${scans[0]?.channel}/events`;
+
+    test("a broker that is cut off: every stream closes as lost, none with a gap; 503 meanwhile; all open again", async () => {
+      const followed = await openAll();
+      const cutAtMs = performance.now();
+      gateway.brokerNetwork.refuse();
+      const lostMs = await untilLost(followed, cutAtMs);
+      expect(lostMs).toBeLessThan(5000);
+      const refusedMs = await expectAway([streamPath(), publishPath()]);
+      expect(refusedMs).toBeLessThan(20_000);
+      expect((await gateway.request("/readyz", "")).status).toBe(503);
+      gateway.brokerNetwork.restore();
+      const backMs = await untilFollowed();
+      expect(backMs).toBeLessThan(20_000);
+      record({
+        fault: "broker connection cut",
+        client: "`: close lost`; then 503 with `Retry-After`, also for publishing",
+        soon: `${seconds(lostMs)}; 503 after ${seconds(refusedMs)}`,
+        recovers: `streams open ${seconds(backMs)} after it is back`,
+        lost: "no event between `open` and close",
+      });
+    }, 60_000);
+
+    test("subscriptions that the broker ends politely: every stream closes as lost, and opens again", async () => {
+      const followed = await openAll();
+      const endedAtMs = performance.now();
+      gateway.endSubscriptions();
+      const lostMs = await untilLost(followed, endedAtMs);
+      expect(lostMs).toBeLessThan(5000);
+      const backMs = await untilFollowed();
+      expect(backMs).toBeLessThan(20_000);
+      record({
+        fault: "broker ends its side politely",
+        client: "`: close lost`",
+        soon: seconds(lostMs),
+        recovers: `streams open ${seconds(backMs)} later`,
+        lost: "no event between `open` and close",
+      });
+    }, 60_000);
+
+    test("a broker's answer that ends in the middle of an event: the half event is none, and every stream closes as lost", async () => {
+      const followed = await openAll();
+      const cutAtMs = performance.now();
+      // A number that is no multiple of anything that is sent.
+      gateway.brokerNetwork.truncate(1237);
+      const lostMs = await untilLost(followed, cutAtMs);
+      expect(lostMs).toBeLessThan(5000);
+      gateway.brokerNetwork.restore();
+      const backMs = await untilFollowed();
+      expect(backMs).toBeLessThan(20_000);
+      record({
+        fault: "broker's answer ends in the middle of an event",
+        client: "`: close lost`; half an event is none",
+        soon: seconds(lostMs),
+        recovers: `streams open ${seconds(backMs)} after it is back`,
+        lost: "no event between `open` and close",
+      });
+    }, 60_000);
+
+    test("clients that reset their connections: their places are free again, and nobody else notices", async () => {
+      const elsewhere = await gateway.createTenant("Initech");
+      const scan = await gateway.createScan(elsewhere);
+      const bystanders = await openAll();
+      const sockets = await Promise.all(Array.from({ length: maxStreamsPerTenant }, () => openSocket(scan)));
+      const refused = await openReader(scan.streamUrl, scan.authorization);
+      expect(refused.status).toBe(429);
+      expect(Number(refused.retryAfter)).toBeGreaterThan(0);
+      const resetAtMs = performance.now();
+      for (const socket of sockets) socket.resetAndDestroy();
+      const again: StreamReader[] = [];
+      while (again.length < maxStreamsPerTenant) {
+        const reader = await openReader(scan.streamUrl, scan.authorization);
+        if (reader.status === 200) again.push(reader);
+        else await new Promise((resolve) => setTimeout(resolve, 50));
+        expect(performance.now() - resetAtMs).toBeLessThan(placesFreeMs);
+      }
+      const freeMs = performance.now() - resetAtMs;
+      for (const { reader, scan: followed } of bystanders) {
+        await reader.until(traffic.newest(followed.channel));
+        expect(traffic.gapIn(followed.channel, reader)).toBeNull();
+        expect(reader.closedAtMs).toBeNull();
+      }
+      for (const reader of [...again, ...bystanders.map(({ reader }) => reader)]) reader.leave();
+      record({
+        fault: "clients reset their connections",
+        client: "-",
+        soon:
+          runtime === "Workers"
+            ? `within two heartbeats (${heartbeatSeconds[runtime]} s here: ${maxStreamsPerTenant} places are taken again after ${seconds(freeMs)})`
+            : `${maxStreamsPerTenant} places are taken again after ${seconds(freeMs)}`,
+        recovers: "a reconnect opens a new stream",
+        lost: "nothing of others",
+      });
+    }, 60_000);
+
+    test("a database that is cut off: prompt 503s, open streams go on, and close as revoked once nobody knows their authority", async () => {
+      const followed = await openAll();
+      const cutAtMs = performance.now();
+      gateway.databaseNetwork.refuse();
+      const refusedMs = await expectAway(["/api/v1/scans", streamPath()]);
+      expect(refusedMs).toBeLessThan(5000);
+      // They go on: what is published now still arrives.
+      for (const { reader, scan } of followed) await reader.until(traffic.newest(scan.channel));
+      expect(performance.now() - cutAtMs).toBeLessThan(recheckSeconds * 2000);
+      await Promise.all(followed.map(({ reader }) => reader.closed));
+      expect(new Set(followed.map(({ reader }) => reader.closeReason))).toEqual(new Set(["revoked"]));
+      expectComplete(followed);
+      const closedMs = followed.map(({ reader }) => (reader.closedAtMs ?? Infinity) - cutAtMs);
+      expect(Math.min(...closedMs)).toBeGreaterThan(recheckSeconds * 2000 - 500);
+      expect(Math.max(...closedMs)).toBeLessThan(recheckSeconds * 4000 + 1500);
+      gateway.databaseNetwork.restore();
+      const backMs = await untilFollowed();
+      expect(backMs).toBeLessThan(15_000);
+      record({
+        fault: "database cut off",
+        client:
+          "503 with `Retry-After`; open streams go on, and close as `revoked` when their authority is no longer known",
+        soon: `503 after ${seconds(refusedMs)}; streams between two and four recheck intervals later (${recheckSeconds} s here: the last after ${seconds(Math.max(...closedMs))})`,
+        recovers: `${seconds(backMs)} after it is back`,
+        lost: "no event between `open` and close",
+      });
+    }, 60_000);
+
+    if (silenceBoundMs === null) return;
+    test("a broker that falls silent, its connections open: every stream closes as lost within the bound", async () => {
+      const followed = await openAll();
+      const stalledAtMs = performance.now();
+      gateway.brokerNetwork.stall();
+      const lostMs = await untilLost(followed, stalledAtMs);
+      expect(lostMs).toBeLessThan(silenceBoundMs);
+      gateway.brokerNetwork.restore();
+      const backMs = await untilFollowed();
+      record({
+        fault: "broker silent, connections stay",
+        client: "`: close lost`",
+        soon: seconds(lostMs),
+        recovers: `streams open ${seconds(backMs)} after it is back`,
+        lost: "no event between `open` and close",
+      });
+    }, 90_000);
+  });
+}
+
+interface Followed {
+  readonly scan: FaultyScan;
+  readonly reader: StreamReader;
+}
+
+/** An open stream on a socket of its own. */
+async function openSocket({ streamUrl, authorization }: FaultyScan): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(streamUrl);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  socket.write(`GET ${pathname} HTTP/1.1\r\nhost: ${hostname}:${port}\r\nauthorization: ${authorization}\r\n\r\n`);
+  const [head] = (await once(socket, "data")) as [Buffer];
+  expect(head.toString("latin1")).toMatch(/^HTTP\/1\.1 200 /);
+  return socket;
+}
