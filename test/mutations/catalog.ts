@@ -1,5 +1,21 @@
+import { faults } from "./faults.ts";
 import { gettingIn } from "./getting_in.ts";
+import { limits } from "./limits.ts";
 import type { Mutation } from "./mutation.ts";
+import { otherTenants } from "./other_tenants.ts";
+import { promises } from "./promises.ts";
+import { provider } from "./provider.ts";
+import { secrets } from "./secrets.ts";
+import { streams } from "./streams.ts";
 
 /** Every mistake that some test has to see. */
-export const mutations: readonly Mutation[] = [...gettingIn];
+export const mutations: readonly Mutation[] = [
+  ...gettingIn,
+  ...otherTenants,
+  ...streams,
+  ...limits,
+  ...provider,
+  ...secrets,
+  ...faults,
+  ...promises,
+];

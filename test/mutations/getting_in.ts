@@ -1,8 +1,7 @@
 import type { Mutation } from "./mutation.ts";
 
 const algorithms = "`alg: none`, HS256 with the public key, an algorithm of another kind";
-const ownKeys =
-  "a key that the token brings along (`jwk`, `jku`, `x5u`), a `kid` that is a path, an address or SQL";
+const ownKeys = "a key that the token brings along (`jwk`, `jku`, `x5u`), a `kid` that is a path, an address or SQL";
 const claims = "foreign issuer or audience, expired, not yet valid, no expiry";
 const wholeOnly = "changed, cut or recombined tokens and headers";
 const fallback = "a bad header that falls back to the query, two tokens at once";

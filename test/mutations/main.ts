@@ -17,7 +17,8 @@ if (wanted.length === 0) {
   process.exit(2);
 }
 if (values.list) {
-  for (const mutation of wanted) console.log(`${mutation.file}: ${mutation.mistake}\n  ${mutation.testFile}: ${mutation.test}`);
+  for (const mutation of wanted)
+    console.log(`${mutation.file}: ${mutation.mistake}\n  ${mutation.testFile}: ${mutation.test}`);
   process.exit(0);
 }
 
@@ -26,10 +27,14 @@ const results = await runMutations({
   mutations: wanted,
   say: (line) => console.error(line),
   onResult: ({ mutation, verdict, detail, seconds }) =>
-    console.log(`${verdict.padEnd(13)} ${seconds.toFixed(1).padStart(5)} s  ${mutation.file}: ${mutation.mistake}\n${" ".repeat(23)}${detail}`),
+    console.log(
+      `${verdict.padEnd(13)} ${seconds.toFixed(1).padStart(5)} s  ${mutation.file}: ${mutation.mistake}\n${" ".repeat(23)}${detail}`,
+    ),
 });
 console.log(`\n${tableOf(results)}\n`);
-console.log(`${count("seen failing")} seen failing, ${count("survived")} survived, ${count("could not run")} could not run`);
+console.log(
+  `${count("seen failing")} seen failing, ${count("survived")} survived, ${count("could not run")} could not run`,
+);
 process.exit(count("seen failing") === results.length ? 0 : 1);
 
 function parse() {

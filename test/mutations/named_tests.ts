@@ -32,7 +32,12 @@ export interface NamedTestsOptions {
 const limitMs = 600_000;
 
 /** Runs the named tests of one file in vitest, in a process of its own, and reads its JSON report. */
-export async function runNamedTests({ root, file, patterns, stopsAtFailure }: NamedTestsOptions): Promise<NamedTestsRun> {
+export async function runNamedTests({
+  root,
+  file,
+  patterns,
+  stopsAtFailure,
+}: NamedTestsOptions): Promise<NamedTestsRun> {
   const report = join(root, ".mutation_report.json");
   await rm(report, { force: true });
   const vitest = join(dirname(createRequire(join(root, "package.json")).resolve("vitest/package.json")), "vitest.mjs");
@@ -71,10 +76,10 @@ export async function runNamedTests({ root, file, patterns, stopsAtFailure }: Na
   return text === null ? { tests: [], problem: `vitest wrote no report: ${output.trim().slice(-2000)}` } : read(text);
 }
 
-/** This process may itself be one of vitest's. */
+/** This process may itself be one of vitest's; and no run of a mistake may write into a page. */
 function environment(): NodeJS.ProcessEnv {
-  const { VITEST: _vitest, VITEST_POOL_ID: _pool, VITEST_WORKER_ID: _worker, UPDATE_DOCS: _docs, ...rest } = process.env;
-  return rest;
+  const isOurs = (name: string) => !name.startsWith("VITEST") && name !== "UPDATE_DOCS";
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isOurs(name)));
 }
 
 function endGroup(pid: number | undefined): void {

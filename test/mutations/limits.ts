@@ -1,0 +1,118 @@
+import type { Mutation } from "./mutation.ts";
+
+const tooMany = "too many streams of one tenant";
+const slowReaders = "clients that read nothing or little";
+const slowHeads = "heads that never end, by the hundred";
+const oversized = "oversized heads, addresses, bodies, bodies without length, deep JSON";
+
+/** The fourth table of `docs/threat_model.md`, "Using everything up". */
+export const limits: readonly Mutation[] = [
+  {
+    mistake: "a tenant may have one stream more",
+    holds: [tooMany, "S6"],
+    file: "gateway/stream_tenants.ts",
+    find: "if (tenant.count >= maxStreamsPerTenant) {",
+    replace: "if (tenant.count > maxStreamsPerTenant) {",
+    testFile: "test/attacks/requests.test.ts",
+    test: "a tenant that opens all the streams",
+  },
+  {
+    mistake: "streams that are being opened are not counted",
+    holds: [tooMany, "S6"],
+    file: "gateway/stream_tenants.ts",
+    find: "if (tenant.count >= maxStreamsPerTenant) {",
+    replace: "if (tenant.streams.size >= maxStreamsPerTenant) {",
+    testFile: "test/gateway/local_streams.test.ts",
+    test: "S6: a burst cannot pass the bound",
+  },
+  {
+    mistake: "what waits for a client has no bound",
+    holds: [slowReaders, "client reads nothing while much is sent", "S2", "S6"],
+    file: "gateway/open_stream.ts",
+    find: 'if (waitingBytes > this.#shared.maxBufferBytes) this.close("slow");',
+    replace: "void waitingBytes;",
+    testFile: "test/faults/clients.test.ts",
+    test: "a client that does not read",
+  },
+  {
+    mistake: "a client that takes nothing is waited for all day",
+    holds: [slowReaders, "S5"],
+    file: "gateway/local_streams.ts",
+    find: "maxStallMs: heartbeatMs * 4,",
+    replace: "maxStallMs: heartbeatMs * 4000,",
+    testFile: "test/gateway/local_streams.test.ts",
+    test: "S5: a client that takes nothing",
+  },
+  {
+    mistake: "connections are bounded, so those who say nothing take the others' places",
+    holds: [slowHeads],
+    file: "gateway/start_gateway.ts",
+    find: "answerClientErrors(server);",
+    replace: "answerClientErrors(server);\n  server.maxConnections = 256;",
+    testFile: "test/attacks/requests.test.ts",
+    test: "five hundred who send a head",
+  },
+  {
+    mistake: "a head may take for ever",
+    holds: [slowHeads],
+    file: "gateway/start_gateway.ts",
+    find: "const headersTimeoutMs = 20_000;",
+    replace: "const headersTimeoutMs = 0;",
+    testFile: "test/attacks/slow_heads.test.ts",
+    test: "a head that never ends",
+  },
+  {
+    mistake: "heads of a megabyte are read",
+    holds: [oversized],
+    file: "gateway/start_gateway.ts",
+    find: "noDelay: true,",
+    replace: "noDelay: true,\n      maxHeaderSize: 1_048_576,",
+    testFile: "test/attacks/requests.test.ts",
+    test: "a head of 16 KiB",
+  },
+  {
+    mistake: "a body without a length is read far beyond its bound",
+    holds: [oversized],
+    file: "gateway/body.ts",
+    find: "if (length > maxBytes) {",
+    replace: "if (length > maxBytes * 1000) {",
+    testFile: "test/attacks/requests.test.ts",
+    test: "a body without a length",
+  },
+  {
+    mistake: "payloads are encoded before anybody looks how deep they are",
+    holds: [oversized],
+    file: "shared/event.ts",
+    find: "if (isScalar(value) || (Array.isArray(value) && value.every(isScalar))) continue;",
+    replace: "if (value !== undefined) continue;",
+    testFile: "test/attacks/requests.test.ts",
+    test: "JSON a hundred thousand",
+  },
+  {
+    mistake: "what arrives is collected for seconds before it is written",
+    holds: ["a flood on one channel"],
+    file: "gateway/hub.ts",
+    find: "else immediate(callback);",
+    replace: "else setTimeout(callback, 3000);",
+    testFile: "test/attacks/hostile_publisher.test.ts",
+    test: "a flood on one tenant's channel",
+  },
+  {
+    mistake: "a database that is away is asked again and again",
+    holds: ["storms of reconnects on the database"],
+    file: "gateway/lookups.ts",
+    find: "const failuresUntilPause = 3;",
+    replace: "const failuresUntilPause = 300;",
+    testFile: "test/gateway/lookups.test.ts",
+    test: "share: a database that is away",
+  },
+  {
+    mistake: "places of streams that are gone stay taken",
+    holds: ["leaks under comings and goings", "S5"],
+    file: "gateway/stream_tenants.ts",
+    find: "    this.#count -= 1;",
+    replace: "",
+    testFile: "test/soak/soak.test.ts",
+    test: "a short soak",
+  },
+];

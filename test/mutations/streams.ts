@@ -1,0 +1,73 @@
+import type { Mutation } from "./mutation.ts";
+
+const lineBreaks = "line breaks that make new fields or events";
+const publisher = "a hostile publisher with access to the broker";
+const endless = "a broker message without end";
+const smuggling = "response headers or requests smuggled in";
+
+/** The third table of `docs/threat_model.md`, "Putting words into streams". */
+export const streams: readonly Mutation[] = [
+  {
+    mistake: "payloads are written nicely, over several lines",
+    holds: [lineBreaks, "S8"],
+    file: "shared/event.ts",
+    find: "const data = JSON.stringify(payload);",
+    replace: "const data = JSON.stringify(payload, null, 1);",
+    testFile: "test/fuzz/events.test.ts",
+    test: "what was encoded is read back",
+  },
+  {
+    mistake: "escaped line breaks are written as line breaks",
+    holds: [lineBreaks, "S8"],
+    file: "shared/event_stream_encoding.ts",
+    find: "data: ${event.data}",
+    replace: 'data: ${event.data.replaceAll("\\\\n", "\\n")}',
+    testFile: "test/attacks/hostile_publisher.test.ts",
+    test: "line breaks inside a value",
+  },
+  {
+    mistake: "what comes from the broker is not checked a second time",
+    holds: [publisher, "S8"],
+    file: "shared/event.ts",
+    find: "return encodeEvent(message.type, message.data);",
+    replace: "return { type: String(message.type), data: JSON.stringify(message.data) };",
+    testFile: "test/attacks/hostile_publisher.test.ts",
+    test: "%s: the channel's streams are closed as lost",
+  },
+  {
+    mistake: "a message that cannot be read is left out, and the stream goes on",
+    holds: [publisher, "S2"],
+    file: "gateway/hub.ts",
+    find: "this.#metrics.messageDropped();",
+    replace: "this.#metrics.messageDropped();\n      if (channel.isHeard()) return;",
+    testFile: "test/fuzz/events.test.ts",
+    test: "the hub hands on whole frames",
+  },
+  {
+    mistake: "a message may be as long as memory allows",
+    holds: [endless, "S6"],
+    file: "shared/brokers/redis.ts",
+    find: "const maxUnreadBytes = 32 * maxMessageBytes;",
+    replace: "const maxUnreadBytes = 8 * maxMessageBytes;",
+    testFile: "test/attacks/hostile_publisher.test.ts",
+    test: "a message of 20 MB",
+  },
+  {
+    mistake: "whatever request id is given comes back",
+    holds: [smuggling],
+    file: "gateway/request_log.ts",
+    find: "given !== null && requestIdPattern.test(given) ? given :",
+    replace: "given !== null ? given :",
+    testFile: "test/attacks/requests.test.ts",
+    test: "%s %j comes back in no header",
+  },
+  {
+    mistake: "the parser is told to be lenient with old clients",
+    holds: [smuggling],
+    file: "gateway/start_gateway.ts",
+    find: "noDelay: true,",
+    replace: "noDelay: true,\n      insecureHTTPParser: true,",
+    testFile: "test/attacks/requests.test.ts",
+    test: "two requests in one",
+  },
+];
