@@ -30,8 +30,12 @@ interface SubscriberSettings extends RedisConnectionSettings {
   readonly pingTimeoutMs: number;
 }
 
-/** Received without the end of a message or answer: over this, somebody sends what has no place in memory. */
-const maxUnreadBytes = 8 * maxMessageBytes;
+/**
+ * Received without the end of a message or answer: over this, somebody sends what has no place in memory. As much as Redis
+ * itself keeps for a subscriber (`client-output-buffer-limit pubsub 32mb`), so that a message which is too long, but which
+ * Redis hands over, costs its own channel only.
+ */
+const maxUnreadBytes = 32 * maxMessageBytes;
 
 /** Published but not yet answered: over this, a publisher that does not wait is refused. */
 const maxPendingChars = 16_000_000;

@@ -97,9 +97,22 @@ test.each([
   expect(other.text()).not.toContain(": close lost");
 });
 
-test("a message over 8 MiB, which no gateway waits for, costs the connection: everybody is told, and may come back at once", async () => {
+test("a message of 20 MB costs its own channel only: the other tenant's stream stays and misses nothing", async () => {
+  const [mine, other] = await Promise.all([follow(own), follow(foreign)]);
+  await publish(foreign, `{"type":"scan.delta","data":{"before":1}}`);
+  await publish(own, "x".repeat(20_000_000));
+  await publish(foreign, `{"type":"scan.delta","data":{"after":1}}`);
+  await mine.closed;
+  expect(mine.text()).toMatch(/: close lost\n\n/);
+  await other.until(`{"before":1}`);
+  await other.until(`{"after":1}`);
+  expect(other.text()).not.toContain(": close lost");
+});
+
+test("a message over 32 MiB costs the connection, also where Redis has no such bound: everybody is told, and may come back at once", async () => {
+  await faulty.redis.command("CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 0 0");
   const both = await Promise.all([follow(own), follow(foreign)]);
-  await publish(own, "x".repeat(10_000_000));
+  await publish(own, "x".repeat(40_000_000));
   for (const stream of both) {
     await stream.closed;
     expect(stream.text()).toMatch(/: close lost\n\n/);

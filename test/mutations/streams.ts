@@ -2,7 +2,7 @@ import type { Mutation } from "./mutation.ts";
 
 const lineBreaks = "line breaks that make new fields or events";
 const publisher = "a hostile publisher with access to the broker";
-const endless = "a broker message without end";
+const endless = "a broker message that is far too long";
 const smuggling = "response headers or requests smuggled in";
 
 /** The third table of `docs/threat_model.md`, "Putting words into streams". */
@@ -46,6 +46,15 @@ export const streams: readonly Mutation[] = [
   {
     mistake: "a message may be as long as memory allows",
     holds: [endless, "S6"],
+    file: "shared/brokers/redis.ts",
+    find: "const maxUnreadBytes = 32 * maxMessageBytes;",
+    replace: "const maxUnreadBytes = Infinity;",
+    testFile: "test/attacks/hostile_publisher.test.ts",
+    test: "a message over 32 MiB",
+  },
+  {
+    mistake: "one tenant's long message costs everybody's streams",
+    holds: [endless, "S2"],
     file: "shared/brokers/redis.ts",
     find: "const maxUnreadBytes = 32 * maxMessageBytes;",
     replace: "const maxUnreadBytes = 8 * maxMessageBytes;",
