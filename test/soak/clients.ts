@@ -1,21 +1,13 @@
-import {
-  finish,
-  memberToken,
-  nowSeconds,
-  open,
-  streamToken,
-  untilNewest,
-  type Credential,
-  type Opened,
-} from "./streams.ts";
+import { createMemberToken, finish, open, streamToken, untilNewest, type Credential, type Opened } from "./streams.ts";
 import type { Subscriber } from "./subscriber.ts";
 import { pause, pick, type SoakScan, type SoakTenant, type Work } from "./work.ts";
 
 /** Opens a stream, reads for a while, and for what was published by then, leaves or is closed; again and again. */
 export async function ordinaryClient(work: Work, tenant: SoakTenant, index: number): Promise<void> {
+  const token = createMemberToken(work, tenant.id);
   while (work.isOn) {
     const scan = pick(tenant.scans);
-    const credential = await credentialOf(work, scan, index);
+    const credential = await credentialOf(work, scan, { index, token: await token() });
     const opened = credential === null ? null : await open(work, scan, credential);
     if (opened === null) {
       await pause(300);
@@ -76,10 +68,12 @@ export async function deafClient(work: Work): Promise<void> {
 }
 
 /** Four ways to come in; null when there is no stream token to be had. */
-async function credentialOf(work: Work, scan: SoakScan, index: number): Promise<Credential | null> {
-  const { tenant } = scan;
-  if (index % 4 === 0) return { authorization: `Api-Key ${tenant.apiKey}`, query: "" };
-  const token = await memberToken(work, tenant.id, nowSeconds() + 3600);
+async function credentialOf(
+  work: Work,
+  scan: SoakScan,
+  { index, token }: { readonly index: number; readonly token: string },
+): Promise<Credential | null> {
+  if (index % 4 === 0) return { authorization: `Api-Key ${scan.tenant.apiKey}`, query: "" };
   if (index % 4 === 1) return { authorization: `Bearer ${token}`, query: "" };
   if (index % 4 === 2) return { authorization: null, query: `?access_token=${token}` };
   return streamToken(work, scan, `Bearer ${token}`);

@@ -1,9 +1,10 @@
 import {
+  createMemberToken,
   finish,
-  memberToken,
   nowSeconds,
   open,
   streamToken,
+  tokenSeconds,
   untilNewest,
   type Credential,
   type Opened,
@@ -39,7 +40,7 @@ export async function removedMember(work: Work, tenant: SoakTenant): Promise<voi
     const token = await work.surroundings.sign({
       tenantId: tenant.id,
       sub: member.sub,
-      expiresAtSeconds: nowSeconds() + 3600,
+      expiresAtSeconds: nowSeconds() + tokenSeconds,
     });
     await watchEnd(work, {
       scan: pick(tenant.scans),
@@ -87,7 +88,7 @@ export async function expiringToken(work: Work, tenant: SoakTenant): Promise<voi
   for (let turn = 0; work.isOn; turn += 1) {
     const scan = pick(tenant.scans);
     const expiresAtSeconds = nowSeconds() + 3;
-    const authorization = `Bearer ${await memberToken(work, tenant.id, expiresAtSeconds)}`;
+    const authorization = `Bearer ${await work.surroundings.sign({ tenantId: tenant.id, sub: "ann", expiresAtSeconds })}`;
     // Every other one by a stream token, whose stream lives under the authority of whoever asked for it.
     const credential =
       turn % 2 === 0 ? { authorization, query: "" } : await streamToken(work, scan, authorization, [401]);
@@ -125,9 +126,9 @@ async function requireRefused(work: Work, { scan, credential, refusal }: Omit<En
 
 /** A member of one tenant who asks for the streams of another. */
 export async function trespasser(work: Work, [own, other]: readonly [SoakTenant, SoakTenant]): Promise<void> {
+  const token = createMemberToken(work, own.id);
   for (let turn = 0; work.isOn; turn += 1) {
-    const token = await memberToken(work, own.id, nowSeconds() + 3600);
-    const authorization = turn % 2 === 0 ? `Bearer ${token}` : `Api-Key ${own.apiKey}`;
+    const authorization = turn % 2 === 0 ? `Bearer ${await token()}` : `Api-Key ${own.apiKey}`;
     const opened = await open(work, pick(other.scans), { authorization, query: "" }, [404]);
     work.counts.trespasses += 1;
     if (opened !== null) {
@@ -145,7 +146,7 @@ export async function rotatedKey(work: Work, tenant: SoakTenant): Promise<void> 
     const token = await work.surroundings.sign({
       tenantId: tenant.id,
       sub: "ann",
-      expiresAtSeconds: nowSeconds() + 3600,
+      expiresAtSeconds: nowSeconds() + tokenSeconds,
       key: "newest",
     });
     const credential = { authorization: `Bearer ${token}`, query: "" };

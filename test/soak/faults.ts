@@ -12,14 +12,14 @@ interface Fault {
 const faults: readonly Fault[] = [
   { name: "database cut", breakIt: ({ databaseNetwork }) => databaseNetwork.cut(), forMs: 0 },
   { name: "database away", breakIt: ({ databaseNetwork }) => databaseNetwork.refuse(), forMs: 1000 },
-  { name: "database silent", breakIt: ({ databaseNetwork }) => databaseNetwork.stall(), forMs: 1500 },
   { name: "issuer away", breakIt: ({ issuerNetwork }) => issuerNetwork.refuse(), forMs: 1000 },
-  { name: "issuer silent", breakIt: ({ issuerNetwork }) => issuerNetwork.stall(), forMs: 1000 },
   { name: "broker cut", breakIt: ({ brokerNetwork }) => brokerNetwork.cut(), forMs: 0 },
   { name: "broker away", breakIt: ({ brokerNetwork }) => brokerNetwork.refuse(), forMs: 1000 },
   { name: "broker slow", breakIt: ({ brokerNetwork }) => brokerNetwork.slow(50_000), forMs: 1000 },
   { name: "broker silent", breakIt: ({ brokerNetwork }) => brokerNetwork.stall(), forMs: 1500 },
   { name: "broker polite end", breakIt: ({ brokerNetwork }) => brokerNetwork.end(), forMs: 0 },
+  { name: "database silent", breakIt: ({ databaseNetwork }) => databaseNetwork.stall(), forMs: 1500 },
+  { name: "issuer silent", breakIt: ({ issuerNetwork }) => issuerNetwork.stall(), forMs: 1000 },
 ];
 
 const calmMs = 1000;

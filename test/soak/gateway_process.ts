@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { request } from "undici";
 import type { Answer, Inside, Question } from "./inside.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -10,7 +11,6 @@ const root = join(import.meta.dirname, "../..");
 /** `scanstream serve` in a process of its own, and what it holds. */
 export interface GatewayProcess {
   readonly url: string;
-  readonly port: number;
   /** How often the log said each of its messages, and what no log may say. */
   readonly log: GatewayLog;
   /** From outside: the kernel's count of its memory and descriptors. */
@@ -54,11 +54,10 @@ export async function startGatewayProcess({ environment, cwd }: GatewayProcessOp
   const ask = createAsker(child);
   return {
     url,
-    port: Number(new URL(url).port),
     log,
     outside: () => readOutside(child.pid ?? 0),
     inside: ask,
-    metric: async (name, label = "") => sumOf(await (await fetch(metricsUrl)).text(), name, label),
+    metric: async (name, label = "") => sumOf(await read(metricsUrl), name, label),
     stop() {
       child.kill("SIGTERM");
       return exited;
@@ -132,6 +131,12 @@ async function readOutside(pid: number): Promise<Outside> {
   const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
   const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
   return { rssBytes: bytes("VmRSS"), anonymousBytes: bytes("RssAnon"), descriptors };
+}
+
+/** On a connection of its own: one that is kept would be counted. */
+async function read(url: string): Promise<string> {
+  const { body } = await request(url, { reset: true });
+  return body.text();
 }
 
 function sumOf(text: string, name: string, label: string): number {

@@ -4,35 +4,48 @@ export interface Point {
   readonly value: number;
 }
 
-export interface Rise {
-  /** How much the straight line through the points rises, from the end of the warm-up to the last. */
-  readonly rise: number;
+/** What a series does after its warm-up. */
+export interface Course {
+  /** The middle of its first half, and of its second. */
   readonly from: number;
   readonly to: number;
+  /** How much it rises over the whole, as far as it does so all the time; never less than nothing. */
+  readonly steadyRise: number;
 }
 
 /** The first third of a process's life: code is compiled, pools are filled, the heap finds its size. */
 const warmUpShare = 1 / 3;
+/** Fewer in a half say nothing. */
+const minPoints = 4;
 
 /**
- * How much a series still rises after its warm-up, whatever its teeth: the slope is the median of the slopes between all
- * pairs of points (Theil–Sen), which neither a few outliers nor one step of the allocator moves; only what rises all the
- * time does. Null for fewer than four points after the warm-up.
+ * Whether a series still rises after its warm-up, whatever its teeth. The slope of each half is the median of the slopes
+ * between all pairs of its points (Theil–Sen), which outliers do not move; and the smaller of the two counts, because a
+ * leak rises in both halves, and an allocator that takes another step in one. Null when there are too few points.
  */
-export function riseAfterWarmUp(points: readonly Point[]): Rise | null {
+export function courseAfterWarmUp(points: readonly Point[]): Course | null {
   const first = points[0]?.atSeconds ?? 0;
   const last = points.at(-1)?.atSeconds ?? 0;
-  const warm = points.filter(({ atSeconds }) => atSeconds >= first + (last - first) * warmUpShare);
-  if (warm.length < 4) return null;
+  const warmAt = first + (last - first) * warmUpShare;
+  const middle = (warmAt + last) / 2;
+  const early = points.filter(({ atSeconds }) => atSeconds >= warmAt && atSeconds < middle);
+  const late = points.filter(({ atSeconds }) => atSeconds >= middle);
+  if (early.length < minPoints || late.length < minPoints) return null;
+  return {
+    from: median(early.map(({ value }) => value)),
+    to: median(late.map(({ value }) => value)),
+    steadyRise: Math.max(0, Math.min(slopeOf(early), slopeOf(late)) * (last - warmAt)),
+  };
+}
+
+function slopeOf(points: readonly Point[]): number {
   const slopes: number[] = [];
-  for (const [index, one] of warm.entries()) {
-    for (const other of warm.slice(index + 1)) {
+  for (const [index, one] of points.entries()) {
+    for (const other of points.slice(index + 1)) {
       if (other.atSeconds > one.atSeconds) slopes.push((other.value - one.value) / (other.atSeconds - one.atSeconds));
     }
   }
-  const rise = median(slopes) * (last - (warm[0]?.atSeconds ?? 0));
-  const level = median(warm.map(({ value }) => value));
-  return { rise, from: level - rise / 2, to: level + rise / 2 };
+  return median(slopes);
 }
 
 function median(values: readonly number[]): number {

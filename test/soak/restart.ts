@@ -1,5 +1,5 @@
 import { startLife } from "./start_life.ts";
-import { finish, memberToken, nowSeconds, open, untilNewest } from "./streams.ts";
+import { createMemberToken, finish, open, untilNewest } from "./streams.ts";
 import { complain, pause, pick, type Work } from "./work.ts";
 
 /**
@@ -9,21 +9,31 @@ import { complain, pause, pick, type Work } from "./work.ts";
 export async function restart(work: Work): Promise<void> {
   const { life, surroundings } = work;
   const open = [...life.open.keys()];
-  life.stoppingAtMs = Date.now();
-  const code = await life.gateway.stop();
-  if (code !== 0) complain(work, `the gateway left with ${code} after SIGTERM`);
+  await stopGateway(work);
   // What each of them was told is checked by whoever has it open.
   await Promise.all(open.map(({ closed }) => closed));
   surroundings.issuerNetwork.refuse();
-  work.life = await startLife(work);
+  work.life = startLife(work, Number(new URL(work.url).port));
+  await work.life.gateway;
   await requireKeysOnly(work);
   surroundings.issuerNetwork.restore();
+}
+
+export async function stopGateway(work: Work): Promise<void> {
+  const { life } = work;
+  const gateway = await life.gateway;
+  life.stoppingAtMs = Date.now();
+  const code = await gateway.stop();
+  if (code !== 0) complain(work, `the gateway left with ${code} after SIGTERM`);
+  const { secrets, errors } = gateway.log;
+  for (const line of secrets) complain(work, `the log holds a secret: ${line}`);
+  for (const line of errors) complain(work, `the log holds an error: ${line}`);
 }
 
 async function requireKeysOnly(work: Work): Promise<void> {
   const tenant = pick(work.tenants);
   const scan = pick(tenant.scans);
-  const token = await memberToken(work, tenant.id, nowSeconds() + 3600);
+  const token = await createMemberToken(work, tenant.id)();
   const member = await open(work, scan, { authorization: `Bearer ${token}`, query: "" });
   if (member !== null) complain(work, "a member was let in while no key of the issuer could be had");
   for (;;) {

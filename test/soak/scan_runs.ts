@@ -14,7 +14,7 @@ export async function runScans(work: Work, apiKey: string): Promise<void> {
       IDP_ORG_URL: org.url,
       IDP_CLIENT_ID: org.clientId,
       IDP_PRIVATE_KEY_FILE: privateKeyFile,
-      SCANSTREAM_URL: work.life.gateway.url,
+      SCANSTREAM_URL: work.url,
       SCANSTREAM_API_KEY: apiKey,
     };
     const { code, stdout, stderr } = await runCommand(["scan", "--format", "json"], { cwd: folder.path, env });

@@ -5,7 +5,7 @@ import { expiringToken, removedMember, revokedKey, rotatedKey, trespasser } from
 import { restore, sprinkleFaults } from "./faults.ts";
 import { measureHeld, settle, whatStayed, whatStillRises, type Held, type LifeFigures } from "./held.ts";
 import { startTraffic } from "./numbered_traffic.ts";
-import { restart } from "./restart.ts";
+import { restart, stopGateway } from "./restart.ts";
 import { takeSample } from "./samples.ts";
 import { keepScansAlive, runScans } from "./scan_runs.ts";
 import { startLife } from "./start_life.ts";
@@ -44,11 +44,13 @@ export async function runSoak(options: SoakOptions): Promise<SoakFigures> {
   const folder = opened.use(await temporaryFolder()).path;
   const perTenant = Math.ceil(options.clients / ordinaryTenants.length);
   const bounds = { surroundings, folder, maxStreamsPerTenant: perTenant * 2 + 8 };
-  const life = await startLife(bounds);
-  opened.defer(async () => void (await work.life.gateway.stop()));
+  const life = startLife(bounds, 0);
+  const { url } = await life.gateway;
+  opened.defer(async () => void (await (await work.life.gateway).stop()));
   const work: Work = {
     ...bounds,
-    ...(await createTenants(surroundings, life.gateway.url, ordinaryTenants)),
+    ...(await createTenants(surroundings, url, ordinaryTenants)),
+    url,
     life,
     isOn: true,
     counts: noCounts(),
@@ -66,6 +68,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakFigures> {
   work.isOn = false;
   await clients;
   const after = await settle(work, before);
+  await stopGateway(work);
   options.say(`held after: ${JSON.stringify(after)}`);
   const problems = [...work.problems, ...whatStayed(before, after), ...lives.flatMap(whatStillRises)];
   return { counts: work.counts, faults: work.faults, before, after, lives, problems };
@@ -110,15 +113,16 @@ function startClients(work: Work, perTenant: number): readonly Promise<void>[] {
 /** Half of the soak, with the gateway that is there; no fault is left at its end. */
 async function live(work: Work, { durationMs, hasFaults = true, say }: SoakOptions): Promise<LifeFigures> {
   const { life } = work;
+  const gateway = await life.gateway;
   const halfMs = durationMs / 2;
   const untilMs = Date.now() + halfMs;
   const calm = new AbortController();
   const faults = hasFaults ? sprinkleFaults(work, calm.signal) : null;
-  const sampleMs = Math.min(5000, Math.max(500, halfMs / 40));
+  const sampleMs = Math.min(5000, Math.max(500, halfMs / 60));
   for (let turn = 1; Date.now() < untilMs; turn += 1) {
     await pause(Math.min(sampleMs, Math.max(0, untilMs - Date.now())));
     const collect = turn % samplesPerCollection === 0;
-    const sample = await takeSample(life.gateway, { atSeconds: (Date.now() - life.startedAtMs) / 1000, collect });
+    const sample = await takeSample(gateway, { atSeconds: (Date.now() - life.startedAtMs) / 1000, collect });
     life.samples.push(sample);
     if (collect) say(`${work.counts.streams} streams, ${work.counts.events} events, ${JSON.stringify(sample)}`);
   }
@@ -130,6 +134,6 @@ async function live(work: Work, { durationMs, hasFaults = true, say }: SoakOptio
 }
 
 /** A collection of our own every half minute or so changes nothing: the load makes V8 collect far more often. */
-const samplesPerCollection = 8;
+const samplesPerCollection = 4;
 /** For what the last fault has broken to be told. */
 const calmMs = 500;

@@ -1,20 +1,33 @@
 import { startGatewayProcess } from "./gateway_process.ts";
 import type { Life, Work } from "./work.ts";
 
-/** A gateway with bounds that a soak reaches; the second one where the first was. */
-export async function startLife(
-  work: Pick<Work, "surroundings" | "maxStreamsPerTenant" | "folder"> & { readonly life?: Life },
-): Promise<Life> {
-  const gateway = await startGatewayProcess({
+/** A gateway with bounds that a soak reaches. It counts from now on: somebody may reach it before we are told that it listens. */
+export function startLife(work: Pick<Work, "surroundings" | "maxStreamsPerTenant" | "folder">, port: number): Life {
+  const gateway = startGatewayProcess({
     cwd: work.folder,
     environment: {
       ...work.surroundings.environment,
-      PORT: String(work.life?.gateway.port ?? 0),
+      PORT: String(port),
       EVENTSTREAM_HEARTBEAT_SECONDS: "1",
       EVENTSTREAM_RECHECK_SECONDS: "3",
       EVENTSTREAM_MAX_BUFFER_BYTES: "131072",
       EVENTSTREAM_MAX_STREAMS_PER_TENANT: String(work.maxStreamsPerTenant),
     },
   });
-  return { gateway, startedAtMs: Date.now(), stoppingAtMs: Infinity, open: new Map(), samples: [] };
+  const life: Life = {
+    gateway,
+    startedAtMs: Date.now(),
+    isUp: false,
+    stoppingAtMs: Infinity,
+    open: new Map(),
+    samples: [],
+  };
+  gateway.then(
+    () => {
+      life.isUp = true;
+    },
+    // Whoever awaits it is told.
+    () => undefined,
+  );
+  return life;
 }

@@ -25,7 +25,8 @@ export async function open(
   refusals: readonly number[] = [],
 ): Promise<Opened | null> {
   const { life, counts } = work;
-  const url = `${life.gateway.url}${streamPathOf(scan)}${query}`;
+  const { isUp } = life;
+  const url = `${work.url}${streamPathOf(scan)}${query}`;
   const subscriber = await openSubscriber(url, authorization, scan.channel);
   const { status, retryAfter } = subscriber;
   if (status === 200) {
@@ -37,7 +38,8 @@ export async function open(
   }
   counts.refused += 1;
   if (status === 429) counts.overLimit += 1;
-  const isExpected = status === 0 ? Date.now() >= life.stoppingAtMs : status === 503 || refusals.includes(status);
+  const isExpected =
+    status === 0 ? !isUp || Date.now() >= life.stoppingAtMs : status === 503 || refusals.includes(status);
   if (!isExpected) complain(work, `a stream was answered with ${status}`);
   if ((status === 503 || status === 429) && retryAfter === null) complain(work, `${status} without Retry-After`);
   return null;
@@ -86,13 +88,24 @@ export async function untilNewest(work: Work, { subscriber, scan }: Opened): Pro
   clearTimeout(silence);
 }
 
-export function memberToken({ surroundings }: Work, tenantId: string, expiresAtSeconds: number): Promise<string> {
-  return surroundings.sign({ tenantId, sub: "ann", expiresAtSeconds });
+/** A member's JWT, as clients have one: used for long, and renewed in time. */
+export function createMemberToken({ surroundings }: Work, tenantId: string): () => Promise<string> {
+  let token: Promise<string> | null = null;
+  let renewAtSeconds = 0;
+  return () => {
+    if (token === null || nowSeconds() >= renewAtSeconds) {
+      renewAtSeconds = nowSeconds() + tokenSeconds / 2;
+      token = surroundings.sign({ tenantId, sub: "ann", expiresAtSeconds: nowSeconds() + tokenSeconds });
+    }
+    return token;
+  };
 }
 
 export function nowSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
+
+export const tokenSeconds = 1200;
 
 /** Null when there is none to be had now. */
 export async function streamToken(

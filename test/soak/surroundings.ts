@@ -2,7 +2,8 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
-import { runAdmin } from "../../gateway/admin.ts";
+import { runAdmin, type AdminArguments, type AdminOperation } from "../../gateway/admin.ts";
+import { ConfigError } from "../../gateway/config.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createTestDatabase, startPostgres } from "../support/postgres.ts";
@@ -20,7 +21,7 @@ export interface Surroundings {
   /** A producer on a network of its own, which never breaks. */
   readonly producer: Broker;
   /** On a connection of its own, which never breaks. */
-  admin(operation: Parameters<typeof runAdmin>[1], args: Readonly<Record<string, unknown>>): Promise<unknown>;
+  admin(operation: AdminOperation, args: AdminArguments): Promise<unknown>;
   sign(claims: Claims): Promise<string>;
   /** The issuer takes a new key into service, and signs with it; the first and the newest one count. */
   rotate(): Promise<void>;
@@ -71,7 +72,7 @@ export async function startSurroundings(): Promise<Surroundings> {
     databaseNetwork,
     issuerNetwork,
     producer,
-    admin: (operation, args) => runAdmin({ DATABASE_URL: database.ownerUrl }, operation, args),
+    admin: (operation, args) => administer(database.ownerUrl, operation, args),
     sign: (claims) => keys.sign(claims),
     rotate: () => keys.rotate(),
     async subscriptions() {
@@ -82,6 +83,18 @@ export async function startSurroundings(): Promise<Surroundings> {
     },
     close: () => owned.disposeAsync(),
   };
+}
+
+/** On a machine that is busy with the soak itself a connect can take longer than a person would wait for it. */
+async function administer(databaseUrl: string, operation: AdminOperation, args: AdminArguments): Promise<unknown> {
+  for (;;) {
+    try {
+      return await runAdmin({ DATABASE_URL: databaseUrl }, operation, args);
+    } catch (error) {
+      // Said before anything was done.
+      if (!(error instanceof ConfigError)) throw error;
+    }
+  }
 }
 
 interface SigningKey {

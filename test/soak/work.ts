@@ -1,3 +1,4 @@
+import { Agent, fetch } from "undici";
 import type { GatewayProcess } from "./gateway_process.ts";
 import type { ProducedChannel } from "./numbered_traffic.ts";
 import type { Sample } from "./samples.ts";
@@ -16,6 +17,8 @@ export interface Work {
   readonly maxStreamsPerTenant: number;
   /** Where much is sent, so that who does not read has something not to read. */
   readonly torrent: SoakScan;
+  /** The same in both lives. */
+  readonly url: string;
   life: Life;
   /** False once nothing more is to be begun. */
   isOn: boolean;
@@ -26,8 +29,10 @@ export interface Work {
 
 /** One process of the gateway, from its start to its exit. */
 export interface Life {
-  readonly gateway: GatewayProcess;
+  readonly gateway: Promise<GatewayProcess>;
   readonly startedAtMs: number;
+  /** False until it says that it listens. */
+  isUp: boolean;
   /** When it got the SIGTERM: from then on streams end with `drain`, and who comes is refused or finds nobody. */
   stoppingAtMs: number;
   /** The streams that clients have open, and whose they are. */
@@ -102,6 +107,9 @@ export function streamPathOf({ id }: SoakScan): string {
   return `/api/v1/scans/${id}/event-stream`;
 }
 
+/** An idle connection is let go of soon, so that none of ours is counted as the gateway's when everybody has gone. */
+const agent = new Agent({ keepAliveTimeout: 500, keepAliveMaxTimeout: 500 });
+
 /** The answer's status, 0 when there was none, and its JSON; anything but an answer counts while the gateway stops only. */
 export async function ask(
   work: Work,
@@ -111,13 +119,14 @@ export async function ask(
   method: "POST" | "PATCH" = "POST",
 ): Promise<{ readonly status: number; readonly body: unknown }> {
   const { life } = work;
+  const { isUp } = life;
   const headers = { authorization, ...(json === undefined ? {} : { "content-type": "application/json" }) };
   const init = json === undefined ? {} : { method, body: JSON.stringify(json) };
   try {
-    const response = await fetch(new URL(path, life.gateway.url), { ...init, headers });
+    const response = await fetch(new URL(path, work.url), { ...init, headers, dispatcher: agent });
     return { status: response.status, body: await response.json() };
   } catch (error) {
-    if (Date.now() < life.stoppingAtMs) complain(work, `a request was not answered: ${String(error)}`);
+    if (isUp && Date.now() < life.stoppingAtMs) complain(work, `a request was not answered: ${String(error)}`);
     return { status: 0, body: null };
   }
 }
