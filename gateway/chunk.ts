@@ -1,34 +1,100 @@
 /**
- * The bytes of one or more whole events, made once and handed to every stream: nobody copies them, nobody changes them.
+ * The bytes of one or more whole events, made once and handed to every stream: nobody copies them, nobody changes them. They
+ * lie in memory that chunks made at about the same time share, because memory of its own costs more than the encoding.
  */
-export interface Chunk {
-  /** Server-sent events as they are. A view on the middle of `chunked`. */
-  readonly bytes: Uint8Array<ArrayBuffer>;
+export class Chunk {
+  /** Of the events as they are, without the coding. */
+  readonly byteLength: number;
+  readonly #memory: Uint8Array<ArrayBuffer>;
+  /** Where the head of the chunked coding begins. */
+  readonly #head: number;
+  readonly #start: number;
+  #bytes: Uint8Array<ArrayBuffer> | null = null;
+  #kept: Chunk | null = null;
+
+  constructor(memory: Uint8Array<ArrayBuffer>, place: ChunkPlace) {
+    this.#memory = memory;
+    this.#head = place.head;
+    this.#start = place.start;
+    this.byteLength = place.end - place.start;
+  }
+
+  /** Server-sent events as they are. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    this.#bytes ??= this.#memory.subarray(this.#start, this.#start + this.byteLength);
+    return this.#bytes;
+  }
+
   /** The same as one chunk of the chunked transfer coding (RFC 9112, section 7.1): for sinks that own an HTTP/1.1 socket. */
-  readonly chunked: Uint8Array<ArrayBuffer>;
+  get chunked(): Uint8Array<ArrayBuffer> {
+    return this.#memory.subarray(this.#head, this.#start + this.byteLength + tailBytes);
+  }
+
+  /** The same in memory of its own, for streams on which it has to wait: a few bytes must not keep a whole slab. */
+  get kept(): Chunk {
+    this.#kept ??= this.#keep();
+    return this.#kept;
+  }
+
+  #keep(): Chunk {
+    const { chunked } = this;
+    if (this.#memory.byteLength <= chunked.byteLength + headBytes) return this;
+    const start = this.#start - this.#head;
+    return new Chunk(chunked.slice(), { head: 0, start, end: start + this.byteLength });
+  }
+}
+
+interface ChunkPlace {
+  readonly head: number;
+  readonly start: number;
+  readonly end: number;
 }
 
 const encoder = new TextEncoder();
-const lineEnd = [0x0d, 0x0a];
+const hexDigits = "0123456789abcdef";
+/** Room for the head of the chunked coding: eight digits and a line end. */
+const headBytes = 10;
+const tailBytes = 2;
+const slabBytes = 8192;
+/** Longer text has memory of its own. */
+const maxSlabChars = 1024;
+let slab = new Uint8Array(slabBytes);
+let slabUsed = 0;
 
 /** Encodes text that is not empty: an empty chunk would end the HTTP response. */
 export function encodeChunk(text: string): Chunk {
   if (text === "") throw new RangeError("Cannot encode a chunk: the text is empty");
-  const head = `${text.length.toString(16)}\r\n`;
-  const chunked = encoder.encode(`${head}${text}\r\n`);
-  // ASCII, as nearly every event is: as many bytes as characters, so that the head was right and one encoding is enough.
-  const end = head.length + text.length;
-  if (chunked.byteLength === end + 2) return { bytes: chunked.subarray(head.length, end), chunked };
-  return encodeWideChunk(text);
+  if (text.length > maxSlabChars) return encodeLong(text);
+  // A UTF-16 unit is at most three bytes.
+  if (slabUsed + headBytes + text.length * 3 + tailBytes > slabBytes) {
+    slab = new Uint8Array(slabBytes);
+    slabUsed = 0;
+  }
+  const place = encodeInto(slab, slabUsed, text);
+  slabUsed = place.end + tailBytes;
+  return new Chunk(slab, place);
 }
 
-function encodeWideChunk(text: string): Chunk {
-  const body = encoder.encode(text);
-  const head = encoder.encode(`${body.byteLength.toString(16)}\r\n`);
-  const end = head.byteLength + body.byteLength;
-  const chunked = new Uint8Array(end + 2);
-  chunked.set(head);
-  chunked.set(body, head.byteLength);
-  chunked.set(lineEnd, end);
-  return { bytes: chunked.subarray(head.byteLength, end), chunked };
+function encodeLong(text: string): Chunk {
+  const byteLength = isAscii(text) ? text.length : encoder.encode(text).byteLength;
+  const memory = new Uint8Array(headBytes + byteLength + tailBytes);
+  return new Chunk(memory, encodeInto(memory, 0, text));
+}
+
+function isAscii(text: string): boolean {
+  return !/[^\0-\x7f]/.test(text);
+}
+
+/** Writes the events behind room for the head, and then the head, whose length depends on theirs, up against them. */
+function encodeInto(memory: Uint8Array<ArrayBuffer>, offset: number, text: string): ChunkPlace {
+  const start = offset + headBytes;
+  const { written } = encoder.encodeInto(text, memory.subarray(start));
+  const end = start + written;
+  memory[end] = 0x0d;
+  memory[end + 1] = 0x0a;
+  let head = start;
+  memory[--head] = 0x0a;
+  memory[--head] = 0x0d;
+  for (let size = written; size > 0; size >>>= 4) memory[--head] = hexDigits.charCodeAt(size & 15);
+  return { head, start, end };
 }

@@ -131,7 +131,7 @@ class SubscriptionHub implements Hub {
       channel.frames = [];
       const count = channel.singles.size;
       for (const hold of channel.singles) this.#deliver(hold, chunk, nowMs);
-      if (count > 0) this.#metrics.delivered(frames.length * count, chunk.bytes.byteLength * count);
+      if (count > 0) this.#metrics.delivered(frames.length * count, chunk.byteLength * count);
     }
     for (const { hold, queue } of holds) {
       const frames = queue.frames;
@@ -140,7 +140,7 @@ class SubscriptionHub implements Hub {
       queue.source = null;
       if (hold.member === null) continue;
       this.#deliver(hold, chunk, nowMs);
-      this.#metrics.delivered(frames.length, chunk.bytes.byteLength);
+      this.#metrics.delivered(frames.length, chunk.byteLength);
     }
     for (const channel of channels) channel.chunk = null;
   }

@@ -168,7 +168,7 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
 
   #wrote(chunk: Chunk, nowMs: number): void {
     this.#lastWriteMs = nowMs;
-    this.#writtenBytes += chunk.bytes.byteLength;
+    this.#writtenBytes += chunk.byteLength;
   }
 
   /** Waiting bytes are no heartbeat's business: they will tell the client that the stream lives, or it takes none at all. */

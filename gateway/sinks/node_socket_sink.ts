@@ -118,7 +118,9 @@ class NodeSocketSink implements Sink {
     }
     // Not by way of the response: at ten thousand streams each object that is touched is a miss of the cache.
     const socket = this.#socket;
-    if (socket === null || socket.write(nodeBuffer(chunk))) return 0;
+    if (socket === null) return 0;
+    const isWaiting = socket.writableLength > 0;
+    if (socket.write(nodeBuffer(isWaiting ? chunk.kept : chunk))) return 0;
     return socket.writableLength;
   }
 

@@ -66,7 +66,7 @@ class ReadableStreamSink implements Sink {
     const controller = this.#controller;
     if (controller === null) return 0;
     try {
-      controller.enqueue(chunk.bytes);
+      controller.enqueue((this.bufferedBytes() > 0 ? chunk.kept : chunk).bytes);
       return this.bufferedBytes();
     } catch {
       // Closed or errored by the runtime, which had no other way of saying that the client left.

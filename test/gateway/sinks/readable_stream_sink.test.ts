@@ -43,6 +43,16 @@ test("ReadableStream sink has its first bytes ready before anybody asks", async 
   expect(sink.bufferedBytes()).toBe(0);
 });
 
+test("S6: ReadableStream sink keeps little more than the bytes that wait, not the memory that they were encoded in", async () => {
+  const { sink } = openSink();
+  const reader = sink.open(encodeChunk(": first\n\n")).body?.getReader();
+  sink.write(encodeChunk("data: 1\n\n"));
+  await reader?.read();
+  const { value } = (await reader?.read()) ?? {};
+  expect(new TextDecoder().decode(value)).toBe("data: 1\n\n");
+  expect(value?.buffer.byteLength).toBeLessThan(40);
+});
+
 test("ReadableStream sink takes an aborted request for a client that has left", () => {
   const { goneCount } = openSink(AbortSignal.abort());
   expect(goneCount()).toBe(1);
