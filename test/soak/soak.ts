@@ -5,6 +5,7 @@ import { expiringToken, removedMember, revokedKey, rotatedKey, trespasser } from
 import { restore, sprinkleFaults } from "./faults.ts";
 import { measureHeld, settle, whatStayed, whatStillRises, type Held, type LifeFigures } from "./held.ts";
 import { startTraffic } from "./numbered_traffic.ts";
+import { requireAllPlaces } from "./places.ts";
 import { restart, stopGateway } from "./restart.ts";
 import { takeSample } from "./samples.ts";
 import { keepScansAlive, runScans } from "./scan_runs.ts";
@@ -43,7 +44,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakFigures> {
   opened.defer(() => surroundings.close());
   const folder = opened.use(await temporaryFolder()).path;
   const perTenant = Math.ceil(options.clients / ordinaryTenants.length);
-  const bounds = { surroundings, folder, maxStreamsPerTenant: perTenant * 2 + 8 };
+  const maxStreamsPerTenant = perTenant * 2 + 8;
+  const maxStreams = maxStreamsPerTenant * (ordinaryTenants.length + 1);
+  const bounds = { surroundings, folder, maxStreams, maxStreamsPerTenant };
   const life = startLife(bounds, 0);
   const { url } = await life.gateway;
   opened.defer(async () => void (await (await work.life.gateway).stop()));
@@ -68,6 +71,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakFigures> {
   work.isOn = false;
   await clients;
   const after = await settle(work, before);
+  await requireAllPlaces(work);
   await stopGateway(work);
   options.say(`held after: ${JSON.stringify(after)}`);
   const problems = [...work.problems, ...whatStayed(before, after), ...lives.flatMap(whatStillRises)];

@@ -15,6 +15,8 @@ export interface Work {
   /** A tenant with more clients than it may have streams. */
   readonly crowded: SoakTenant;
   readonly maxStreamsPerTenant: number;
+  /** Of all tenants together, which each may fill its part of. */
+  readonly maxStreams: number;
   /** Where much is sent, so that who does not read has something not to read. */
   readonly torrent: SoakScan;
   /** The same in both lives. */
