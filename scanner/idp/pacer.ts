@@ -1,6 +1,7 @@
 import type { Clock } from "./clock.ts";
 import { endpointOf, type RateFacts } from "./rate_limit.ts";
 import { contradicts, signatureOf, type RateWindow } from "./rate_window.ts";
+import { Stopwatch } from "./stopwatch.ts";
 
 export interface PacerOptions {
   readonly clock: Clock;
@@ -47,8 +48,7 @@ export class Pacer {
   #unknown = 0;
   #sequence = 0;
   #alarm: { readonly atMs: number; readonly stop: AbortController } | null = null;
-  #throttledSinceMs: number | null = null;
-  #throttledMs = 0;
+  readonly #throttled = new Stopwatch();
 
   constructor(options: PacerOptions) {
     this.#clock = options.clock;
@@ -86,8 +86,7 @@ export class Pacer {
 
   /** Time in which at least one request waited for a rate limit. */
   throttledMs(): number {
-    const running = this.#throttledSinceMs === null ? 0 : this.#clock.nowMs() - this.#throttledSinceMs;
-    return this.#throttledMs + running;
+    return this.#throttled.totalMs(this.#clock.nowMs());
   }
 
   #drain(): void {
@@ -109,7 +108,7 @@ export class Pacer {
         isMoving = true;
       }
     }
-    this.#meter(isThrottled, nowMs);
+    this.#throttled.set(isThrottled, nowMs);
     this.#setAlarm(wakeAtMs, nowMs);
   }
 
@@ -234,13 +233,6 @@ export class Pacer {
     for (const [signature, window] of this.#windows) {
       if (window.resetAtMs <= nowMs && window.active === 0) this.#windows.delete(signature);
     }
-  }
-
-  #meter(isThrottled: boolean, nowMs: number): void {
-    if (isThrottled) this.#throttledSinceMs ??= nowMs;
-    if (isThrottled || this.#throttledSinceMs === null) return;
-    this.#throttledMs += nowMs - this.#throttledSinceMs;
-    this.#throttledSinceMs = null;
   }
 
   #setAlarm(atMs: number, nowMs: number): void {
