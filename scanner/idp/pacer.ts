@@ -108,7 +108,8 @@ export class Pacer {
         isMoving = true;
       }
     }
-    this.#throttled.set(isThrottled, nowMs);
+    if (isThrottled) this.#throttled.start(nowMs);
+    else this.#throttled.stop(nowMs);
     this.#setAlarm(wakeAtMs, nowMs);
   }
 

@@ -3,10 +3,12 @@ export class Stopwatch {
   #sinceMs: number | null = null;
   #totalMs = 0;
 
-  set(isRunning: boolean, nowMs: number): void {
-    if (isRunning) this.#sinceMs ??= nowMs;
-    if (isRunning || this.#sinceMs === null) return;
-    this.#totalMs += nowMs - this.#sinceMs;
+  start(nowMs: number): void {
+    this.#sinceMs ??= nowMs;
+  }
+
+  stop(nowMs: number): void {
+    this.#totalMs = this.totalMs(nowMs);
     this.#sinceMs = null;
   }
 
