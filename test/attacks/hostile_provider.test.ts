@@ -46,12 +46,13 @@ async function listen(listener: RequestListener): Promise<string> {
 
 const bomb = gzipSync(Buffer.alloc(200 * 1_048_576, 0x20));
 
-test.each<[string, RequestListener]>([
+test.each<[string, RequestListener, told?: string]>([
   [
     "two hundred megabytes in two hundred kilobytes",
     (_, response) => void response.setHeader("content-encoding", "gzip").end(bomb),
+    "the answer is larger than 33554432 bytes",
   ],
-  ["JSON without end", (_, response) => pour(response, "[[[[[[[[[[[[[[[[")],
+  ["JSON without end", (_, response) => pour(response, "[[[[[[[[[[[[[[[["), "the answer is larger than 33554432 bytes"],
   ["headers without end", (_, response) => void response.setHeader("x-fill", "x".repeat(200_000)).end("{}")],
   [
     "a token that is a line of somebody's log",
@@ -76,14 +77,14 @@ test.each<[string, RequestListener]>([
   ],
 ])(
   "%s as every answer: the scan ends in time with one clear error and no verdict",
-  async (_, listener) => {
+  async (_, listener, told = "") => {
     const url = await listen(listener);
     const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: "0oa1", IDP_PRIVATE_KEY_FILE: keyFile };
     const args = ["scan", "--format", "json", "--no-stream", "--timeout", "5"];
     const startedMs = performance.now();
     const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, env });
     expect([code, performance.now() - startedMs < 60_000], stderr).toEqual([3, true]);
-    expect(JSON.parse(stdout)).toMatchObject({ schema: "scanstream.error/1" });
+    expect(JSON.parse(stdout)).toMatchObject({ schema: "scanstream.error/1", message: expect.stringContaining(told) });
     expect(stdout + stderr).not.toMatch(/\u001b\[2J|\u001b\]0|^::error|\n\s+at /m);
   },
   90_000,
