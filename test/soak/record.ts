@@ -15,8 +15,9 @@ export interface SoakRecord extends SoakFigures {
 
 const docs = join(import.meta.dirname, "../../docs");
 
-/** Puts the figures of a long run into `docs/reliability.md`, and draws its memory. */
+/** Puts the figures of a long run into `docs/reliability.md`, and draws its memory. Rejects for one that failed. */
 export async function recordSoak(soak: SoakRecord): Promise<void> {
+  if (soak.problems.length > 0) throw new Error(`Cannot record a soak that failed: ${soak.problems.join("; ")}`);
   await writeFile(join(docs, "images", "soak_memory.svg"), memoryPlot(soak.lives));
   const page = join(docs, "reliability.md");
   const text = await readFile(page, "utf8");

@@ -64,12 +64,10 @@ export async function runSoak(options: SoakOptions): Promise<SoakFigures> {
   opened.defer(async () => void (await Promise.all(traffic.map((one) => one.stop()))));
   const before = await measureHeld(work);
   options.say(`held before: ${JSON.stringify(before)}`);
-  const clients = Promise.all(startClients(work, perTenant));
-  const lives = [await live(work, options)];
-  await restart(work);
-  lives.push(await live(work, options));
-  work.isOn = false;
-  await clients;
+  const course = runCourse(work, options).finally(() => {
+    work.isOn = false;
+  });
+  const [lives] = await Promise.all([course, ...startClients(work, perTenant)]);
   const after = await settle(work, before);
   await requireAllPlaces(work);
   await stopGateway(work);
@@ -114,8 +112,26 @@ function startClients(work: Work, perTenant: number): readonly Promise<void>[] {
   ];
 }
 
-/** Half of the soak, with the gateway that is there; no fault is left at its end. */
-async function live(work: Work, { durationMs, hasFaults = true, say }: SoakOptions): Promise<LifeFigures> {
+async function runCourse(work: Work, options: SoakOptions): Promise<readonly LifeFigures[]> {
+  const first = await live(work, options, () => false);
+  await restart(work);
+  const second = await live(work, options, () => neverSeen(work, options).length > 0);
+  for (const kind of neverSeen(work, options)) complain(work, `nothing was ever counted as ${kind}`);
+  return [first, second];
+}
+
+/** What did not happen at all was not tested. */
+function neverSeen({ counts }: Work, { hasFaults = true }: SoakOptions): readonly string[] {
+  const unseen = Object.entries(counts).filter(([, count]) => count === 0);
+  return unseen.map(([kind]) => kind).filter((kind) => hasFaults || kind !== "lost");
+}
+
+/** How much longer a slow machine may take until everything has happened. */
+const patienceMs = 60_000;
+
+/** Half of the soak, with the gateway that is there, or as long as `isWaiting`; no fault is left at its end. */
+async function live(work: Work, options: SoakOptions, isWaiting: () => boolean): Promise<LifeFigures> {
+  const { durationMs, hasFaults = true, say } = options;
   const { life } = work;
   const gateway = await life.gateway;
   const halfMs = durationMs / 2;
@@ -123,8 +139,9 @@ async function live(work: Work, { durationMs, hasFaults = true, say }: SoakOptio
   const calm = new AbortController();
   const faults = hasFaults ? sprinkleFaults(work, calm.signal) : null;
   const sampleMs = Math.min(5000, Math.max(500, halfMs / 60));
-  for (let turn = 1; Date.now() < untilMs; turn += 1) {
-    await pause(Math.min(sampleMs, Math.max(0, untilMs - Date.now())));
+  const samplesPerCollection = Math.max(2, Math.round(halfMs / sampleMs / collections));
+  for (let turn = 1; Date.now() < untilMs || (isWaiting() && Date.now() < untilMs + patienceMs); turn += 1) {
+    await pause(sampleMs);
     const collect = turn % samplesPerCollection === 0;
     const sample = await takeSample(gateway, { atSeconds: (Date.now() - life.startedAtMs) / 1000, collect });
     life.samples.push(sample);
@@ -137,7 +154,7 @@ async function live(work: Work, { durationMs, hasFaults = true, say }: SoakOptio
   return { samples: life.samples };
 }
 
-/** A collection of our own every half minute or so changes nothing: the load makes V8 collect far more often. */
-const samplesPerCollection = 4;
+/** Of ours, in each life: enough to see where the heap goes, and rare, so that it is V8 that decides what is resident. */
+const collections = 15;
 /** For what the last fault has broken to be told. */
 const calmMs = 500;
