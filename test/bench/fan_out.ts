@@ -1,5 +1,6 @@
 import type { BenchServer, PublishOptions } from "./bench_server.ts";
 import { startLoadClient, type LoadFigures } from "./load_client.ts";
+import { readMachineTimes } from "./machine_times.ts";
 
 export interface FanOutOptions {
   readonly streams: number;
@@ -24,6 +25,10 @@ export interface FanOutFigures {
   readonly eventsPerSecond: number;
   /** CPU time of the server for one event of one stream. Less noisy than time where others use the machine too. */
   readonly cpuMicroseconds: number;
+  /** CPU time of the load client for the same. */
+  readonly clientCpuMicroseconds: number;
+  /** Of all cores' time, whoever had it. At 1 nobody can be faster, however many processes there are. */
+  readonly machineBusyShare: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
@@ -52,16 +57,20 @@ export async function measureFanOut(
     if (opened.failed > 0) throw new Error(`${server.name}: ${opened.failed} streams were refused (${opened.status})`);
     const events: PublishOptions = { channels, burst, payloadBytes };
     const cpuBefore = await server.process.cpuSeconds();
+    const machineBefore = await readMachineTimes();
     for (let step = 1; step <= steps; step += 1) {
       await server.publish(events);
       await (everyMs === undefined ? load.step(step - 1) : new Promise((resolve) => setTimeout(resolve, everyMs)));
     }
     const figures = await load.result;
     const cpuSeconds = (await server.process.cpuSeconds()) - cpuBefore;
+    const machine = await readMachineTimes();
     requireAll(server, figures);
     return {
       eventsPerSecond: figures.events / figures.seconds,
       cpuMicroseconds: (cpuSeconds / figures.events) * 1e6,
+      clientCpuMicroseconds: (figures.clientCpuSeconds / figures.events) * 1e6,
+      machineBusyShare: 1 - (machine.idle - machineBefore.idle) / (machine.all - machineBefore.all),
       p50Ms: figures.p50Ms,
       p99Ms: figures.p99Ms,
     };

@@ -6,6 +6,7 @@ import { startGatewayServer, type GatewayVariant } from "./gateway_bench_server.
 import { measureMemory } from "./memory.ts";
 import { startNchanServer } from "./nchan_bench_server.ts";
 import { measureOpening, type Credential } from "./opening.ts";
+import { profile } from "./profile.ts";
 import { startRawServer } from "./raw_bench_server.ts";
 import { medians } from "./statistics.ts";
 import { measureStorm } from "./storm.ts";
@@ -110,6 +111,47 @@ export async function benchOpening(run: BenchRun) {
     run.say(`10,000 streams cut and back: ${storm.seconds.toFixed(1)} s, ${storm.refused} refused`);
   });
   return { "C1 opening streams": figures };
+}
+
+/** Where the time goes in what is furthest from its aim. */
+export async function benchProfile(run: BenchRun) {
+  const start = (nodeArgs: readonly string[]) => startGatewayServer(run.backends, { nodeArgs });
+  const fanOut = (options: FanOutOptions) =>
+    profile(
+      start,
+      (server) => measureFanOut(run.client, server, { streams: 1000, channels: 1, steps: 100 }),
+      (server, begin) => measureFanOut(run.client, beginningWith(begin, server), options),
+    );
+  const opening = { backends: run.backends, streams: 3000, credential: "one JWT" } as const;
+  const figures = {
+    "F1 1 channel, 1,000 streams": await fanOut({ streams: 1000, channels: 1, steps: 400 }),
+    "F4 5,000 channels, 1 stream each": await fanOut({ streams: 5000, channels: 5000, steps: 60 }),
+    "F6 10 events a second, 1,000 streams": await fanOut({ streams: 1000, channels: 1, steps: 80, everyMs: 100 }),
+    "C1 opening, one JWT": await profile(
+      start,
+      (server) => measureOpening(run.client, server, opening),
+      async (server, begin) => {
+        begin();
+        for (let round = 0; round < 3; round += 1) await measureOpening(run.client, server, opening);
+      },
+    ),
+  };
+  for (const [name, { shares, idleShare }] of Object.entries(figures)) {
+    const told = Object.entries(shares).map(([part, share]) => `${part} ${(share * 100).toFixed(0)} %`);
+    run.say(`${name}: idle ${(idleShare * 100).toFixed(0)} % of the time; else ${told.join(", ")}`);
+  }
+  return figures;
+}
+
+/** The streams are open when the first event is sent. */
+function beginningWith(begin: () => void, server: BenchServer): BenchServer {
+  return {
+    ...server,
+    publish(options) {
+      begin();
+      return server.publish(options);
+    },
+  };
 }
 
 /** What an event costs, against one thing that grows at a time. */

@@ -8,13 +8,14 @@ import {
   benchMemory,
   benchOpening,
   benchProcesses,
+  benchProfile,
   openBenchRun,
   type BenchRun,
 } from "./gateway_benches.ts";
 import { benchScan } from "./scan.ts";
 
 /**
- * `npm run bench -- [scan fan_out processes memory opening growth bundle]`: measures and prints; it never fails a run by
+ * `npm run bench -- [scan fan_out processes memory opening growth profile bundle]`: measures and prints; it never fails a run by
  * a time. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, 3 unless told.
  */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
@@ -23,6 +24,7 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   memory: benchMemory,
   opening: benchOpening,
   growth: benchGrowth,
+  profile: benchProfile,
 };
 const known = ["scan", ...Object.keys(gatewayBenches), "bundle"];
 const asked = process.argv.slice(2);

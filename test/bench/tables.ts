@@ -1,11 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Profile } from "./profile.ts";
 import { frame } from "./svg.ts";
 
 /** `node test/bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. */
 interface Point {
   readonly eventsPerSecond: number;
   readonly cpuMicroseconds: number;
+  readonly clientCpuMicroseconds: number;
+  readonly machineBusyShare: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
@@ -43,6 +46,7 @@ const sections: Readonly<Record<string, string>> = {
   tables: [machine, ...tables].join("\n\n"),
   figures: figureTable(await otherFigures()),
   growth: growthTable(growth.figures),
+  profiles: profileTable((await read<Readonly<Record<string, Profile>>>("profile")).figures),
 };
 const page = join(import.meta.dirname, "../../docs/performance.md");
 let text = await readFile(page, "utf8");
@@ -76,11 +80,10 @@ async function otherFigures(): Promise<readonly (readonly [string, string])[]> {
     const idle = `idle ${(idleCpuShare * 100).toFixed(1)} % of a core`;
     rows.push([`M1, ${name}`, `${(bytesPerStream / 1024).toFixed(1)} KiB a stream, ${idle}`]);
   }
-  for (const [name, { eventsPerSecond, cpuMicroseconds }] of Object.entries(processes)) {
-    rows.push([
-      `P2, ${name}`,
-      `${(eventsPerSecond / 1000).toFixed(0)} k events/s, ${cpuMicroseconds.toFixed(2)} µs of CPU each`,
-    ]);
+  for (const [name, point] of Object.entries(processes)) {
+    const cpu = `${point.cpuMicroseconds.toFixed(2)} µs of CPU each, the client's ${point.clientCpuMicroseconds.toFixed(2)} µs`;
+    const busy = `the machine ${(point.machineBusyShare * 100).toFixed(0)} % busy`;
+    rows.push([`P2, ${name}`, `${(point.eventsPerSecond / 1000).toFixed(0)} k events/s, ${cpu}, ${busy}`]);
   }
   return [...rows, ["W1, Worker bundle", `${gzipKiB.toFixed(1)} KiB gzip`]];
 }
@@ -116,6 +119,22 @@ function growthTable(series: Growth): string {
       `| ${name} | ${points.map(({ at, cpuMicroseconds }) => `${at}: ${cpuMicroseconds.toFixed(2)}`).join(" · ")} |`,
   );
   return ["| grows | CPU for an event of a stream, µs |", "|---|---|", ...rows].join("\n");
+}
+
+/** Parts that are a hundredth anywhere, in the order of their largest share. */
+function profileTable(profiles: Readonly<Record<string, Profile>>): string {
+  const columns = Object.values(profiles);
+  const largest = (part: string) => Math.max(...columns.map(({ shares }) => shares[part] ?? 0));
+  const parts = Array.from(new Set(columns.flatMap(({ shares }) => Object.keys(shares))))
+    .filter((part) => largest(part) >= 0.01)
+    .toSorted((one, other) => largest(other) - largest(one));
+  const percent = (share: number) => (share < 0.005 ? "–" : `${(share * 100).toFixed(0)} %`);
+  return [
+    `| | ${Object.keys(profiles).join(" | ")} |`,
+    `|---|${columns.map(() => "---|").join("")}`,
+    ...parts.map((part) => `| ${part} | ${columns.map(({ shares }) => percent(shares[part] ?? 0)).join(" | ")} |`),
+    `| beside that, of the time: idle | ${columns.map(({ idleShare }) => percent(idleShare)).join(" | ")} |`,
+  ].join("\n");
 }
 
 function barPlot(title: string, servers: Readonly<Record<string, Point>>): string {
