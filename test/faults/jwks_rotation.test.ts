@@ -52,14 +52,14 @@ beforeAll(async () => {
       AUTH_JWKS_URL: `http://127.0.0.1:${(jwks.address() as AddressInfo).port}/jwks`,
       AUTH_ISSUER: issuer,
       AUTH_AUDIENCE: audience,
-      NODE_OPTIONS: `--import=${join(import.meta.dirname, "../support/movable_clock.ts")}`,
+      NODE_OPTIONS: `--import=${join(import.meta.dirname, "../support/movable_clock_child.ts")}`,
     },
   });
   [url] = await serve.until("stdout", /http:\/\/127\.0\.0\.1:\d+/);
   tenantId = (await admin("tenant", "create", "--name", "Acme"))["id"] ?? "";
   await admin("user", "create", "--tenant", tenantId, "--sub", "ann");
   apiKey = (await admin("api-key", "create", "--tenant", tenantId, "--name", "ci"))["api_key"] ?? "";
-});
+}, 120_000);
 afterAll(async () => {
   await serve.stop();
   jwks.close();
@@ -179,6 +179,7 @@ test("a rotation: the new key counts with its first token, streams live on until
   recordFault(
     {
       fault: "issuer rotates its keys",
+      on: "Node, `serve`",
       client: "nothing: a new key counts with its first token, open streams go on until their token's `exp`",
       soon: `${seconds(acceptedMs)}; a withdrawn key is refused within 11 minutes, within one when a token of an unknown key came`,
       recovers: "by itself; however many tokens name unknown keys, the issuer is asked for them every 30 s at most",
@@ -186,4 +187,4 @@ test("a rotation: the new key counts with its first token, streams live on until
     },
     here,
   );
-}, 60_000);
+}, 120_000);

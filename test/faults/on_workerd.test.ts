@@ -1,3 +1,3 @@
 import { describeRuntimeFaults } from "./runtime_faults.ts";
 
-describeRuntimeFaults("Workers", { file: "test/faults/on_workerd.test.ts", silenceBoundMs: 60_000 });
+describeRuntimeFaults("Workers", { silenceBoundMs: 60_000 });

@@ -2,29 +2,29 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { FaultyScan, FaultyTenant } from "./faulty_gateway.ts";
-import { recordFault, seconds, type FaultRow, type Runtime } from "./reliability_table.ts";
+import { recordFault, seconds, type FaultRow } from "./reliability_table.ts";
 import {
   heartbeatSeconds,
   maxStreamsPerTenant,
   recheckSeconds,
   startRuntimeGateway,
+  type Runtime,
   type RuntimeGateway,
 } from "./runtimes.ts";
 import { openReader, type StreamReader } from "./stream_reader.ts";
 import { startTraffic, type Traffic } from "./traffic.ts";
 
+const here = "test/faults/runtime_faults.ts";
 /** Before the first heartbeat of Node and Deno. */
 const placesFreeMs = 8000;
 
 export interface RuntimeFaultsOptions {
-  /** The file that the table names. */
-  readonly file: string;
   /** By when a broker that falls silent must have been noticed (contract, "Broker"). Null: seen elsewhere. */
   readonly silenceBoundMs: number | null;
 }
 
 /** The promises S1, S2, S4 and S5 while things break, on a gateway that runs as it is deployed. */
-export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }: RuntimeFaultsOptions): void {
+export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: RuntimeFaultsOptions): void {
   describe(`faults on ${runtime}`, () => {
     let gateway: RuntimeGateway;
     let tenant: FaultyTenant;
@@ -37,7 +37,7 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
       const other = await gateway.createTenant("Globex");
       scans = [await gateway.createScan(tenant), await gateway.createScan(tenant), await gateway.createScan(other)];
       traffic = startTraffic(gateway.producer, { channels: scans.map(({ channel }) => channel), everyMs: 10 });
-    });
+    }, 120_000);
     afterEach(() => {
       gateway.brokerNetwork.restore();
       gateway.databaseNetwork.restore();
@@ -47,7 +47,9 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
       await gateway.close();
     });
 
-    const record = (row: Omit<FaultRow, "on">) => recordFault({ ...row, on: runtime }, file);
+    // The rows of the gateway inside the tests' own process are called Node.
+    const on = runtime === "Node" ? "Node, `serve`" : runtime;
+    const record = (row: Omit<FaultRow, "on">) => recordFault({ ...row, on }, here);
 
     /** Four streams of each scan, each of which has heard what is newest. */
     async function openAll(): Promise<readonly Followed[]> {
@@ -74,8 +76,8 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
     }
 
     /** How long after `sinceMs` the last one was closed, each as lost and none with a gap. */
-    async function untilLost(followed: readonly Followed[], sinceMs: number): Promise<number> {
-      await Promise.all(followed.map(({ reader }) => reader.closed));
+    async function untilLost(followed: readonly Followed[], sinceMs: number, boundMs = 5000): Promise<number> {
+      await allClosed(followed, boundMs);
       expect(new Set(followed.map(({ reader }) => reader.closeReason))).toEqual(new Set(["lost"]));
       expectComplete(followed);
       return Math.max(...followed.map(({ reader }) => (reader.closedAtMs ?? Infinity) - sinceMs));
@@ -123,7 +125,6 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
       const cutAtMs = performance.now();
       gateway.brokerNetwork.refuse();
       const lostMs = await untilLost(followed, cutAtMs);
-      expect(lostMs).toBeLessThan(5000);
       const refusedMs = await expectAway([streamPath(), publishPath()]);
       expect(refusedMs).toBeLessThan(20_000);
       expect((await gateway.request("/readyz", "")).status).toBe(503);
@@ -144,7 +145,6 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
       const endedAtMs = performance.now();
       gateway.endSubscriptions();
       const lostMs = await untilLost(followed, endedAtMs);
-      expect(lostMs).toBeLessThan(5000);
       const backMs = await untilFollowed();
       expect(backMs).toBeLessThan(20_000);
       record({
@@ -162,7 +162,6 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
       // A number that is no multiple of anything that is sent.
       gateway.brokerNetwork.truncate(1237);
       const lostMs = await untilLost(followed, cutAtMs);
-      expect(lostMs).toBeLessThan(5000);
       gateway.brokerNetwork.restore();
       const backMs = await untilFollowed();
       expect(backMs).toBeLessThan(20_000);
@@ -220,12 +219,11 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
       // They go on: what is published now still arrives.
       for (const { reader, scan } of followed) await reader.until(traffic.newest(scan.channel));
       expect(performance.now() - cutAtMs).toBeLessThan(recheckSeconds * 2000);
-      await Promise.all(followed.map(({ reader }) => reader.closed));
+      await allClosed(followed, recheckSeconds * 4000 + 1500);
       expect(new Set(followed.map(({ reader }) => reader.closeReason))).toEqual(new Set(["revoked"]));
       expectComplete(followed);
       const closedMs = followed.map(({ reader }) => (reader.closedAtMs ?? Infinity) - cutAtMs);
       expect(Math.min(...closedMs)).toBeGreaterThan(recheckSeconds * 2000 - 500);
-      expect(Math.max(...closedMs)).toBeLessThan(recheckSeconds * 4000 + 1500);
       gateway.databaseNetwork.restore();
       const backMs = await untilFollowed();
       expect(backMs).toBeLessThan(15_000);
@@ -244,7 +242,7 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
       const followed = await openAll();
       const stalledAtMs = performance.now();
       gateway.brokerNetwork.stall();
-      const lostMs = await untilLost(followed, stalledAtMs);
+      const lostMs = await untilLost(followed, stalledAtMs, silenceBoundMs);
       expect(lostMs).toBeLessThan(silenceBoundMs);
       gateway.brokerNetwork.restore();
       const backMs = await untilFollowed();
@@ -257,6 +255,12 @@ export function describeRuntimeFaults(runtime: Runtime, { file, silenceBoundMs }
       });
     }, 90_000);
   });
+}
+
+async function allClosed(followed: readonly Followed[], boundMs: number): Promise<void> {
+  await expect
+    .poll(() => followed.filter(({ reader }) => reader.closedAtMs === null).length, { timeout: boundMs, interval: 20 })
+    .toBe(0);
 }
 
 interface Followed {

@@ -8,7 +8,8 @@ import { suitePostgres } from "../support/suite_postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 import { startWranglerDev } from "../support/wrangler_dev.ts";
 import type { FaultyScan, FaultyTenant } from "./faulty_gateway.ts";
-import type { Runtime } from "./reliability_table.ts";
+
+export type Runtime = "Node" | "Deno" | "Workers";
 
 /** A gateway in a process of its own, on one of the runtimes, with a breakable network before its broker and its database. */
 export interface RuntimeGateway {

@@ -1,8 +1,10 @@
+import { decisionFiles } from "./decision_files.ts";
 import { faults } from "./faults.ts";
 import { gettingIn } from "./getting_in.ts";
 import { limits } from "./limits.ts";
 import type { Mutation } from "./mutation.ts";
 import { otherTenants } from "./other_tenants.ts";
+import { processFaults } from "./process_faults.ts";
 import { promises } from "./promises.ts";
 import { provider } from "./provider.ts";
 import { secrets } from "./secrets.ts";
@@ -17,5 +19,7 @@ export const mutations: readonly Mutation[] = [
   ...provider,
   ...secrets,
   ...faults,
+  ...processFaults,
+  ...decisionFiles,
   ...promises,
 ];
