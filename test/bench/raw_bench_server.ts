@@ -13,15 +13,18 @@ export async function startRawServer(binary: string): Promise<BenchServer> {
     name: "raw C",
     host: "127.0.0.1",
     port: Number(server.match[1]),
-    path: () => "/",
+    path: (channels) => (channels === 1 ? "/" : "/%d"),
     headers: [],
     process: server,
     async publish({ channels, burst, payloadBytes }) {
-      if (channels !== 1) throw new TypeError("The raw server has one channel only");
-      const frames = Array.from(
-        { length: burst },
-        () => `event: scan.progress\ndata: ${makePayload(payloadBytes)}\n\n`,
-      );
+      const frames: string[] = [];
+      for (let channel = 0; channel < channels; channel += 1) {
+        for (let event = 0; event < burst; event += 1) {
+          frames.push(
+            `${channels === 1 ? "" : `@${channel} `}event: scan.progress\ndata: ${makePayload(payloadBytes)}\n\n`,
+          );
+        }
+      }
       publisher.write(frames.join(""));
     },
     async stop() {

@@ -1,5 +1,6 @@
 // The yardstick: one write() per connection and event, and nothing else. No authentication, no broker, no bound.
-// Server-sent events on the first port; every frame ("…\n\n") that arrives on the second goes to all connections.
+// Server-sent events on the first port; a frame ("…\n\n") that arrives on the second goes to all connections, and one
+// behind "@N " to the last connection that asked for /N.
 //
 // usage: raw_server; prints LISTEN <port> <publisher port>
 #define _GNU_SOURCE
@@ -19,7 +20,7 @@
 
 enum { NOBODY, HEAD, OPEN, PUBLISHER };
 static unsigned char kind[MAX_FDS];
-static int open_fds[MAX_FDS], place[MAX_FDS], open_count;
+static int open_fds[MAX_FDS], place[MAX_FDS], open_count, of_channel[MAX_FDS];
 static char input[INPUT_SIZE], waiting[INPUT_SIZE];
 static size_t waiting_length;
 
@@ -44,11 +45,19 @@ static void leave(int fd) {
   close(fd);
 }
 
-static void send_to_all(const char *frame, size_t length) {
-  for (int i = open_count - 1; i >= 0; i--) {
-    const ssize_t sent = write(open_fds[i], frame, length);
-    if (sent != (ssize_t)length) leave(open_fds[i]); // no queue: who does not keep up is cut
+static void send_to(int fd, const char *frame, size_t length) {
+  if (kind[fd] != OPEN) return;
+  const ssize_t sent = write(fd, frame, length);
+  if (sent != (ssize_t)length) leave(fd); // no queue: who does not keep up is cut
+}
+
+static void hand_on(char *frame, const char *end) {
+  if (*frame == '@') {
+    const long channel = strtol(frame + 1, &frame, 10);
+    if (channel >= 0 && channel < MAX_FDS) send_to(of_channel[channel], frame + 1, (size_t)(end - frame - 1));
+    return;
   }
+  for (int i = open_count - 1; i >= 0; i--) send_to(open_fds[i], frame, (size_t)(end - frame));
 }
 
 static void publish(size_t got) {
@@ -57,7 +66,7 @@ static void publish(size_t got) {
   waiting_length += got;
   char *from = waiting, *end;
   while ((end = memmem(from, waiting_length - (size_t)(from - waiting), "\n\n", 2))) {
-    send_to_all(from, (size_t)(end + 2 - from));
+    hand_on(from, end + 2);
     from = end + 2;
   }
   waiting_length -= (size_t)(from - waiting);
@@ -100,6 +109,8 @@ int main(void) {
       else if (kind[fd] == HEAD && memmem(input, (size_t)got, "\r\n\r\n", 4)) {
         if (write(fd, head, sizeof head - 1) != sizeof head - 1) { leave(fd); continue; }
         kind[fd] = OPEN;
+        const long channel = strtol(input + sizeof "GET /" - 1, NULL, 10);
+        if (channel >= 0 && channel < MAX_FDS) of_channel[channel] = fd;
         place[fd] = open_count;
         open_fds[open_count++] = fd;
       }
