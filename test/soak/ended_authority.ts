@@ -1,20 +1,10 @@
-import {
-  createMemberToken,
-  finish,
-  nowSeconds,
-  open,
-  streamToken,
-  tokenSeconds,
-  untilNewest,
-  type Credential,
-  type Opened,
-} from "./streams.ts";
+import { finish, nowSeconds, open, streamToken, tokenSeconds, type Credential, type Opened } from "./streams.ts";
 import { complain, pause, pick, type SoakScan, type SoakTenant, type Work } from "./work.ts";
 
 /** S4: a stream closes within 30 s of a revoked key or membership. */
 const promisedMs = 30_000;
 
-/** A key that is revoked while it has streams open: they close, and it opens no more. */
+/** A key that is revoked while it has streams open, one of them by a stream token: they close, and neither opens another. */
 export async function revokedKey(work: Work, tenant: SoakTenant): Promise<void> {
   while (work.isOn) {
     const key = (await work.surroundings.admin("api-key.create", { tenant: tenant.id, name: "soak" })) as {
@@ -32,7 +22,7 @@ export async function revokedKey(work: Work, tenant: SoakTenant): Promise<void> 
   }
 }
 
-/** A member who is removed while it has streams open, one of them by a stream token. */
+/** The same with a member who is removed. */
 export async function removedMember(work: Work, tenant: SoakTenant): Promise<void> {
   for (let turn = 0; work.isOn; turn += 1) {
     const member = { tenant: tenant.id, sub: `guest-${turn}` };
@@ -54,14 +44,16 @@ export async function removedMember(work: Work, tenant: SoakTenant): Promise<voi
 
 interface Ending {
   readonly scan: SoakScan;
-  readonly credential: Credential;
+  readonly credential: Credential & { readonly authorization: string };
   readonly end: () => Promise<unknown>;
   /** What it is answered afterwards. */
   readonly refusal: number;
 }
 
 async function watchEnd(work: Work, { scan, credential, end, refusal }: Ending): Promise<void> {
-  const opened = (await Promise.all([open(work, scan, credential), open(work, scan, credential)])).filter(isOpened);
+  const byToken = await streamToken(work, scan, credential.authorization);
+  const credentials = byToken === null ? [credential] : [credential, byToken];
+  const opened = (await Promise.all(credentials.map((one) => open(work, scan, one)))).filter((one) => one !== null);
   await pause(200 + Math.random() * 500);
   const calledAtMs = Date.now();
   await end();
@@ -76,11 +68,7 @@ async function watchEnd(work: Work, { scan, credential, end, refusal }: Ending):
     }
     await finish(work, one, ["revoked"]);
   }
-  await requireRefused(work, { scan, credential, refusal });
-}
-
-function isOpened(opened: Opened | null): opened is Opened {
-  return opened !== null;
+  for (const one of credentials) await requireRefused(work, { scan, credential: one, refusal });
 }
 
 /** A token that runs out while its stream is open: to the second, and never before. */
@@ -117,50 +105,15 @@ async function within(work: Work, { subscriber }: Opened, ms: number, since: str
   clearTimeout(late);
 }
 
-async function requireRefused(work: Work, { scan, credential, refusal }: Omit<Ending, "end">): Promise<void> {
+interface Refused {
+  readonly scan: SoakScan;
+  readonly credential: Credential;
+  readonly refusal: number;
+}
+
+async function requireRefused(work: Work, { scan, credential, refusal }: Refused): Promise<void> {
   const opened = await open(work, scan, credential, [refusal]);
   if (opened === null) return;
   complain(work, `a stream was opened by an authority that had ended: expected ${refusal}`);
   await finish(work, opened, ["revoked", "expired"]);
-}
-
-/** A member of one tenant who asks for the streams of another. */
-export async function trespasser(work: Work, [own, other]: readonly [SoakTenant, SoakTenant]): Promise<void> {
-  const token = createMemberToken(work, own.id);
-  for (let turn = 0; work.isOn; turn += 1) {
-    const authorization = turn % 2 === 0 ? `Bearer ${await token()}` : `Api-Key ${own.apiKey}`;
-    const opened = await open(work, pick(other.scans), { authorization, query: "" }, [404]);
-    work.counts.trespasses += 1;
-    if (opened !== null) {
-      complain(work, "a stream was opened by another tenant");
-      await finish(work, opened);
-    }
-    await pause(200);
-  }
-}
-
-/** The issuer takes a new key into service: its tokens count as soon as the gateway can have and has asked for it. */
-export async function rotatedKey(work: Work, tenant: SoakTenant): Promise<void> {
-  while (work.isOn) {
-    await work.surroundings.rotate();
-    const token = await work.surroundings.sign({
-      tenantId: tenant.id,
-      sub: "ann",
-      expiresAtSeconds: nowSeconds() + tokenSeconds,
-      key: "newest",
-    });
-    const credential = { authorization: `Bearer ${token}`, query: "" };
-    for (;;) {
-      const opened = await open(work, pick(tenant.scans), credential, [401]);
-      if (opened !== null) {
-        await untilNewest(work, opened);
-        await finish(work, opened);
-        work.counts.rotations += 1;
-        break;
-      }
-      if (!work.isOn) break;
-      await pause(500);
-    }
-    await pause(1000);
-  }
 }
