@@ -35,6 +35,8 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     interruption.abort(new Error(`Interrupted by ${signal}`));
   });
 }
+// What escapes every promise and listener: Node's own exit code for it is 1, which here says that there are findings.
+process.on("uncaughtException", (error) => process.exit(explainBug(error)));
 // The reader of our output went away (`| head`): nothing left to say to it.
 process.stdout.on("error", () => process.exit(exitCode));
 
@@ -74,6 +76,10 @@ function explain(error: unknown): number {
     return exitCodes.usage;
   }
   if (interruption.signal.aborted) return exitCodes.interrupted;
+  return explainBug(error);
+}
+
+function explainBug(error: unknown): number {
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
     `This is a bug of scanstream ${packageJson.version}; please report it with these lines:\n${trace}\n`,

@@ -220,6 +220,17 @@ describe("scan", () => {
   });
 });
 
+test.each([
+  ["an error that nobody catches", "setTimeout(()=>{throw(new(Error)('boom'))},100)"],
+  ["a promise that nobody awaits", "setTimeout(()=>{Promise.reject(new(Error)('boom'))},100)"],
+])("%s exits with 4: Node's own 1 would say that there are findings", async (_, bug) => {
+  const options = { cwd: folder.path, env: { NODE_OPTIONS: `--import=data:text/javascript,${bug}` } };
+  const { code, stderr } = await startCommand(["practice-org"], options).finished;
+  expect(code, stderr).toBe(4);
+  expect(stderr).toContain("This is a bug of scanstream");
+  expect(stderr).toContain("boom");
+});
+
 describe("usage and configuration exit with 2", () => {
   test("every missing variable is named in one message", async () => {
     const { code, stdout, stderr } = await scan({});

@@ -202,6 +202,15 @@ export const promises: readonly Mutation[] = [
     test: "a gateway that is not there costs one warning and no time",
   },
   {
+    mistake: "what escapes every promise leaves with the exit code of findings",
+    holds: ["V5"],
+    file: "scanstream.ts",
+    find: 'process.on("uncaughtException", (error) => process.exit(explainBug(error)));',
+    replace: "",
+    testFile: "test/e2e/scan.test.ts",
+    test: "%s exits with 4",
+  },
+  {
     mistake: "findings stand in the order in which the provider listed things",
     holds: ["V6"],
     file: "scanner/evaluate.ts",

@@ -81,9 +81,9 @@ async function withMistake(copy: ProjectCopy, mutation: Mutation): Promise<Judge
   return { verdict: "survived", detail: `${tests.length} passed` };
 }
 
-/** A typing error in the mutation would make any test fail. */
+/** A typing error in the mutation would make any test fail. What is no JSON was none of the code. */
 function isBrokenCode(failure: string): boolean {
-  return /^(?:SyntaxError|ReferenceError|Error: Cannot find (?:module|package)|Error: Failed to (?:load|resolve))/.test(
+  return /^(?:SyntaxError(?!.*JSON)|ReferenceError|Error: Cannot find (?:module|package)|Error: Failed to (?:load|resolve))/.test(
     failure,
   );
 }
