@@ -68,10 +68,15 @@ describe("patterns of --waivers", () => {
     }
   });
 
-  test("brackets, braces and parentheses are what they are in a name", () => {
-    const odd = ["[PROD] all", "{a,b}", "+(a|b)", "!x", "a\\b", "**"];
-    for (const name of odd.slice(0, -1)) expect(waived([name], [...odd, "P all", "a", "b", "x"]).names).toEqual([name]);
-    expect(waived(["\\*\\*"], [...odd, "a"]).names).toEqual(["**"]);
+  test("brackets, braces and parentheses are what they are in a name, with a star behind them too", () => {
+    const odd = ["[PROD] all", "{a,b}", "+(a|b)", "!x", "a\\b"];
+    // What they would cover as classes, alternatives, repetitions, negations, or as any character.
+    const others = ["P all", "xPROD] all", "a", "b", "ab", "x", "y", "**"];
+    for (const name of odd) {
+      expect(waived([name], [...odd, ...others]).names).toEqual([name]);
+      expect(waived([`${name}*`], [...odd, ...others]).names).toEqual([name]);
+    }
+    expect(waived(["\\*\\*"], [...odd, ...others]).names).toEqual(["**"]);
   });
 
   test("thousands of hostile patterns and names together: a bound, a warning, and what is written out still counts", () => {
