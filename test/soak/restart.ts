@@ -8,6 +8,7 @@ import { complain, pause, pick, type Work } from "./work.ts";
  */
 export async function restart(work: Work): Promise<void> {
   const { life, surroundings } = work;
+  await untilManyAreOpen(work);
   const open = [...life.open.keys()];
   await stopGateway(work);
   // What each of them was told is checked by whoever has it open.
@@ -17,6 +18,19 @@ export async function restart(work: Work): Promise<void> {
   await work.life.gateway;
   await requireKeysOnly(work);
   surroundings.issuerNetwork.restore();
+}
+
+/** After the last fault a slow machine may take a while until there is something to be drained. */
+const patienceMs = 30_000;
+
+async function untilManyAreOpen(work: Work): Promise<void> {
+  const untilMs = Date.now() + patienceMs;
+  while (work.life.open.size < work.maxStreamsPerTenant) {
+    await pause(50);
+    if (Date.now() < untilMs) continue;
+    complain(work, `${work.life.open.size} streams open, ${patienceMs / 1000} s after the last fault`);
+    return;
+  }
 }
 
 export async function stopGateway(work: Work): Promise<void> {
