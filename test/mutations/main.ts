@@ -22,6 +22,8 @@ if (values.list) {
   process.exit(0);
 }
 
+// What runs has a process group of its own: it is ended, and the copy removed, on the way out.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const results = await runMutations({
   projectRoot: join(import.meta.dirname, "../.."),
   mutations: wanted,

@@ -67,7 +67,11 @@ export async function runNamedTests({
     isLate = true;
     endGroup(child.pid);
   }, limitMs);
+  const onExit = () => endGroup(child.pid);
+  // Before the files that it works on are removed.
+  process.prependOnceListener("exit", onExit);
   await once(child, "exit");
+  process.off("exit", onExit);
   clearTimeout(timer);
   // What a test that failed has left running.
   endGroup(child.pid);

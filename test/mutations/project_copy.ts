@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { copyFile, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -23,6 +23,8 @@ const builtPage = "dist/web";
  */
 export async function copyProject(projectRoot: string): Promise<ProjectCopy> {
   const root = await mkdtemp(join(tmpdir(), "scanstream-mutations-"));
+  const removeNow = () => rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+  process.once("exit", removeNow);
   for (const path of await projectFiles(projectRoot)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await copyFile(join(projectRoot, path), join(root, path));
@@ -44,7 +46,10 @@ export async function copyProject(projectRoot: string): Promise<ProjectCopy> {
         await writeFile(path, source);
       }
     },
-    remove: () => rm(root, { recursive: true, force: true }),
+    async remove() {
+      process.off("exit", removeNow);
+      await rm(root, { recursive: true, force: true });
+    },
   };
 }
 
