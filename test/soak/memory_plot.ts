@@ -3,8 +3,8 @@ import { pointsOf, type LifeFigures } from "./held.ts";
 
 const lines = [
   { name: "rssMiB", label: "resident", color: "#2463eb", legendAt: 50 },
-  { name: "heapTotalMiB", label: "V8's heap with its garbage and kept pages", color: "#9aa3b2", legendAt: 140 },
-  { name: "liveMiB", label: "heap after a collection", color: "#16a34a", legendAt: 430 },
+  { name: "heapTotalMiB", label: "V8's heap, garbage included", color: "#9aa3b2", legendAt: 140 },
+  { name: "liveMiB", label: "heap after a collection", color: "#16a34a", legendAt: 350 },
 ] as const;
 const plot = { left: 50, top: 64, width: 600, height: 220 } as const;
 const stepMiB = 100;
