@@ -56,7 +56,8 @@ export async function deafClient(work: Work): Promise<void> {
     }
     const { subscriber } = opened;
     subscriber.pause();
-    await pause(deafMs);
+    const untilMs = Date.now() + deafMs;
+    while (work.isOn && Date.now() < untilMs) await pause(100);
     subscriber.resume();
     // Closed as `slow` it has its last bytes, or a reset in their place; anybody else hears everything.
     await untilNewest(work, opened);
