@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { denoProgram } from "../support/deno_gateway.ts";
 import { streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { startProcess } from "./measured_process.ts";
@@ -47,12 +47,11 @@ function commandOf(variant: GatewayVariant, nodeArgs: readonly string[]): readon
   const node = [process.execPath, ...nodeArgs];
   const serve = [...node, join(root, "scanstream.ts"), "serve"];
   const portable = join(import.meta.dirname, "portable_main.ts");
-  const deno = createRequire(import.meta.url).resolve("deno/bin.cjs");
   const commands: Readonly<Record<GatewayVariant, readonly string[]>> = {
     node: serve,
     "node, 2 processes": [...serve, "--processes", "2"],
     "node, portable sink": [...node, portable],
-    "deno, portable sink": [deno, "run", "-A", portable],
+    "deno, portable sink": [denoProgram(), "run", "-A", portable],
   };
   return commands[variant];
 }

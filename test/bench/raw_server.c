@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define MAX_FDS (1 << 20)
-#define INPUT_SIZE (1 << 20)
+#define INPUT_SIZE (1 << 24)
 
 enum { NOBODY, HEAD, OPEN, PUBLISHER };
 static unsigned char kind[MAX_FDS];
