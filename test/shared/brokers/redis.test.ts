@@ -142,17 +142,29 @@ test("createRedisBroker hands over the longest message and ends a channel as gar
   expect(recording.messages).toHaveLength(1);
 });
 
-test("createRedisBroker gives a connection up whose message would not end", async () => {
-  const channel = createChannel();
+test("createRedisBroker gives a connection up whose message would not end, and only its channel for one that ends too late", async () => {
+  const [channel, other] = [createChannel(), createChannel()];
   const broker = open();
   const recording = await record(broker, channel);
+  const untouched = await record(broker, other);
   const key = `scanstream:2:${channel}`;
   // Many answers are no endless message, however many bytes they are.
-  await Promise.all(Array.from({ length: 20 }, () => redis.command("PUBLISH", key, "x".repeat(maxMessageBytes))));
-  await recording.untilCount(20);
+  for (let time = 0; time < 2; time += 1) {
+    await Promise.all(Array.from({ length: 20 }, () => redis.command("PUBLISH", key, "x".repeat(maxMessageBytes))));
+    await recording.untilCount(20 * (time + 1));
+  }
   await redis.command("PUBLISH", key, "x".repeat(20 * maxMessageBytes));
   expect(await recording.untilLost()).toBe("garbage");
-  await eventually(async () => (await clients()).length === 0, "the connection is closed");
+  await broker.publish(other, eventMessage({ n: 1 }));
+  await untouched.untilCount(1);
+
+  // Redis itself would end the connection of a subscriber for whom more than 32 MiB wait.
+  const [, limits = ""] = (await redis.command("CONFIG", "GET", "client-output-buffer-limit")) as readonly string[];
+  await redis.command("CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 0 0");
+  await redis.command("PUBLISH", `scanstream:2:${other}`, "x".repeat(33 * maxMessageBytes));
+  expect(await untouched.untilLost()).toBe("garbage");
+  await eventually(async () => (await clients()).length === 1, "only the publisher's connection is left");
+  await redis.command("CONFIG", "SET", "client-output-buffer-limit", limits);
 });
 
 test("createRedisBroker hands over a stranger's text as it is: the hub judges it", async () => {
