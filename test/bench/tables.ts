@@ -1,18 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { FanOutFigures as Point } from "./fan_out.ts";
 import type { Profile } from "./profile.ts";
 import { frame } from "./svg.ts";
 
 /** `node test/bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. */
-interface Point {
-  readonly eventsPerSecond: number;
-  readonly cpuMicroseconds: number;
-  readonly clientCpuMicroseconds: number;
-  readonly machineBusyShare: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
 interface Result<Figures> {
   readonly at: string;
   readonly node: string;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startFaultyGateway, type FaultyGateway, type FaultyScan } from "./faulty_gateway.ts";
 import { recordFault, seconds } from "./reliability_table.ts";
 import { openReader, type StreamReader } from "./stream_reader.ts";
-import { startTraffic, type Traffic } from "./traffic.ts";
+import { startTraffic, untilReopened, type Traffic } from "./traffic.ts";
 
 /** A hundred streams on ten channels of two tenants, events on all of them all the time, and the broker breaks. */
 
@@ -53,23 +53,6 @@ async function untilLost(followed: readonly Followed[], sinceMs: number): Promis
   return Math.max(...followed.map(({ reader }) => (reader.closedAtMs ?? Infinity) - sinceMs));
 }
 
-/** Opens again as a client does: whenever it is refused, after the time it was told. How long it took. */
-async function untilReopened(sinceMs: number): Promise<number> {
-  for (const scan of scans) {
-    for (;;) {
-      const reader = await openReader(scan.streamUrl, scan.authorization);
-      if (reader.status === 200) {
-        await reader.until(traffic.newest(scan.channel));
-        reader.leave();
-        break;
-      }
-      expect([reader.status, Number(reader.retryAfter) > 0]).toEqual([503, true]);
-      await new Promise((resolve) => setTimeout(resolve, 200));
-    }
-  }
-  return performance.now() - sinceMs;
-}
-
 test("a broker that is cut off: every stream closes as lost at once, none with a gap, and all open again", async () => {
   const followed = await openAll();
   const cutAtMs = performance.now();
@@ -92,7 +75,7 @@ test("a broker that is cut off: every stream closes as lost at once, none with a
   expect(Number(published.headers.get("retry-after"))).toBeGreaterThan(0);
   const restoredAtMs = performance.now();
   faulty.redisNetwork.restore();
-  const backMs = await untilReopened(restoredAtMs);
+  const backMs = await untilReopened(traffic, scans, restoredAtMs);
   expect(backMs).toBeLessThan(20_000);
   recordFault(
     {
@@ -114,7 +97,7 @@ test("a broker that falls silent is noticed without a single error on the wire",
   expect(lostMs).toBeLessThan(30_000);
   faulty.redisNetwork.restore();
   const restoredAtMs = performance.now();
-  const backMs = await untilReopened(restoredAtMs);
+  const backMs = await untilReopened(traffic, scans, restoredAtMs);
   recordFault(
     {
       fault: "broker silent, connections stay",
@@ -135,7 +118,7 @@ test("a broker that is killed and started anew", async () => {
   expect(lostMs).toBeLessThan(5000);
   await faulty.redis.start();
   const startedAtMs = performance.now();
-  const backMs = await untilReopened(startedAtMs);
+  const backMs = await untilReopened(traffic, scans, startedAtMs);
   expect(backMs).toBeLessThan(20_000);
   recordFault(
     {

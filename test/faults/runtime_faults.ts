@@ -12,7 +12,7 @@ import {
   type RuntimeGateway,
 } from "./runtimes.ts";
 import { openReader, type StreamReader } from "./stream_reader.ts";
-import { startTraffic, type Traffic } from "./traffic.ts";
+import { startTraffic, untilReopened, type Traffic } from "./traffic.ts";
 
 const here = "test/faults/runtime_faults.ts";
 /** Before the first heartbeat of Node and Deno. */
@@ -83,24 +83,6 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       return Math.max(...followed.map(({ reader }) => (reader.closedAtMs ?? Infinity) - sinceMs));
     }
 
-    /** As a client comes back that is told when to. How long until every scan could be followed again. */
-    async function untilFollowed(): Promise<number> {
-      const sinceMs = performance.now();
-      for (const scan of scans) {
-        for (;;) {
-          const reader = await openReader(scan.streamUrl, scan.authorization);
-          if (reader.status === 200) {
-            await reader.until(traffic.newest(scan.channel));
-            reader.leave();
-            break;
-          }
-          expect([reader.status, Number(reader.retryAfter) > 0]).toEqual([503, true]);
-          await new Promise((resolve) => setTimeout(resolve, 200));
-        }
-      }
-      return performance.now() - sinceMs;
-    }
-
     /** A 503 that says when to come back, to whatever is asked. How long the slowest took. */
     async function expectAway(paths: readonly string[]): Promise<number> {
       const [scan] = scans;
@@ -129,7 +111,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       expect(refusedMs).toBeLessThan(20_000);
       expect((await gateway.request("/readyz", "")).status).toBe(503);
       gateway.brokerNetwork.restore();
-      const backMs = await untilFollowed();
+      const backMs = await untilReopened(traffic, scans, performance.now());
       expect(backMs).toBeLessThan(20_000);
       record({
         fault: "broker connection cut",
@@ -145,7 +127,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       const endedAtMs = performance.now();
       gateway.endSubscriptions();
       const lostMs = await untilLost(followed, endedAtMs);
-      const backMs = await untilFollowed();
+      const backMs = await untilReopened(traffic, scans, performance.now());
       expect(backMs).toBeLessThan(20_000);
       record({
         fault: "broker ends its side politely",
@@ -163,7 +145,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       gateway.brokerNetwork.truncate(1237);
       const lostMs = await untilLost(followed, cutAtMs);
       gateway.brokerNetwork.restore();
-      const backMs = await untilFollowed();
+      const backMs = await untilReopened(traffic, scans, performance.now());
       expect(backMs).toBeLessThan(20_000);
       record({
         fault: "broker's answer ends in the middle of an event",
@@ -225,7 +207,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       const closedMs = followed.map(({ reader }) => (reader.closedAtMs ?? Infinity) - cutAtMs);
       expect(Math.min(...closedMs)).toBeGreaterThan(recheckSeconds * 2000 - 500);
       gateway.databaseNetwork.restore();
-      const backMs = await untilFollowed();
+      const backMs = await untilReopened(traffic, scans, performance.now());
       expect(backMs).toBeLessThan(15_000);
       record({
         fault: "database cut off",
@@ -245,7 +227,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       const lostMs = await untilLost(followed, stalledAtMs, silenceBoundMs);
       expect(lostMs).toBeLessThan(silenceBoundMs);
       gateway.brokerNetwork.restore();
-      const backMs = await untilFollowed();
+      const backMs = await untilReopened(traffic, scans, performance.now());
       record({
         fault: "broker silent, connections stay",
         client: "`: close lost`",

@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -7,6 +5,7 @@ import { createPracticeOrg, type PracticeOrg } from "../../scanner/practice_org/
 import { publishCredentials } from "../../scanner/practice_org/credentials.ts";
 import type { Report } from "../../shared/report.ts";
 import { runCommand, startCommand, temporaryFolder, type Outcome, type Running } from "../support/command_line.ts";
+import { freePort } from "../support/free_port.ts";
 import { startRedis, type RedisServer } from "../support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 import { recordFault, seconds } from "./reliability_table.ts";
@@ -263,12 +262,3 @@ test("a broker that comes back in the middle of such a scan: followers hear of e
   expect(known.length).toBeLessThan(fingerprintsOf(report).length);
   expect(Array.from(new Set([...known, ...told])).toSorted()).toEqual(fingerprintsOf(report));
 }, 120_000);
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return free;
-}

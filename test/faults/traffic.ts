@@ -1,6 +1,6 @@
 import { encodeEvent, toMessage } from "../../shared/event.ts";
 import type { Broker } from "../../shared/broker.ts";
-import type { StreamReader } from "./stream_reader.ts";
+import { openReader, type StreamReader } from "./stream_reader.ts";
 
 interface Publication {
   readonly startedAtMs: number;
@@ -14,6 +14,35 @@ export interface Traffic {
   stop(): Promise<void>;
   /** What is wrong with what a reader of the channel saw between its open and its close; null when nothing is. */
   gapIn(channel: string, reader: StreamReader): string | null;
+}
+
+/** Where a channel of the traffic can be followed. */
+interface Followable {
+  readonly channel: string;
+  readonly streamUrl: string;
+  readonly authorization: string;
+}
+
+/**
+ * Opens each again as a client does, until none is refused any more, and reads its newest event. How long that took since
+ * then; rejects for a refusal that is no 503 with a `Retry-After`.
+ */
+export async function untilReopened(traffic: Traffic, places: readonly Followable[], sinceMs: number): Promise<number> {
+  for (const { channel, streamUrl, authorization } of places) {
+    for (;;) {
+      const reader = await openReader(streamUrl, authorization);
+      if (reader.status === 200) {
+        await reader.until(traffic.newest(channel));
+        reader.leave();
+        break;
+      }
+      if (reader.status !== 503 || !(Number(reader.retryAfter) > 0)) {
+        throw new Error(`Refused with ${reader.status}, Retry-After ${reader.retryAfter}: expected 503 and a time`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+  }
+  return performance.now() - sinceMs;
 }
 
 export interface TrafficOptions {

@@ -4,7 +4,8 @@ import { chown, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { freePort, unprivilegedUser } from "./postgres.ts";
+import { freePort } from "./free_port.ts";
+import { unprivilegedUser } from "./postgres.ts";
 
 /** A real PgBouncer on loopback that lends a connection for one transaction at a time, and keeps no statements apart. */
 export interface Pgbouncer {

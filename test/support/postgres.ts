@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { chown, cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { Client } from "pg";
 import { migrate } from "../../drizzle/migrate.ts";
+import { freePort } from "./free_port.ts";
 
 /** A real PostgreSQL of our own on loopback: started once for a run, removed with everything in it when stopped. */
 export interface PostgresServer {
@@ -197,17 +197,6 @@ export async function unprivilegedUser(): Promise<User | null> {
   if (uid === undefined || gid === undefined)
     throw new Error("Cannot start PostgreSQL as root: there is no user nobody to run it as");
   return { uid: Number(uid), gid: Number(gid) };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.listen(0, "127.0.0.1", resolve);
-  await promise;
-  const address = server.address();
-  await new Promise((closed) => server.close(closed));
-  if (address === null || typeof address === "string") throw new Error("Cannot find a free port");
-  return address.port;
 }
 
 function untilReady(child: ChildProcess): Promise<void> {

@@ -1,11 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Redis } from "ioredis";
+import { freePort } from "./free_port.ts";
 
 /** A real Redis of this machine, on a loopback port of its own, that keeps nothing on disk. */
 export interface RedisServer {
@@ -126,14 +126,4 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  if (address === null || typeof address === "string") throw new Error("Cannot find a free port");
-  return address.port;
 }
