@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { freePort } from "./free_port.ts";
 import { unprivilegedUser } from "./postgres.ts";
+import { endsWithUs } from "./redis.ts";
 
 /** A real PgBouncer on loopback that lends a connection for one transaction at a time, and keeps no statements apart. */
 export interface Pgbouncer {
@@ -40,8 +41,12 @@ export async function startPgbouncer(databaseUrl: string, connections: number): 
     for (const path of [folder, file, join(folder, "users.txt")]) await chown(path, user.uid, user.gid);
 
   const env = { PATH: `${process.env["PATH"] ?? ""}:/usr/sbin` };
-  const child = spawn("pgbouncer", [file], { ...user, env, stdio: ["ignore", "ignore", "pipe"] });
+  const command = ["-c", endsWithUs, "sh", "pgbouncer", file];
+  const child = spawn("/bin/sh", command, { ...user, env, stdio: ["pipe", "ignore", "pipe"] });
   const exited = once(child, "exit");
+  // As for Redis: a line says that it ended by itself.
+  child.once("exit", () => child.stdin.end("\n"));
+  child.stdin.on("error", () => undefined);
   const log: string[] = [];
   for await (const line of createInterface({ input: child.stderr })) {
     log.push(line);
