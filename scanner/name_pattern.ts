@@ -12,6 +12,9 @@ export type NamePattern = Int32Array;
 
 const anyCharacter = -1;
 const anyText = -2;
+const asterisk = 0x2a;
+const questionMark = 0x3f;
+const backslash = 0x5c;
 
 /** What matching may still cost, shared by everything that is compared for one purpose. */
 export interface StepBudget {
@@ -19,10 +22,21 @@ export interface StepBudget {
 }
 
 export function parseNamePattern(text: string): NamePattern {
-  return Int32Array.from(text.matchAll(/\\([*?\\])|[^]/gu), ([character, escaped]) => {
-    if (character === "*") return anyText;
-    return character === "?" ? anyCharacter : codePointOf(escaped ?? character);
-  });
+  const characters = toCodePoints(text);
+  const tokens = new Int32Array(characters.length);
+  let length = 0;
+  for (let at = 0; at < characters.length; at += 1) {
+    let token = characters[at] ?? 0;
+    const next = characters[at + 1];
+    if (token === backslash && (next === asterisk || next === questionMark || next === backslash)) {
+      token = next;
+      at += 1;
+    } else if (token === asterisk) token = anyText;
+    else if (token === questionMark) token = anyCharacter;
+    tokens[length] = token;
+    length += 1;
+  }
+  return tokens.slice(0, length);
 }
 
 /** The one text that the pattern covers; null when there are more. */
@@ -34,7 +48,14 @@ export function literalOf(pattern: NamePattern): string | null {
 
 /** Of a name, so that `?` is one character wherever it stands. */
 export function toCodePoints(name: string): Int32Array {
-  return Int32Array.from(name, codePointOf);
+  const points = new Int32Array(name.length);
+  let length = 0;
+  for (let at = 0; at < name.length; length += 1) {
+    const point = name.codePointAt(at) ?? 0;
+    points[length] = point;
+    at += point > 0xffff ? 2 : 1;
+  }
+  return points.slice(0, length);
 }
 
 /**
@@ -74,8 +95,4 @@ export function matchesName(pattern: NamePattern, name: Int32Array, budget: Step
   }
   budget.left -= steps;
   return at === name.length && pattern.subarray(token).every((rest) => rest === anyText);
-}
-
-function codePointOf(character: string): number {
-  return character.codePointAt(0) ?? 0;
 }

@@ -37,7 +37,7 @@ export function parseWaivers(text: string, source: DecisionFileSource): readonly
   return parseDecisionFile(text, "waivers", entry, source);
 }
 
-/** About a second at most, whatever the file and the names of the provider are. */
+/** Well below a second, whatever the file and the names of the provider are. */
 const maxSteps = 30_000_000;
 
 /** The results with their waived findings marked, and a line for each waiver that was ignored or matched nothing. */

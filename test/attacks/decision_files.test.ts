@@ -13,8 +13,7 @@ import { aCheckResult, aFinding, aReport } from "../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
 const source = { option: "--waivers", file: "waivers.json", checkNames: new Set([check]) };
-/** About a second on a slow machine; without the bounds it would be hours. */
-const boundMs = 10_000;
+const boundMs = 1000;
 
 /** Of the processor: the machine may have other things to do. */
 function spentMs(): number {
@@ -199,7 +198,7 @@ describe("a baseline and saved artifacts", () => {
     const startedMs = spentMs();
     expect(() => parse("[".repeat(50_000_000))).toThrow(/nested too deep/);
     expect(() => parse(`[${"{},".repeat(5_000_000)}{}]`)).toThrow(/too many lists and objects/);
-    expect(spentMs() - startedMs).toBeLessThan(boundMs);
+    expect(spentMs() - startedMs).toBeLessThan(2 * boundMs);
   });
 });
 
