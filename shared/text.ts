@@ -1,0 +1,26 @@
+/** Text of somebody else (a provider's names, a producer's details), made fit for one line, one column and one wire. */
+
+/**
+ * Cuts text to at most `maxLength` UTF-16 units, never through a character. A text that was cut ends in "…".
+ * Takes time in proportion to `maxLength`, however long the text is.
+ */
+export function shorten(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const kept = text.slice(0, maxLength - 1);
+  return `${isHighSurrogate(kept.charCodeAt(kept.length - 1)) ? kept.slice(0, -1) : kept}…`;
+}
+
+/**
+ * Text as one line that every reader can carry: well-formed UTF-16 (a lone surrogate becomes U+FFFD), each run of control
+ * characters, NUL and line breaks among them, one blank, at most `maxLength` UTF-16 units.
+ */
+export function toLine(text: string, maxLength: number): string {
+  return shorten(text, maxLength).toWellFormed().replace(unprintable, " ");
+}
+
+/** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of the text after them. */
+const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
