@@ -1,9 +1,10 @@
-import type { StatusCounts } from "../shared/report.ts";
+import type { ManualReason, Severity, Status, StatusCounts } from "../shared/report.ts";
 import type { ScanEndStatus } from "../shared/scan_events.ts";
 
 /** The gateway's REST resources as the scanner uses them. Every call is bounded in time; failures are thrown as `GatewayRefusal` or network errors. */
 export interface GatewayClient {
-  registerScan(body: NewScan, signal: AbortSignal): Promise<RegisteredScan>;
+  /** Registers a scan under a UUID of ours; the same call again gives the same scan. */
+  putScan(scanId: string, body: NewScan, signal: AbortSignal): Promise<RegisteredScan>;
   updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
   storeFindings(scanId: string, findings: readonly StoredFinding[], signal: AbortSignal): Promise<void>;
 }
@@ -34,9 +35,9 @@ export interface ScanState {
 export interface StoredFinding {
   readonly fingerprint: string;
   readonly check: string;
-  readonly status: string;
-  readonly reason: string | null;
-  readonly severity: string;
+  readonly status: Status;
+  readonly reason: ManualReason | null;
+  readonly severity: Severity;
   readonly resource_type: string;
   readonly resource_id: string;
   readonly resource_name: string;
@@ -86,8 +87,8 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
   }
 
   return {
-    async registerScan(body, signal) {
-      return parseRegistered(await call("POST", "/api/v1/scans", body, signal));
+    async putScan(scanId, body, signal) {
+      return parseRegistered(await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
     },
     async updateScan(scanId, body, signal) {
       const answer = await call("PATCH", `/api/v1/scans/${scanId}`, body, signal);

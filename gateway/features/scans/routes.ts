@@ -10,9 +10,10 @@ import { parsePageRequest, toPage, type List } from "../../paging.ts";
 import type { Principal } from "../../principal.ts";
 import { requireApiKey } from "../../require_api_key.ts";
 import { streamTokenSeconds } from "../../stream_tokens.ts";
+import { announceEnd } from "./announce_end.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
-import { toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
-import { insertScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
+import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
+import { insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
 import { newFindingsSchema, newScanSchema, scanUpdateSchema, streamTokenRequestSchema } from "./schemas.ts";
 
 const maxBodyBytes = 65_536;
@@ -34,7 +35,7 @@ const findingList: List<FindingRow, unknown> = {
 };
 
 /** The REST resources of scans; who asks is known before anything of the request's body is read. */
-export function scanRoutes({ authenticator, database, streamTokens }: Dependencies): Hono {
+export function scanRoutes({ authenticator, database, streamTokens, publisher, log }: Dependencies): Hono {
   const routes = new Hono();
 
   routes.post("/scans", async (c) => {
@@ -42,6 +43,15 @@ export function scanRoutes({ authenticator, database, streamTokens }: Dependenci
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
     const row = await query(principal, (tx) => insertScan(tx, principal, scan));
     return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
+  });
+
+  routes.put("/scans/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const scanId = scanIdOf(c);
+    const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
+    const { row, isNew } = await query(principal, (tx) => putScan(tx, principal, { scanId, scan }));
+    return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
   });
 
   routes.get("/scans", async (c) => {
@@ -62,7 +72,10 @@ export function scanRoutes({ authenticator, database, streamTokens }: Dependenci
     requireApiKey(principal);
     const scanId = scanIdOf(c);
     const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    return c.json(toScan(await query(principal, (tx) => updateScan(tx, scanId, update))));
+    const row = await query(principal, (tx) => updateScan(tx, scanId, update));
+    const { status } = row;
+    if (hasEnded(status)) await announceEnd({ ...row, status }, { publisher, log });
+    return c.json(toScan(row));
   });
 
   routes.post("/scans/:id/cancel", async (c) => {
