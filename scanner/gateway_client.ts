@@ -6,6 +6,7 @@ export interface GatewayClient {
   /** Registers a scan under a UUID of ours; the same call again gives the same scan. */
   putScan(scanId: string, body: NewScan, signal: AbortSignal): Promise<RegisteredScan>;
   updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
+  readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
   storeFindings(scanId: string, findings: readonly StoredFinding[], signal: AbortSignal): Promise<void>;
 }
 
@@ -28,6 +29,7 @@ export interface ScanUpdate extends Partial<StatusCounts> {
 }
 
 export interface ScanState {
+  readonly status: string;
   readonly cancel_requested: boolean;
 }
 
@@ -77,7 +79,7 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
         "content-type": "application/json",
         accept: "application/json",
       },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
     });
@@ -91,8 +93,10 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
       return parseRegistered(await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
     },
     async updateScan(scanId, body, signal) {
-      const answer = await call("PATCH", `/api/v1/scans/${scanId}`, body, signal);
-      return { cancel_requested: isRecord(answer) && answer["cancel_requested"] === true };
+      return toState(await call("PATCH", `/api/v1/scans/${scanId}`, body, signal));
+    },
+    async readScan(scanId, signal) {
+      return toState(await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
     },
     async storeFindings(scanId, findings, signal) {
       await call("POST", `/api/v1/scans/${scanId}/findings`, { findings }, signal);
@@ -110,6 +114,11 @@ function parseRegistered(answer: unknown): RegisteredScan {
   throw new TypeError(
     "Cannot register the scan: the answer is not a scan; does SCANSTREAM_URL name a scanstream gateway?",
   );
+}
+
+function toState(answer: unknown): ScanState {
+  const { status, cancel_requested } = isRecord(answer) ? answer : {};
+  return { status: String(status), cancel_requested: cancel_requested === true };
 }
 
 /** The problem document's own words, when there is one. */

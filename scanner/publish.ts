@@ -157,18 +157,18 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
 
   async function updateScan(scanId: string, update: ScanUpdate): Promise<void> {
     isHeartbeatDue = false;
-    let mayBeTaken = false;
     const answer = await untilTaken(async (signal) => {
       try {
         return await gateway.updateScan(scanId, { status: "running", ...update }, signal);
       } catch (error) {
-        // The answer to our own end was lost: the scan has ended as we wanted it to.
-        if (mayBeTaken && error instanceof GatewayRefusal && error.httpStatus === 409) return null;
-        mayBeTaken = update.status !== undefined;
-        throw error;
+        if (update.status === undefined || !(error instanceof GatewayRefusal) || error.httpStatus !== 409) throw error;
+        // Ended already: by us, when the answer to our own request was lost.
+        const state = await gateway.readScan(scanId, signal);
+        if (state.status !== update.status) throw error;
+        return state;
       }
     });
-    if (answer?.cancel_requested === true && end === null) cancelRequest.abort();
+    if (answer.cancel_requested && end === null) cancelRequest.abort();
   }
 
   /** A finding that the gateway refuses for what is in it costs itself alone: the batch around it is sent in halves. */

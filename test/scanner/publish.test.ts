@@ -9,6 +9,7 @@ import type { ScanEvents } from "../../shared/scan_events.ts";
 import { subscribe, type StreamEvent } from "../../shared/subscribe.ts";
 import { startTestGateway, type TestGateway } from "../gateway/test_gateway.ts";
 import { aCheckResult, aFinding } from "../support/report_builders.ts";
+import { startDuplicatingProxy } from "../support/duplicating_proxy.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 
 /** The scanner's side of a scan against a real gateway, with a network between the two that is slow and loses answers. */
@@ -213,6 +214,22 @@ describe("createScanPublisher", () => {
     const { items } = (await listed.json()) as { items: readonly { status: string }[] };
     expect(items.filter(({ status }) => status === "pending")).toEqual([]);
   }, 60_000);
+
+  test("requests that all arrive twice are stored once and heard once", async () => {
+    const twice = await startDuplicatingProxy(gateway.url);
+    const scan = startScan({ url: twice.url });
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const { heard } = await follow(scan.scanId);
+    const results = threeChecks(3);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    const events = await heard;
+    await twice.close();
+    expect(countOf(events, "finding.created")).toBe(9);
+    expect(countOf(events, "scan.end")).toBe(1);
+    expect(await storedFindings(scan.scanId)).toHaveLength(9);
+    expect(scan.warnings).toEqual([]);
+  });
 
   test("names that no database or line takes cost nothing: each finding is stored", async () => {
     const names = [

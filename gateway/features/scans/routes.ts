@@ -1,5 +1,5 @@
 import { Hono, type Context } from "hono";
-import { NotFound } from "../../../shared/app_error.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { scanChannel } from "../../../shared/scan_events.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
@@ -14,7 +14,13 @@ import { announceEnd } from "./announce_end.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
 import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
 import { insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
-import { newFindingsSchema, newScanSchema, scanUpdateSchema, streamTokenRequestSchema } from "./schemas.ts";
+import {
+  newFindingsSchema,
+  newScanSchema,
+  scanUpdateSchema,
+  streamTokenRequestSchema,
+  type ScanUpdate,
+} from "./schemas.ts";
 
 const maxBodyBytes = 65_536;
 /** A thousand findings, each with a few kilobytes of text. */
@@ -72,7 +78,7 @@ export function scanRoutes({ authenticator, database, streamTokens, publisher, l
     requireApiKey(principal);
     const scanId = scanIdOf(c);
     const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const row = await query(principal, (tx) => updateScan(tx, scanId, update));
+    const row = await store(principal, scanId, update);
     const { status } = row;
     if (hasEnded(status)) await announceEnd({ ...row, status }, { publisher, log });
     return c.json(toScan(row));
@@ -115,6 +121,19 @@ export function scanRoutes({ authenticator, database, streamTokens, publisher, l
   });
 
   return routes;
+
+  /** The database may store an end and lose its answer: then it is looked up, because nobody else would publish it. */
+  async function store(principal: Principal, scanId: string, update: ScanUpdate): Promise<ScanRow> {
+    try {
+      return await query(principal, (tx) => updateScan(tx, scanId, update));
+    } catch (error) {
+      const isLost = error instanceof AppError && error.code === "unavailable";
+      if (!isLost || update.status === undefined || !hasEnded(update.status)) throw error;
+      const row = await query(principal, (tx) => selectScan(tx, scanId));
+      if (row.status === update.status) return row;
+      throw error;
+    }
+  }
 
   function query<Result>(principal: Principal, work: (tx: TenantTransaction) => Promise<Result>): Promise<Result> {
     return withPrincipal(database, principal, work);

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 import { announceEnd } from "../../../../gateway/features/scans/announce_end.ts";
 import { silentLog } from "../../../../gateway/log.ts";
+import type { Database } from "../../../../drizzle/database.ts";
+import { AppError } from "../../../../shared/app_error.ts";
 import type { Publisher } from "../../../../shared/broker.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+import { createScan, readStream, startTestGateway } from "../../test_gateway.ts";
 
 const scan = {
   id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11",
@@ -44,4 +48,27 @@ test("a broker that is away costs a warning, and never rejects", async () => {
 test("a broker that never answers does not hold up the caller", async () => {
   const publisher: Publisher = { publish: () => new Promise(() => {}) };
   await announceEnd(scan, { publisher, log: silentLog, waitMs: 20 });
+});
+
+test("an end that the database has stored is published, although its answer was lost", async () => {
+  const database = await openTestPglite();
+  let isAnswerLost = false;
+  const losing: Database = {
+    ...database,
+    async transact(statements) {
+      const rows = await database.transact(statements);
+      if (!isAnswerLost || !statements.some(({ sql }) => sql.startsWith('update "scans"'))) return rows;
+      isAnswerLost = false;
+      throw new AppError("unavailable", "The database cannot be reached");
+    },
+  };
+  const gateway = await startTestGateway({}, { database: losing });
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const own = await createScan(gateway, gateway.acme);
+  const stream = await gateway.request(own.event_stream, { as });
+  isAnswerLost = true;
+  const patched = await gateway.request(`/api/v1/scans/${own.id}`, { method: "PATCH", json: { status: "failed" }, as });
+  expect(patched.status).toBe(200);
+  expect(await readStream(stream, /^\u0000/)).toContain('event: scan.end\ndata: {"scan_id":"' + own.id);
+  await gateway.stop();
 });
