@@ -31,7 +31,12 @@ const maxWaiting = 10_000;
 const maxBatch = 500;
 /** One event that is refused again and again does not hold up all that come after it. */
 const maxFailuresOfOne = 6;
-export const retryDelaysMs = [250, 1000, 2000, 4000] as const;
+const retryDelaysMs = [250, 1000, 2000, 4000] as const;
+
+/** How long to wait after so many failures in a row, from 1 on. */
+export function retryDelayMs(failures: number): number {
+  return retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0;
+}
 
 /**
  * A publish whose answer was lost is sent again with the same delivery id, so that every follower hears it once. Of a
@@ -97,7 +102,7 @@ export function createEventQueue({ publisher, producerId, onFailure }: EventQueu
         waiting = waiting.slice(1);
         omittedCount += 1;
       }
-      await pause(retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0, [closing.signal]);
+      await pause(retryDelayMs(failures), [closing.signal]);
     }
     isSending = false;
     for (const resolve of idle) resolve();

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "../shared/abortable.ts";
 import type { Publisher } from "../shared/broker.ts";
 import { countStatuses, type CheckResult } from "../shared/report.ts";
 import { publishScanError, publishScanStart } from "../shared/scan_events.ts";
-import { createEventQueue, retryDelaysMs } from "./event_queue.ts";
+import { createEventQueue, retryDelayMs } from "./event_queue.ts";
 import {
   GatewayRefusal,
   type GatewayClient,
@@ -46,7 +46,7 @@ export interface ScanPublisherOptions {
   /** Called once, when the gateway has registered the scan. */
   readonly onRegistered?: (scan: RegisteredScan) => void;
   readonly heartbeatMs?: number;
-  /** While ending: how long the gateway may take nothing. More than two calls may take. */
+  /** While ending: how long the gateway may take nothing. Longer than one call may take, so that it is tried again. */
   readonly endTimeoutMs?: number;
   /** After the last result was stored: how long events may still wait. */
   readonly eventGraceMs?: number;
@@ -106,7 +106,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       wake.resolve();
       lastSuccessMs = Date.now();
       const watchdog = setInterval(() => {
-        if (Date.now() - lastSuccessMs >= (options.endTimeoutMs ?? 10_000)) givenUp.abort();
+        if (Date.now() - lastSuccessMs >= (options.endTimeoutMs ?? 6000)) givenUp.abort();
       }, 50);
       await delivered;
       clearInterval(watchdog);
@@ -199,7 +199,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
         if (givenUp.signal.aborted || isFinal(error)) throw error;
         if (failures > 1) warnOfRetry(error);
         if (end !== null && scan === null && failures >= failuresWhenNotThere) throw error;
-        await sleep(retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1]);
+        await pause(retryDelayMs(failures), [givenUp.signal]);
       }
     }
   }

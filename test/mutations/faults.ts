@@ -144,7 +144,7 @@ export const faults: readonly Mutation[] = [
     mistake: "the end of a scan waits long for a gateway that says nothing",
     holds: ["gateway silent in the middle of a scan", "V5"],
     file: "scanner/publish.ts",
-    find: "options.endTimeoutMs ?? 10_000",
+    find: "options.endTimeoutMs ?? 6000",
     replace: "options.endTimeoutMs ?? 40_000",
     testFile: "test/faults/scan.test.ts",
     test: "a gateway that stops answering in the middle of a scan",
