@@ -105,8 +105,10 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       end = { status, checks_done: checksDone, ...countStatuses(results) };
       wake.resolve();
       lastSuccessMs = Date.now();
+      // A person who has interrupted the scan waits for it.
+      const timeoutMs = options.endTimeoutMs ?? (status === "cancelled" ? 4000 : 6000);
       const watchdog = setInterval(() => {
-        if (Date.now() - lastSuccessMs >= (options.endTimeoutMs ?? 6000)) givenUp.abort();
+        if (Date.now() - lastSuccessMs >= timeoutMs) givenUp.abort();
       }, 50);
       await delivered;
       clearInterval(watchdog);
