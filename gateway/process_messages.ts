@@ -41,10 +41,10 @@ export function createJoinedMetrics(line: Line): (own: ProcessMetrics) => Metric
         waiting.set(id, resolve);
         const late = setTimeout(() => resolve([]), patienceMs);
         line.send({ kind: "all_metrics_wanted", id });
-        const others = await promise;
+        const [mine, others] = await Promise.all([own.readJson(), promise]);
         clearTimeout(late);
         waiting.delete(id);
-        return addUpMetrics([await own.readJson(), ...others]);
+        return addUpMetrics([mine, ...others]);
       },
     };
 

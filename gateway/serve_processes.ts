@@ -64,8 +64,8 @@ const minRestartMs = 100;
 const maxRestartMs = 10_000;
 /** A worker that lived for so long has not died of what the last one died of. */
 const settledMs = 30_000;
-/** How long the metrics of a worker that is busy are waited for. */
-const metricsMs = 2000;
+/** How long the metrics of a worker are waited for; it may itself wait 2 s for a broker that is silent. */
+const metricsMs = 3000;
 /** What a worker that was killed before it could listen leaves the command with: a bug of ours. */
 const killedExitCode = 4;
 

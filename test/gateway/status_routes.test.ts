@@ -67,6 +67,19 @@ test("a broker that is away: not ready", async () => {
   expect(await (await gateway.request("/metrics")).text()).toMatch(/^scanstream_broker_up 0$/m);
 });
 
+test("scanstream_broker_up follows the broker, without a readiness check", async () => {
+  let isAway = false;
+  const memory = createMemoryBroker();
+  const broker: Broker = { ...memory, ping: () => (isAway ? away() : memory.ping()) };
+  gateway = await startTestGateway({}, { database: shared.database, broker });
+  const isUp = async () => /^scanstream_broker_up (\d)$/m.exec(await (await gateway.request("/metrics")).text())?.[1];
+  expect(await isUp()).toBe("1");
+  isAway = true;
+  expect(await isUp()).toBe("0");
+  isAway = false;
+  expect(await isUp()).toBe("1");
+});
+
 test("a check that never answers is over in time, and asked once however many wait", async () => {
   let pings = 0;
   const broker: Broker = {
