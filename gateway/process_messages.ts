@@ -10,6 +10,8 @@ export type ToSupervisor =
 
 export type ToWorker =
   | { readonly kind: "stop" }
+  /** Without its delay. */
+  | { readonly kind: "hurry" }
   | { readonly kind: "metrics_wanted"; readonly id: number }
   /** Of the other processes that answered in time. */
   | { readonly kind: "all_metrics"; readonly id: number; readonly metrics: readonly (readonly object[])[] };
