@@ -69,18 +69,22 @@ test("SIGTERM: not ready for the delay while everything else goes on, then the p
 test.each([
   ["SIGINT", "SIGINT"],
   ["a second SIGTERM", "SIGTERM"],
-] as const)("%s ends the delay, not the drain", async (_what, second) => {
-  const { serve, url } = await startServe(600);
-  const stream = await openStream(url);
-  serve.process.kill("SIGTERM");
-  await serve.until("stderr", /"draining"/);
-  expect(await isReady(url)).toBe(503);
-  serve.process.kill(second);
-  const startedMs = Date.now();
-  expect(await stream.text()).toContain(": close drain");
-  expect((await serve.finished).code).toBe(0);
-  expect(Date.now() - startedMs).toBeLessThan(5000);
-}, 30_000);
+] as const)(
+  "%s ends the delay, not the drain",
+  async (_what, second) => {
+    const { serve, url } = await startServe(600);
+    const stream = await openStream(url);
+    serve.process.kill("SIGTERM");
+    await serve.until("stderr", /"draining"/);
+    expect(await isReady(url)).toBe(503);
+    serve.process.kill(second);
+    const startedMs = Date.now();
+    expect(await stream.text()).toContain(": close drain");
+    expect((await serve.finished).code).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(5000);
+  },
+  30_000,
+);
 
 test("SIGINT alone, a person's Ctrl-C, drains without the delay", async () => {
   const { serve, url } = await startServe(600);
@@ -97,7 +101,9 @@ test("a client that sends half a request does not hold up the end", async () => 
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   await once(socket, "connect");
   socket.on("error", () => {});
-  socket.write(`POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${apiKey}\r\ncontent-length: 9\r\n\r\n{`);
+  socket.write(
+    `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${apiKey}\r\ncontent-length: 9\r\n\r\n{`,
+  );
   // Answered after what was sent before it, so the request has arrived.
   expect(await isReady(url)).toBe(200);
   const startedMs = Date.now();
