@@ -55,15 +55,16 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
   try {
     // The server below holds the sender to the length it declared, so this cannot become more.
     if (Number.isInteger(declared)) return new Uint8Array(await request.arrayBuffer());
-    return await readChunks(request, maxBytes);
+    return await readBounded(request.body, maxBytes);
   } catch (error) {
     if (error instanceof AppError) throw error;
     throw new AppError("malformed", "The body ended before it was complete", { cause: error });
   }
 }
 
-async function readChunks(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const reader = request.body?.getReader();
+/** Never holds more than `maxBytes` and one chunk. Rejects with `AppError("too_large")`, and with what reading rejects with. */
+export async function readBounded(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
+  const reader = body?.getReader();
   if (reader === undefined) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;
