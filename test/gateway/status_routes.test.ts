@@ -118,6 +118,18 @@ test("metrics count what happened, by route template", async () => {
   for (const secret of [scan.id, gateway.acme.id, gateway.acme.apiKey]) expect(text).not.toContain(secret);
 });
 
+test.each(["/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json", "/docs", "/api/v1/scans", "/nothing"])(
+  "HEAD %s is answered as GET is, without a body",
+  async (path) => {
+    gateway = await startTestGateway({}, { database: shared.database });
+    const as = `Api-Key ${gateway.acme.apiKey}`;
+    const answers = await Promise.all(["GET", "HEAD"].map((method) => gateway.request(path, { as, method })));
+    const [get, head] = answers.map(({ status, headers }) => ({ status, type: headers.get("content-type") }));
+    expect(head).toEqual(get);
+    expect(await answers[1]?.text()).toBe("");
+  },
+);
+
 test("metrics are for this machine: a proxy's request is refused", async () => {
   gateway = await startTestGateway({}, { database: shared.database });
   expect((await gateway.request("/metrics")).status).toBe(200);
