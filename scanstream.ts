@@ -2,20 +2,21 @@
 import { Command, CommanderError } from "commander";
 import packageJson from "./package.json" with { type: "json" };
 import { ConfigError as GatewayConfigError } from "./gateway/config.ts";
-import { addGatewayCommands } from "./gateway/commands.ts";
+import { addGatewayCommands, type GatewayIo } from "./gateway/commands.ts";
+import { Interruption } from "./gateway/draining.ts";
 import type { CommandIo } from "./scanner/command_io.ts";
 import { ConfigError as ScannerConfigError } from "./scanner/config.ts";
 import { DecisionFileError } from "./scanner/decision_file.ts";
 import { exitCodes } from "./scanner/exit_code.ts";
-import { addScannerCommands, type RunCommand } from "./scanner/main.ts";
+import { addScannerCommands } from "./scanner/main.ts";
 import { UsageError } from "./scanner/usage_error.ts";
 import { AppError } from "./shared/app_error.ts";
 
 /** The command line: it joins the two halves, which never import each other. */
-const interruption = new AbortController();
+const interruption = new Interruption();
 let exitCode: number = exitCodes.ok;
 
-const run: RunCommand = async (command) => {
+const run = async (command: (io: CommandIo & GatewayIo) => Promise<number>): Promise<void> => {
   exitCode = await command(commandIo());
 };
 
@@ -30,9 +31,8 @@ addGatewayCommands(program, run);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    // The second time somebody means it: no report, no drain.
-    if (interruption.signal.aborted) process.exit(exitCodes.interrupted);
-    interruption.abort(new Error(`Interrupted by ${signal}`));
+    // A second Ctrl-C, or a third SIGTERM: no report, no drain.
+    if (!interruption.receive(signal)) process.exit(exitCodes.interrupted);
   });
 }
 // What escapes every promise and listener: Node's own exit code for it is 1, which here says that there are findings.
@@ -48,7 +48,7 @@ try {
 // Everything was closed by its owner; a keep-alive socket of a library must not hold the pipeline.
 process.stdout.write("", () => process.exit(exitCode));
 
-function commandIo(): CommandIo {
+function commandIo(): CommandIo & GatewayIo {
   const { env, stdout, stderr } = process;
   const mayColor = env["NO_COLOR"] === undefined && !process.argv.includes("--no-color");
   return {
@@ -61,7 +61,8 @@ function commandIo(): CommandIo {
       color: mayColor && stderr.isTTY,
       write: (text) => void stderr.write(text),
     },
-    interrupted: interruption.signal,
+    interrupted: interruption.interrupted,
+    hurried: interruption.hurried,
     toolVersion: packageJson.version,
     now: () => new Date(),
   };
@@ -75,7 +76,7 @@ function explain(error: unknown): number {
     process.stderr.write(`${error.message}\n`);
     return exitCodes.usage;
   }
-  if (interruption.signal.aborted) return exitCodes.interrupted;
+  if (interruption.interrupted.aborted) return exitCodes.interrupted;
   return explainBug(error);
 }
 

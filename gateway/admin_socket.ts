@@ -1,14 +1,15 @@
 import { createHash, randomUUID } from "node:crypto";
-import { chmod, rename, rm } from "node:fs/promises";
+import { chmod, readdir, rename, rm } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { AppError } from "../shared/app_error.ts";
 import { hasCode } from "./local_state.ts";
 
 /**
  * Embedded Postgres may be open in one process only. Whoever has it listens on a socket beside it: that is the lock, and the
- * way in for everybody else. A process that dies leaves a file that nobody listens on, and the next one takes it over.
+ * way in for everybody else. A process that dies leaves a file that nobody listens on, and the next one replaces it.
  */
 export interface StateLock {
   release(): Promise<void>;
@@ -22,11 +23,13 @@ const maxLineLength = 1_048_576;
 /** Null when another living process has the directory. `answer` is called with each request; what it returns is JSON. */
 export async function lockStateDirectory(directory: string, answer: AnswerRequest): Promise<StateLock | null> {
   const path = socketPath(directory);
-  for (;;) {
-    const server = await listen(path, answer);
-    if (server !== null) return toLock(server);
+  if (process.platform === "win32") return lockPipe(path, answer);
+  for (let maxWaitMs = 20; ; maxWaitMs *= 2) {
     if (await isAlive(path)) return null;
-    await removeStale(path);
+    const lock = await contend(path, answer);
+    if (lock !== null) return lock;
+    // Contenders that saw each other come back one after another.
+    await setTimeout(Math.random() * maxWaitMs);
   }
 }
 
@@ -54,12 +57,12 @@ export async function askStateHolder(directory: string, request: unknown, timeou
   }
 }
 
-/** The longest path that every system takes for a socket. */
-const maxSocketPathLength = 100;
+/** The longest path that every system takes for a socket, less what a contender's has more. */
+const maxSocketPathLength = 91;
 
 function socketPath(directory: string): string {
   const absolute = resolve(directory);
-  const digest = createHash("sha256").update(absolute).digest("hex").slice(0, 32);
+  const digest = createHash("sha256").update(absolute).digest("hex").slice(0, 16);
   if (process.platform === "win32") return `\\\\.\\pipe\\scanstream-${digest}`;
   const inPlace = join(absolute, "admin.sock");
   const fromHere = relative(process.cwd(), inPlace);
@@ -68,24 +71,70 @@ function socketPath(directory: string): string {
   return shorter.length <= maxSocketPathLength ? shorter : join(tmpdir(), `scanstream-${digest}.sock`);
 }
 
-async function listen(path: string, answer: AnswerRequest): Promise<Server | null> {
+/** A pipe ends with its process, and has one owner. */
+async function lockPipe(path: string, answer: AnswerRequest): Promise<StateLock | null> {
+  try {
+    const server = await listen(path, answer);
+    return { release: () => close(server) };
+  } catch (error) {
+    if (hasCode(error, "EADDRINUSE")) return null;
+    throw error;
+  }
+}
+
+/**
+ * Listens under a name of its own, then looks for others, and takes the path only when nobody else lives. Of two who would
+ * both take it, the one that listened last has looked when the other could be seen: under its own name, or, because that
+ * is looked at last, at the path. A path that was found stale may be another's a moment later, so it is never removed, only
+ * replaced by who is alone. Null when somebody else lives.
+ */
+async function contend(path: string, answer: AnswerRequest): Promise<StateLock | null> {
+  const own = `${path}.${randomUUID().slice(0, 8)}`;
+  const server = await listen(own, answer);
+  try {
+    await chmod(own, 0o600);
+    if (await isAlone(path, own)) {
+      await rename(own, path);
+      return { release: () => rm(path, { force: true }).then(() => close(server)) };
+    }
+  } catch (error) {
+    // Another contender looked between the name and the listening, and removed it as a dead one's.
+    if (!hasCode(error, "ENOENT")) {
+      await close(server);
+      throw error;
+    }
+  }
+  await close(server);
+  return null;
+}
+
+async function isAlone(path: string, own: string): Promise<boolean> {
+  const folder = dirname(path);
+  const names = await readdir(folder);
+  for (const name of names.filter((name) => name.startsWith(`${basename(path)}.`))) {
+    const other = join(folder, name);
+    if (other === own) continue;
+    if (await isAlive(other)) return false;
+    // No name is used twice, so what is dead stays dead.
+    await rm(other, { force: true });
+  }
+  return !(await isAlive(path));
+}
+
+async function listen(path: string, answer: AnswerRequest): Promise<Server> {
   const server = createServer((socket) => void serveClient(socket, answer));
-  const isListening = await new Promise<boolean>((done, fail) => {
-    server.once("error", (error) => (hasCode(error, "EADDRINUSE") ? done(false) : fail(error)));
-    server.listen(path, () => done(true));
+  await new Promise<void>((done, fail) => {
+    server.once("error", fail);
+    server.listen(path, () => done());
   });
-  if (!isListening) return null;
-  if (process.platform !== "win32") await chmod(path, 0o600);
   // The owner decides how long the process lives, not the socket.
   server.unref();
   return server;
 }
 
-function toLock(server: Server): StateLock {
-  return {
-    // Closing the server also removes its file; done once more here, it could be the next holder's.
-    release: () => new Promise((done) => server.close(() => done())),
-  };
+/** Also removes the file that it was made with, where that still has its name. */
+function close(server: Server): Promise<void> {
+  return new Promise((done) => server.close(() => done()));
 }
 
 async function isAlive(path: string): Promise<boolean> {
@@ -99,24 +148,11 @@ async function open(path: string): Promise<Socket | null> {
   return new Promise((done, fail) => {
     socket.once("connect", () => done(socket));
     socket.once("error", (error) => {
-      const isNobody = hasCode(error, "ECONNREFUSED") || hasCode(error, "ENOENT");
-      if (isNobody) done(null);
+      // A reset: it stopped listening while we waited to be let in.
+      if (["ECONNREFUSED", "ECONNRESET", "ENOENT"].some((code) => hasCode(error, code))) done(null);
       else fail(error);
     });
   });
-}
-
-/** Moved aside first and looked at again: another process may have taken it over since. */
-async function removeStale(path: string): Promise<void> {
-  const aside = `${path}.${randomUUID().slice(0, 8)}`;
-  try {
-    await rename(path, aside);
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return;
-    throw error;
-  }
-  if (await isAlive(aside)) await rename(aside, path);
-  else await rm(aside, { force: true });
 }
 
 async function serveClient(socket: Socket, answer: AnswerRequest): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Deadlines, Due } from "./deadlines.ts";
+import type { OpenStream } from "./open_stream.ts";
 import type { Principal } from "./principal.ts";
 import type { StreamMetrics } from "./stream_metrics.ts";
 import type { StreamTenant } from "./stream_tenants.ts";
@@ -48,6 +49,21 @@ export class AuthorityRecheck {
     this.#schedule(round, this.#options.now(), 0.25);
   }
 
+  /**
+   * A stream of the tenant was opened, perhaps long after its authority was checked: the broker may take 15 s. The next
+   * check begins as soon after that as any other.
+   */
+  admit(tenant: StreamTenant, { checkedMs }: Pick<OpenStream, "checkedMs">): void {
+    const round = this.#rounds.get(tenant);
+    if (round === undefined) return;
+    round.newSinceMs = Math.min(round.newSinceMs, checkedMs);
+    // Not while a check is under way: its answer schedules the next.
+    if (round.dueIndex === -1 || round.dueMs <= this.#latestMs(checkedMs)) return;
+    const { deadlines, now, random } = this.#options;
+    const nowMs = now();
+    deadlines.set(round, nowMs + Math.max(0, this.#latestMs(checkedMs) - nowMs) * random());
+  }
+
   unwatch(tenant: StreamTenant): void {
     const round = this.#rounds.get(tenant);
     if (round === undefined) return;
@@ -58,12 +74,19 @@ export class AuthorityRecheck {
   /** Never later than 60 % of the interval, and at the earliest the given share of that. */
   #schedule(round: Round, fromMs: number, least: number): void {
     const { recheckMs, deadlines, random } = this.#options;
-    deadlines.set(round, fromMs + recheckMs * 0.6 * (least + (1 - least) * random()));
+    const dueMs = fromMs + recheckMs * 0.6 * (least + (1 - least) * random());
+    deadlines.set(round, Math.min(dueMs, this.#latestMs(round.newSinceMs)));
+  }
+
+  /** When the check after one at the given time has to begin. */
+  #latestMs(checkedMs: number): number {
+    return checkedMs + this.#options.recheckMs * 0.6;
   }
 
   /** Never rejects: every way of failing is counted and tried again. */
   async #check(round: Round): Promise<void> {
     const startedMs = this.#options.now();
+    round.newSinceMs = Infinity;
     const streams = [...round.tenant.streams];
     const subjects = new Map<string, AuthoritySubject>();
     for (const { principal } of streams) subjects.set(subjectKey(principal), principal);
@@ -85,7 +108,7 @@ export class AuthorityRecheck {
     const { recheckMs, now, random } = this.#options;
     const nowMs = now();
     for (const stream of round.tenant.streams) {
-      const unconfirmedMs = nowMs - Math.max(round.confirmedMs, stream.openedMs);
+      const unconfirmedMs = nowMs - Math.max(round.confirmedMs, stream.checkedMs);
       if (unconfirmedMs < 2 * recheckMs) continue;
       if (unconfirmedMs >= 3 * recheckMs || random() < 1 / 3) stream.close("revoked");
     }
@@ -98,6 +121,8 @@ class Round implements Due {
   dueIndex = -1;
   /** When the last check that succeeded began. */
   confirmedMs = 0;
+  /** The earliest check of a stream that was opened since the last one began. */
+  newSinceMs = Infinity;
   readonly tenant: StreamTenant;
   readonly #onDue: () => void;
 

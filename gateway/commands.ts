@@ -8,6 +8,8 @@ export interface GatewayIo {
   readonly terminal: { write(text: string): void };
   /** Aborts on SIGINT and SIGTERM. */
   readonly interrupted: AbortSignal;
+  /** Aborts on SIGINT, and on the second signal: nothing is to be waited for on behalf of load balancers. */
+  readonly hurried: AbortSignal;
 }
 
 type RunCommand = (command: (io: GatewayIo) => Promise<number>) => Promise<void>;

@@ -21,6 +21,8 @@ export interface GatewayConfig {
   readonly streamTokenSecret: string | null;
   /** Exact origins, as browsers send them. */
   readonly corsOrigins: readonly string[];
+  /** How long, after SIGTERM, the gateway says that it is not ready before it closes its port. */
+  readonly drainDelaySeconds: number;
   readonly bounds: StreamBounds;
 }
 
@@ -73,6 +75,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     auth: parseAuth(reader),
     streamTokenSecret: parseStreamTokenSecret(reader),
     corsOrigins: parseCorsOrigins(reader),
+    drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
     bounds: parseBounds(reader),
   };
   if (reader.problems.length > 0) throw new ConfigError(reader.problems);

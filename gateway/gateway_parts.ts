@@ -64,7 +64,9 @@ export interface GatewayParts {
   readonly streams: LocalStreams;
   readonly metricsText: MetricsText;
   readonly admin: AdminContext;
-  /** From now on not ready; every stream is closed within the given time, told when to come back. */
+  /** From now on not ready; everything else goes on. */
+  announceDrain(): void;
+  /** Every stream is closed within the given time, told when to come back, and no new one is opened. */
   drain(overMs: number): Promise<void>;
   /** Lets go of everything. Calling it twice is fine. */
   close(): Promise<void>;
@@ -93,6 +95,9 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const broker = options.broker ?? createBroker(config.broker);
   owned.defer(() => broker.close());
   const admin = toAdminContext(config, state, database);
+  if (config.databaseUrl !== null && config.metricsPort === null) {
+    log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
+  }
 
   let isDraining = false;
   const readiness = createReadiness({
@@ -148,6 +153,9 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     streams,
     metricsText,
     admin,
+    announceDrain() {
+      isDraining = true;
+    },
     async drain(overMs) {
       isDraining = true;
       await streams.drain({ overMs });

@@ -12,6 +12,7 @@ import {
 } from "jose";
 import { AppError } from "../shared/app_error.ts";
 import { isUuid } from "../shared/channel_name.ts";
+import { readBounded } from "./body.ts";
 import { ConfigError, type Jwks } from "./config.ts";
 import type { Principal } from "./principal.ts";
 
@@ -191,9 +192,7 @@ async function fetchKeySet(send: typeof fetch, url: string, timeoutMs: number): 
     await response.body?.cancel();
     throw new Error(`Cannot fetch the key set: the issuer answered with status ${response.status}`);
   }
-  const text = await response.text();
-  if (text.length > maxKeySetBytes) throw new Error("Cannot fetch the key set: it is larger than 1 MiB");
-  return JSON.parse(text);
+  return JSON.parse(new TextDecoder().decode(await readBounded(response.body, maxKeySetBytes)));
 }
 
 async function isUsable(key: Readonly<Record<string, unknown>>): Promise<boolean> {

@@ -99,11 +99,13 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   };
 
   async function open(request: StreamRequest): Promise<Response> {
+    // Whoever asks has just checked the principal's authority; what follows may take long.
+    const checkedMs = now();
     requireNotDraining();
     const end = endOf(request.principal);
     const tenant: StreamTenant = tenants.admit(request.principal.tenantId);
     const { principal, endsAfterTerminalEvent } = request;
-    const stream = new OpenStream(tenant, principal, { endsAfterTerminalEvent, shared });
+    const stream = new OpenStream(tenant, principal, { endsAfterTerminalEvent, checkedMs, shared });
     let hold: Hold | null = null;
     try {
       // Before anything is waited for: a client that leaves meanwhile gives its place back at once.
@@ -111,7 +113,9 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       hold = await hub.hold(request.channels);
       requireNotDraining();
       if (stream.isOver) return clientLeft(hold);
-      return stream.start(hold, sink, end);
+      const response = stream.start(hold, sink, end);
+      recheck.admit(tenant, stream);
+      return response;
     } catch (error) {
       hold?.release();
       stream.gone();

@@ -1,7 +1,9 @@
+import { pause } from "../shared/abortable.ts";
 import { AppError } from "../shared/app_error.ts";
 import { createApp } from "./app.ts";
 import { ConfigError, parseConfig, type Environment } from "./config.ts";
 import { createConsoleLog } from "./console_log.ts";
+import { answerGraceMs, defaultDrainMs, Interruption, leave } from "./draining.ts";
 import { openGatewayParts, type GatewayParts } from "./gateway_parts.ts";
 import { problemResponse } from "./problem.ts";
 import { createStaticFiles } from "./static_files.ts";
@@ -14,15 +16,12 @@ import { webFolder } from "./web_folder.ts";
 const variables = `
   HOST PORT METRICS_PORT DATABASE_URL REDIS_URL UPSTASH_REDIS_REST_URL UPSTASH_REDIS_REST_TOKEN EVENTSTREAM_CACHE_DB
   AUTH_JWKS_URL AUTH_JWKS AUTH_ISSUER AUTH_AUDIENCE AUTH_TENANT_CLAIM STREAM_TOKEN_SECRET CORS_ORIGINS
+  DRAIN_DELAY_SECONDS
   EVENTSTREAM_HEARTBEAT_SECONDS EVENTSTREAM_RECHECK_SECONDS EVENTSTREAM_MAX_BUFFER_BYTES EVENTSTREAM_MAX_STREAMS
   EVENTSTREAM_MAX_STREAMS_PER_TENANT EVENTSTREAM_MAX_LIFETIME_SECONDS`;
 
-const drainMs = 3000;
-/** After the streams are gone, for requests that are still being answered. */
-const answerGraceMs = 2000;
-
 async function main(): Promise<number> {
-  const interrupted = onInterrupt();
+  const { interrupted, hurried } = listenToSignals();
   const config = parseConfig(readEnvironment());
   const log = createConsoleLog();
   const parts = await openGatewayParts({
@@ -43,12 +42,19 @@ async function main(): Promise<number> {
     if (!interrupted.aborted) {
       await new Promise((resolve) => interrupted.addEventListener("abort", resolve, { once: true }));
     }
-    log.info({}, "draining");
-    await drain(parts, servers);
+    const delaySeconds = hurried.aborted ? 0 : config.drainDelaySeconds;
+    log.info({ delay_seconds: delaySeconds }, "draining");
+    await leave({
+      announceDrain: () => parts.announceDrain(),
+      delaySeconds,
+      hurried,
+      stop: () => stop(parts, servers),
+    });
     log.info({}, "stopped");
     return 0;
-  } finally {
+  } catch (error) {
     await parts.close();
+    throw error;
   }
 }
 
@@ -61,13 +67,14 @@ function readEnvironment(): Environment {
   );
 }
 
-/** Aborts with the first SIGINT or SIGTERM. */
-function onInterrupt(): AbortSignal {
-  const controller = new AbortController();
+function listenToSignals(): Interruption {
+  const interruption = new Interruption();
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    Deno.addSignalListener(signal, () => controller.abort());
+    Deno.addSignalListener(signal, () => {
+      if (!interruption.receive(signal)) Deno.exit(130);
+    });
   }
-  return controller.signal;
+  return interruption;
 }
 
 interface ListenAddress {
@@ -108,17 +115,12 @@ async function readMetrics({ metricsText }: GatewayParts, request: Request): Pro
   return new Response(body, { headers: { "content-type": contentType } });
 }
 
-/** Accepts nothing more at once; `shutdown` waits for what is being answered, and so for the streams. */
-async function drain(parts: GatewayParts, servers: readonly Deno.HttpServer[]): Promise<void> {
-  const draining = parts.drain(drainMs);
+/** `shutdown` closes the port at once and waits for what is being answered, and so for the streams. */
+async function stop(parts: GatewayParts, servers: readonly Deno.HttpServer[]): Promise<void> {
   const closed = Promise.all(servers.map((server) => server.shutdown()));
-  await draining;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, answerGraceMs);
-  });
-  await Promise.race([closed, late]);
-  clearTimeout(timer);
+  const drained = parts.drain(defaultDrainMs).then(() => closed);
+  await Promise.race([drained, pause(defaultDrainMs + answerGraceMs, [])]);
+  await parts.close();
 }
 
 /** `env` is what `Deno.serve` hands to `fetch`. */

@@ -1,5 +1,6 @@
 import type { GatewayIo } from "./commands.ts";
 import { parseConfig } from "./config.ts";
+import { leave } from "./draining.ts";
 import { createPinoLog } from "./pino_log.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
 import { createStaticFiles } from "./static_files.ts";
@@ -14,11 +15,12 @@ export interface ServeOptions {
 }
 
 /**
- * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained. Returns the exit code; rejects with
+ * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
+ * until `hurried` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
  * `ConfigError` when it cannot start.
  */
 export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
-  const { env, terminal, interrupted } = io;
+  const { env, terminal, interrupted, hurried } = io;
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
   const log = createPinoLog({ level: "info", write: (line) => terminal.write(line), ...logOptions });
@@ -45,8 +47,14 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
     log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
   }
   await aborted(interrupted);
-  log.info({}, "draining");
-  await gateway.stop();
+  const delaySeconds = hurried.aborted ? 0 : config.drainDelaySeconds;
+  log.info({ delay_seconds: delaySeconds }, "draining");
+  await leave({
+    announceDrain: () => gateway.parts.announceDrain(),
+    delaySeconds,
+    hurried,
+    stop: () => gateway.stop(),
+  });
   log.info({}, "stopped");
   return 0;
 }

@@ -36,8 +36,8 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   dueMs = 0;
   dueIndex = -1;
   beatSlot = -1;
-  /** When its authority was last known to hold. */
-  openedMs = 0;
+  /** When its authority was checked, before it was opened. */
+  readonly checkedMs: number;
   readonly #shared: StreamSurroundings;
   readonly #tenant: StreamTenant;
   #state: "opening" | "open" | "closing" | "over" = "opening";
@@ -48,15 +48,16 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   /** While closing: when the last bytes had time enough. */
   #destroyAtMs = 0;
   #lastWriteMs = 0;
+  /** At the last look: how much waited for the client; since then: how much was written; since when it has taken nothing. */
+  #waitingBytes = 0;
   #writtenBytes = 0;
-  /** At the last look: how much had reached the client, and since when it has been no more than that. */
-  #takenBytes = 0;
   #stalledSinceMs = 0;
 
   constructor(tenant: StreamTenant, principal: Principal, options: StreamOptions) {
     this.#tenant = tenant;
     this.principal = principal;
     this.endsAfterTerminalEvent = options.endsAfterTerminalEvent;
+    this.checkedMs = options.checkedMs;
     this.#shared = options.shared;
   }
 
@@ -74,7 +75,7 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
     if (this.isOver) return response;
     const nowMs = this.#shared.now();
     this.#state = "open";
-    this.openedMs = nowMs;
+    this.#stalledSinceMs = nowMs;
     this.#wrote(firstChunk, nowMs);
     this.#dueReason = end.reason;
     this.#shared.deadlines.set(this, end.atMs);
@@ -112,10 +113,8 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   beat(nowMs: number): void {
     if (this.#state !== "open" || this.#sink === null) return;
     const waitingBytes = this.#sink.bufferedBytes();
-    if (waitingBytes > 0) {
-      this.#watchStall(waitingBytes, nowMs);
-      return;
-    }
+    this.#watchStall(waitingBytes, nowMs);
+    if (waitingBytes > 0) return;
     const idleMs = nowMs - this.#lastWriteMs;
     // A negative time: somebody has set the clock back.
     if (idleMs >= 0 && idleMs < this.#shared.heartbeats.idleMs) return;
@@ -171,15 +170,17 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
     this.#writtenBytes += chunk.byteLength;
   }
 
-  /** Waiting bytes are no heartbeat's business: they will tell the client that the stream lives, or it takes none at all. */
+  /**
+   * Waiting bytes need no heartbeat: they will tell the client that the stream lives, or it takes none at all. Compared from
+   * look to look, because a sink may count the framing of chunks: over a stream's whole life that would add up to more than
+   * a slow client takes.
+   */
   #watchStall(waitingBytes: number, nowMs: number): void {
-    const takenBytes = this.#writtenBytes - waitingBytes;
-    if (this.#stalledSinceMs === 0 || takenBytes > this.#takenBytes) {
-      this.#takenBytes = takenBytes;
-      this.#stalledSinceMs = nowMs;
-    } else if (nowMs - this.#stalledSinceMs >= this.#shared.maxStallMs) {
-      this.close("slow");
-    }
+    const isTaking = waitingBytes === 0 || waitingBytes < this.#waitingBytes + this.#writtenBytes;
+    this.#waitingBytes = waitingBytes;
+    this.#writtenBytes = 0;
+    if (isTaking) this.#stalledSinceMs = nowMs;
+    else if (nowMs - this.#stalledSinceMs >= this.#shared.maxStallMs) this.close("slow");
   }
 }
 
@@ -188,6 +189,7 @@ const settleMs = 100;
 
 export interface StreamOptions {
   readonly endsAfterTerminalEvent: boolean;
+  readonly checkedMs: number;
   readonly shared: StreamSurroundings;
 }
 

@@ -20,7 +20,8 @@ export interface PageRequest {
 
 const defaultLimit = 50;
 const maxLimit = 200;
-const maxCursorLength = 1024;
+/** Over the longest that is made: a key of 200 characters, each of them six in JSON, in base64. */
+const maxCursorLength = 2048;
 
 export interface List<Row, Item> {
   /** In the cursor, so that one list's cursor fits no other. */

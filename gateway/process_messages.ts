@@ -10,6 +10,8 @@ export type ToSupervisor =
 
 export type ToWorker =
   | { readonly kind: "stop" }
+  /** Without its delay. */
+  | { readonly kind: "hurry" }
   | { readonly kind: "metrics_wanted"; readonly id: number }
   /** Of the other processes that answered in time. */
   | { readonly kind: "all_metrics"; readonly id: number; readonly metrics: readonly (readonly object[])[] };
@@ -41,10 +43,10 @@ export function createJoinedMetrics(line: Line): (own: ProcessMetrics) => Metric
         waiting.set(id, resolve);
         const late = setTimeout(() => resolve([]), patienceMs);
         line.send({ kind: "all_metrics_wanted", id });
-        const others = await promise;
+        const [mine, others] = await Promise.all([own.readJson(), promise]);
         clearTimeout(late);
         waiting.delete(id);
-        return addUpMetrics([await own.readJson(), ...others]);
+        return addUpMetrics([mine, ...others]);
       },
     };
 

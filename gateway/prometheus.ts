@@ -22,12 +22,12 @@ export async function addUpMetrics(processes: readonly (readonly object[])[]): R
   return { body: await registry.metrics(), contentType: registry.contentType };
 }
 
-/** Read at each scrape rather than counted: they are kept elsewhere already. */
+/** Read at each scrape rather than counted. */
 export interface GaugeSources {
   readonly openStreams: () => number;
   readonly openChannels: () => number;
-  /** What the last readiness check or publish found; null before the first. */
-  readonly isBrokerUp: () => boolean | null;
+  /** Whether the broker answers now; bounded in time, because a scrape waits for it. */
+  readonly isBrokerUp: () => Promise<boolean>;
 }
 
 /** The gateway's metrics for Prometheus, on Node and Deno. One registry for each gateway: two in a process do not mix. */
@@ -38,7 +38,7 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
 
   gauge("scanstream_streams_open", "Event streams that are open now", sources.openStreams);
   gauge("scanstream_channels_open", "Channels that at least one stream follows now", sources.openChannels);
-  const isBrokerUp = () => Number(sources.isBrokerUp() ?? 0);
+  const isBrokerUp = async () => Number(await sources.isBrokerUp());
   gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp, "min");
 
   const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");
@@ -94,8 +94,9 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   }
 
   /** `aggregator`: what the gauges of several processes are together. */
-  function gauge(name: string, help: string, read: () => number, aggregator: "sum" | "min" = "sum"): void {
-    const made: Gauge = new Gauge({ name, help, registers: [], aggregator, collect: () => made.set(read()) });
+  function gauge(name: string, help: string, read: () => number | Promise<number>, aggregator: "sum" | "min" = "sum") {
+    const collect = async () => made.set(await read());
+    const made: Gauge = new Gauge({ name, help, registers: [], aggregator, collect });
     registry.registerMetric(made);
   }
 }

@@ -1,4 +1,4 @@
-import type { Readiness, ReadinessReport } from "./dependencies.ts";
+import type { Readiness } from "./dependencies.ts";
 
 export interface ReadinessOptions {
   readonly pingDatabase: () => Promise<void>;
@@ -8,34 +8,33 @@ export interface ReadinessOptions {
 }
 
 export interface WatchedReadiness extends Readiness {
-  /** What the last check found; null before the first. */
-  isBrokerUp(): boolean | null;
+  /** Whether the broker answers now, asked anew: never what an earlier question found. Never rejects. */
+  isBrokerUp(): Promise<boolean>;
 }
 
-/** Asks the database and the broker. However many ask at a time, one question is under way. */
+/** Asks the database and the broker. However many ask at a time, one question to each is under way. */
 export function createReadiness(options: ReadinessOptions): WatchedReadiness {
   const timeoutMs = options.timeoutMs ?? 2000;
-  let pending: Promise<Omit<ReadinessReport, "isDraining">> | null = null;
-  let isBrokerUp: boolean | null = null;
+  const isDatabaseUp = shared(() => answersWithin(options.pingDatabase, timeoutMs));
+  const isBrokerUp = shared(() => answersWithin(options.pingBroker, timeoutMs));
 
   return {
     async check() {
-      pending ??= ask().finally(() => {
-        pending = null;
-      });
-      return { ...(await pending), isDraining: options.isDraining() };
+      const [database, broker] = await Promise.all([isDatabaseUp(), isBrokerUp()]);
+      return { database, broker, isDraining: options.isDraining() };
     },
-    isBrokerUp: () => isBrokerUp,
+    isBrokerUp,
   };
+}
 
-  async function ask(): Promise<Omit<ReadinessReport, "isDraining">> {
-    const [database, broker] = await Promise.all([
-      answersWithin(options.pingDatabase, timeoutMs),
-      answersWithin(options.pingBroker, timeoutMs),
-    ]);
-    isBrokerUp = broker;
-    return { database, broker };
-  }
+function shared(ask: () => Promise<boolean>): () => Promise<boolean> {
+  let pending: Promise<boolean> | null = null;
+  return () => {
+    pending ??= ask().finally(() => {
+      pending = null;
+    });
+    return pending;
+  };
 }
 
 async function answersWithin(ping: () => Promise<void>, timeoutMs: number): Promise<boolean> {

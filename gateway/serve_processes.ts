@@ -15,9 +15,10 @@ import { createJoinedMetrics, type Line, type ToSupervisor, type ToWorker } from
  */
 export async function serveProcesses(io: GatewayIo, count: number): Promise<number> {
   if (cluster.isWorker) return serveShare(io);
-  requireShared(parseConfig(io.env), count);
+  const config = parseConfig(io.env);
+  requireShared(config, count);
   const log = createPinoLog({ level: "info", write: (line) => io.terminal.write(line), pid: process.pid });
-  return new Supervisor(io, log).run(count);
+  return new Supervisor(io, log, config.drainDelaySeconds).run(count);
 }
 
 /** Each process would have a database or a broker of its own, and no event would reach the streams of the others. */
@@ -46,10 +47,16 @@ async function serveShare(io: GatewayIo): Promise<number> {
     onMessage: (listener) => void process.on("message", (message) => listener(message as ToWorker)),
   };
   const stop = new AbortController();
+  const hurry = new AbortController();
   line.onMessage(({ kind }) => {
     if (kind === "stop") stop.abort();
+    if (kind === "hurry") hurry.abort();
   });
-  const shared = { ...io, interrupted: AbortSignal.any([io.interrupted, stop.signal]) };
+  const shared = {
+    ...io,
+    interrupted: AbortSignal.any([io.interrupted, stop.signal]),
+    hurried: AbortSignal.any([io.hurried, hurry.signal]),
+  };
   return serve(shared, {
     pid: process.pid,
     joinMetrics: createJoinedMetrics(line),
@@ -57,15 +64,15 @@ async function serveShare(io: GatewayIo): Promise<number> {
   });
 }
 
-/** Longer than a worker's own drain; who is still there then will not go by itself. */
-const stopMs = 15_000;
+/** What a worker has after its delay; one that is still there then will not end by itself. */
+const stopMs = 5000;
 /** A worker that dies is replaced at once, one that keeps dying ever later. */
 const minRestartMs = 100;
 const maxRestartMs = 10_000;
 /** A worker that lived for so long has not died of what the last one died of. */
 const settledMs = 30_000;
-/** How long the metrics of a worker that is busy are waited for. */
-const metricsMs = 2000;
+/** How long the metrics of a worker are waited for; it may itself wait 2 s for a broker that is silent. */
+const metricsMs = 3000;
 /** What a worker that was killed before it could listen leaves the command with: a bug of ours. */
 const killedExitCode = 4;
 
@@ -74,11 +81,13 @@ class Supervisor {
   readonly #log: Log;
   readonly #workers = new Set<Worker>();
   readonly #restarts = new Set<ReturnType<typeof setTimeout>>();
+  readonly #drainDelaySeconds: number;
   #restartMs = minRestartMs;
 
-  constructor(io: GatewayIo, log: Log) {
+  constructor(io: GatewayIo, log: Log, drainDelaySeconds: number) {
     this.#io = io;
     this.#log = log;
+    this.#drainDelaySeconds = drainDelaySeconds;
   }
 
   async run(count: number): Promise<number> {
@@ -142,9 +151,15 @@ class Supervisor {
     const workers = [...this.#workers];
     const gone = Promise.all(workers.map((worker) => once(worker, "exit")));
     for (const worker of workers) say(worker, { kind: "stop" });
-    const late = setTimeout(() => {
-      for (const worker of this.#workers) worker.process.kill("SIGKILL");
-    }, stopMs);
+    void aborted(this.#io.hurried).then(() => {
+      for (const worker of workers) say(worker, { kind: "hurry" });
+    });
+    const late = setTimeout(
+      () => {
+        for (const worker of this.#workers) worker.process.kill("SIGKILL");
+      },
+      this.#drainDelaySeconds * 1000 + stopMs,
+    );
     await gone;
     clearTimeout(late);
   }

@@ -6,6 +6,7 @@ import { executeAdmin, type AdminArguments, type AdminOperation } from "./admin_
 import { createApp } from "./app.ts";
 import { answerClientErrors } from "./client_errors.ts";
 import { ConfigError } from "./config.ts";
+import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { WebAssets } from "./dependencies.ts";
 import { openGatewayParts, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
 import { hasCode } from "./local_state.ts";
@@ -25,7 +26,7 @@ export interface RunningGateway {
   readonly parts: GatewayParts;
   /** An administrative operation on this gateway's database. */
   admin(operation: AdminOperation, args: AdminArguments): Promise<unknown>;
-  /** Stops accepting, closes the streams one by one, then lets go of everything. A second call waits for the first. */
+  /** Closes the port, then the streams one by one, then releases everything. A second call waits for the first. */
   stop(options?: StopOptions): Promise<void>;
 }
 
@@ -33,10 +34,6 @@ interface StopOptions {
   /** How long the closing of streams is spread. Default 3,000. */
   readonly drainMs?: number;
 }
-
-const defaultDrainMs = 3000;
-/** After the streams are gone, for requests that are still being answered. */
-const answerGraceMs = 2000;
 
 /**
  * Starts the gateway on Node. Keeps nothing global and listens to no signal, so that several run in one process.
@@ -76,14 +73,13 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
 }
 
 async function stop(parts: GatewayParts, servers: readonly Server[], drainMs: number): Promise<void> {
-  const draining = parts.drain(drainMs);
   const closed = servers.map((server) => new Promise<void>((done) => server.close(() => done())));
-  for (const server of servers) server.closeIdleConnections();
-  await draining;
   for (const server of servers) server.closeIdleConnections();
   const late = setTimeout(() => {
     for (const server of servers) server.closeAllConnections();
-  }, answerGraceMs);
+  }, drainMs + answerGraceMs);
+  await parts.drain(drainMs);
+  for (const server of servers) server.closeIdleConnections();
   await Promise.all(closed);
   clearTimeout(late);
   await parts.close();

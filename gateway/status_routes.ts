@@ -37,7 +37,10 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
   return routes;
 }
 
-/** Directly from this machine. A proxy on the same machine speaks for others, and says so. */
+/**
+ * From this machine, and not from a proxy that says for whom it speaks. One that says nothing (nginx, unless it is told
+ * to) cannot be told apart: a deployment behind such a proxy needs METRICS_PORT.
+ */
 function isLocal(address: string | null, headers: Headers): boolean {
   if (address === null || !/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return false;
   return !["forwarded", "x-forwarded-for", "x-real-ip", "via"].some((name) => headers.has(name));

@@ -38,12 +38,12 @@ export function createEnvironmentReader(environment: Environment) {
     return bounds.fallback;
   }
 
-  function seconds(name: string, fallback: number): number {
+  function seconds(name: string, fallback: number, { least = "above 0" }: { least?: "0" | "above 0" } = {}): number {
     const value = text(name);
     if (value === null) return fallback;
     const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
-    if (number > 0 && number <= maxSeconds) return number;
-    report(`${name}: expected a number of seconds above 0 and at most ${maxSeconds}`);
+    if (number <= maxSeconds && (number > 0 || (number === 0 && least === "0"))) return number;
+    report(`${name}: expected a number of seconds ${least === "0" ? "from 0 to" : "above 0 and at most"} ${maxSeconds}`);
     return fallback;
   }
 

@@ -24,7 +24,7 @@ export async function startGatewayServer(backends: Backends, options: GatewaySer
   const token = await backends.sign(0);
   const server = await startProcess({
     command: commandOf(variant, nodeArgs),
-    env: { ...backends.environment, HOST: "127.0.0.1", PORT: "0", ...env },
+    env: { ...backends.environment, HOST: "127.0.0.1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...env },
     cwd: folder,
     until: /listens on http:\/\/127\.0\.0\.1:(\d+)/,
   });

@@ -52,6 +52,25 @@ test("S7: SIGTERM tells each stream when to come back, closes it, and ends with 
   await expect(fetch(`${leaving.url}/healthz`)).rejects.toThrow();
 });
 
+test("after SIGTERM it says that it is not ready for DRAIN_DELAY_SECONDS, and serves on; a second one ends that", async () => {
+  const leaving = await startDenoGateway({
+    ...backends.processEnvironment,
+    ...smallBounds,
+    DRAIN_DELAY_SECONDS: "600",
+  });
+  const there = { ...underTest, url: leaving.url };
+  void leaving.stop();
+  const status = async () => (await fetch(`${leaving.url}/readyz`, { headers: { connection: "close" } })).status;
+  await expect.poll(status, { timeout: 5000 }).toBe(503);
+  const scan = await createScan(there);
+  const stream = await openStream(there, scan.event_stream, keyOf(there.tenant));
+  await stream.until(": open");
+  expect(await status()).toBe(503);
+  const stopped = leaving.stop();
+  expect(await stream.untilEnd()).toContain(": close drain");
+  expect(await stopped).toBe(0);
+});
+
 test("a wrong variable ends it with 2 and its name, never its value", async () => {
   const wrong = { ...backends.processEnvironment, EVENTSTREAM_HEARTBEAT_SECONDS: "seventeen" };
   await expect(startDenoGateway(wrong)).rejects.toThrow(/ended with 2 .*\n.*EVENTSTREAM_HEARTBEAT_SECONDS: expected/);

@@ -11,13 +11,13 @@ const recheckMs = 30_000;
 
 interface FakeStream {
   readonly principal: AuthoritySubject;
-  openedMs: number;
+  checkedMs: number;
   readonly closed: { readonly reason: string; readonly atMs: number }[];
 }
 
 function createStream(id: string, kind: "user" | "api_key" = "user"): FakeStream {
   const closed: FakeStream["closed"] = [];
-  return { principal: { kind, id }, openedMs: Date.now(), closed };
+  return { principal: { kind, id }, checkedMs: Date.now(), closed };
 }
 
 /** A tenant whose streams leave it when they are closed, as open streams do. */
@@ -92,6 +92,47 @@ test("recheck closes a revoked stream within the interval although the answer is
   await vi.advanceTimersByTimeAsync(2 * recheckMs);
   expect(stream.closed).toHaveLength(1);
   expect((stream.closed[0]?.atMs ?? Infinity) - revokedAtMs).toBeLessThan(recheckMs);
+});
+
+test("recheck counts from when a stream's authority was checked, also of one that comes later than others", async () => {
+  const askedMs: number[] = [];
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    askedMs.push(Date.now() - 1_000_000);
+    return new Set(subjects);
+  });
+  const tenant = createTenant([createStream("ada")]);
+  recheck.watch(tenant);
+  await vi.advanceTimersByTimeAsync(10_000);
+  // Its authority was checked 14 s ago: the broker took so long.
+  const late = { ...createStream("grace"), checkedMs: Date.now() - 14_000 };
+  tenant.add(late);
+  recheck.admit(tenant, late);
+  await vi.advanceTimersByTimeAsync(4001);
+  expect(askedMs).toEqual([14_000]);
+  // One that was checked just now changes nothing.
+  const fresh = createStream("joan");
+  tenant.add(fresh);
+  recheck.admit(tenant, fresh);
+  await vi.advanceTimersByTimeAsync(18_000);
+  expect(askedMs).toEqual([14_000, 32_000]);
+});
+
+test("recheck: a stream that comes while a question is asked is in the next one in time", async () => {
+  const askedMs: number[] = [];
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    askedMs.push(Date.now() - 1_000_000);
+    await new Promise((resolve) => setTimeout(resolve, 8000));
+    return new Set(subjects);
+  });
+  const tenant = createTenant([createStream("ada")]);
+  recheck.watch(tenant);
+  await vi.advanceTimersByTimeAsync(20_000);
+  const late = { ...createStream("grace"), checkedMs: Date.now() - 15_000 };
+  tenant.add(late);
+  recheck.admit(tenant, late);
+  await vi.advanceTimersByTimeAsync(10_000);
+  // At once after the answer to the first.
+  expect(askedMs).toEqual([18_000, 26_001]);
 });
 
 test("recheck keeps streams while the answer is away, and closes them after two to three intervals", async () => {

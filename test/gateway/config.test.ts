@@ -25,6 +25,7 @@ test("an empty environment is the embedded default", () => {
     auth: { kind: "local", tenantClaim: "tenant_id" },
     streamTokenSecret: null,
     corsOrigins: [],
+    drainDelaySeconds: 5,
     bounds: {
       heartbeatSeconds: 15,
       recheckSeconds: 30,
@@ -48,6 +49,7 @@ const cases: readonly (readonly [name: string, good: readonly string[], bad: rea
   ["EVENTSTREAM_CACHE_DB", ["0", "2", "15"], ["-1", "two", "1.5"]],
   ["EVENTSTREAM_HEARTBEAT_SECONDS", ["1", "0.5", "2000000"], ["0", "-1", "15s", "2000001", "Infinity"]],
   ["EVENTSTREAM_RECHECK_SECONDS", ["1", "30"], ["0", "never"]],
+  ["DRAIN_DELAY_SECONDS", ["0", "0.5", "5", "2000000"], ["-1", "5s", "2000001"]],
   ["EVENTSTREAM_MAX_BUFFER_BYTES", ["1", "1048576"], ["0", "1.5", "1MB", "-1"]],
   ["EVENTSTREAM_MAX_STREAMS", ["1", "50000"], ["0", "many"]],
   ["EVENTSTREAM_MAX_STREAMS_PER_TENANT", ["1"], ["0", ""].filter((value) => value !== "")],

@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { base64url, exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -209,6 +209,26 @@ describe("remote keys", () => {
 
   const tokenOf = (by: IssuerKey) =>
     sign({ ...goodClaims, exp: nowSeconds + 86_400 }, { header: { kid: by.kid }, key: by.privateKey });
+
+  test("are read no further than their bound, however long the issuer goes on", async () => {
+    const remote = await startIssuer(key);
+    let sentBytes = 0;
+    server?.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
+      const chunk = Buffer.alloc(65_536, " ");
+      const send = () => {
+        while (!response.destroyed && sentBytes < 256 * 1_048_576) {
+          sentBytes += chunk.byteLength;
+          if (!response.write(chunk)) return void response.once("drain", send);
+        }
+        response.end();
+      };
+      response.writeHead(200, { "content-type": "application/json" });
+      send();
+    });
+    await expect(remote.verify(await tokenOf(key))).rejects.toMatchObject({ code: "unavailable" });
+    // What the sockets hold beside the mebibyte that is read.
+    expect(sentBytes).toBeLessThan(32 * 1_048_576);
+  });
 
   test("are fetched once for all who wait, and kept", async () => {
     const remote = await startIssuer(key);

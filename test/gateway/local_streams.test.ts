@@ -351,6 +351,28 @@ test("S4: an expired principal opens nothing", async () => {
   expect(server.streams.stats()).toEqual(nothing);
 });
 
+test("S4: a stream that waited for the broker is closed as soon after its authority ended as one that did not", async () => {
+  const authority = createAuthority();
+  const { subscriber, confirm } = createSlowBroker();
+  const recheckSeconds = 2;
+  await using server = await startStreamServer({
+    subscriber,
+    authority,
+    bounds: { recheckSeconds },
+    // The latest moment at which a check may begin.
+    random: () => 0.999,
+  });
+  const client = await server.send();
+  await vi.waitFor(() => expect(server.streams.stats()).toMatchObject({ subscriptions: 1 }));
+  // Checked a moment ago, and ended now.
+  const endedMs = performance.now();
+  authority.revoked.add("ada");
+  setTimeout(confirm, recheckSeconds * 500);
+  await client.until(() => client.isComplete());
+  expect(client.body()).toBe(`${head}: close revoked\n\n`);
+  expect(performance.now() - endedMs).toBeLessThan(recheckSeconds * 700);
+});
+
 test("S6: a tenant's bound refuses one more with 429, and a place that is free again is given again", async () => {
   const counted = createMetrics();
   await using server = await startStreamServer({ bounds: { maxStreamsPerTenant: 3 }, metrics: counted.metrics });

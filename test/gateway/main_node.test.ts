@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { runAdmin } from "../../gateway/admin.ts";
 import { ConfigError } from "../../gateway/config.ts";
+import { Interruption } from "../../gateway/draining.ts";
 import { serve } from "../../gateway/main_node.ts";
 import { migrateCommand } from "../../gateway/migrate.ts";
 import { requireMigrated } from "../../gateway/require_migrated.ts";
@@ -33,7 +34,7 @@ afterAll(async () => {
 });
 
 function createIo(env: Readonly<Record<string, string>>) {
-  const interruption = new AbortController();
+  const interruption = new Interruption();
   const written = { stdout: "", terminal: "" };
   const listening = Promise.withResolvers<string>();
   const io = {
@@ -44,9 +45,10 @@ function createIo(env: Readonly<Record<string, string>>) {
       if (url !== undefined) listening.resolve(url);
     },
     terminal: { write: (text: string) => void (written.terminal += text) },
-    interrupted: interruption.signal,
+    interrupted: interruption.interrupted,
+    hurried: interruption.hurried,
   };
-  return { io, written, listening: listening.promise, interrupt: () => interruption.abort() };
+  return { io, written, listening: listening.promise, interrupt: () => void interruption.receive("SIGINT") };
 }
 
 test("says where it listens, serves, and leaves with 0 when interrupted", async () => {
@@ -92,11 +94,12 @@ describe("a real database", () => {
     });
 
     for (const url of [bare.ownerUrl, bare.appUrl]) {
-      const { io, listening, interrupt } = createIo({ PORT: "0", DATABASE_URL: url, ...secret });
+      const { io, written, listening, interrupt } = createIo({ PORT: "0", DATABASE_URL: url, ...secret });
       const served = serve(io);
       const status = async (authorization: string) =>
         (await fetch(`${await listening}/api/v1/scans`, { headers: { authorization } })).status;
       expect(await status(`Api-Key ${key.api_key}`)).toBe(200);
+      expect(written.terminal).toMatch(/"level":"warn".*METRICS_PORT/);
       expect(await status(`Bearer ${token.access_token}`)).toBe(200);
       expect(await status(`Bearer ${stranger.access_token}`)).toBe(403);
       interrupt();

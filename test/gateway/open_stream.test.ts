@@ -173,6 +173,23 @@ test("a client that takes some of what waits now and then is not closed; one tha
   expect(trickling.written).toHaveLength(1);
 });
 
+test("what a client takes is seen although its sink counts the framing of what waits", async () => {
+  const { broker, open, closed } = setUp();
+  const sink = await open();
+  const framingBytes = 6;
+  sink.waitingBytes = 1000;
+  sink.write = (chunk) => (sink.waitingBytes += chunk.byteLength + framingBytes);
+  for (let second = 1; second <= 300; second += 1) {
+    await sendEvent(broker, channel, "job.delta", { n: second });
+    await vi.advanceTimersByTimeAsync(1000);
+    // Less than the framing of what came meanwhile.
+    if (second % 50 === 0) sink.waitingBytes -= 40 * framingBytes;
+  }
+  expect(closed).toEqual([]);
+  await vi.advanceTimersByTimeAsync(70_000);
+  expect(closed).toEqual(["slow"]);
+});
+
 test("a closed stream's last bytes have two seconds, then the connection is destroyed", async () => {
   const { streams, open } = setUp();
   const sink = await open({ ...user, expiresAtMs: Date.now() + 1000 });

@@ -29,6 +29,7 @@ beforeAll(async () => {
   const { publicJwk } = await createIssuerKey();
   env = {
     PORT: "0",
+    DRAIN_DELAY_SECONDS: "0",
     DATABASE_URL: database.ownerUrl,
     REDIS_URL: redis.url,
     STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
@@ -125,7 +126,7 @@ test("serves on one port with several processes, whose metrics and streams add u
   // Whichever process answers the scrape.
   for (let scrape = 0; scrape < 3; scrape += 1) {
     expect(await metric(url, "scanstream_streams_open")).toBe(4);
-    expect(await metric(url, "scanstream_broker_up")).toBeLessThanOrEqual(1);
+    expect(await metric(url, "scanstream_broker_up")).toBe(1);
   }
   // Two upstream subscriptions of one channel: each process has its own.
   expect(await metric(url, "scanstream_channels_open")).toBe(2);
@@ -147,6 +148,47 @@ test("serves on one port with several processes, whose metrics and streams add u
   expect(await served.exit).toEqual([0, null]);
   expect(served.written.stdout).toBe(`The gateway listens on ${url}\n`);
 });
+
+test("scanstream_broker_up is 1 from the start and follows the broker, although nobody asks whether it is ready", async () => {
+  const broker = await startRedis();
+  const served = startServe("2", { ...env, REDIS_URL: broker.url });
+  const url = await served.listening;
+  await served.logged(/("listening"[^]*){2}/);
+  const { event_stream: path } = await createScan(url);
+  const streams = [await openStream(url, path), await openStream(url, path)];
+  expect(await metric(url, "scanstream_broker_up")).toBe(1);
+  broker.freeze();
+  expect(await metric(url, "scanstream_broker_up")).toBe(0);
+  // No process is left out because its broker does not answer.
+  expect(await metric(url, "scanstream_streams_open")).toBe(2);
+  broker.thaw();
+  await expect.poll(() => metric(url, "scanstream_broker_up"), { timeout: 5000 }).toBe(1);
+  await broker.stop("SIGKILL");
+  await expect.poll(() => metric(url, "scanstream_broker_up"), { timeout: 5000 }).toBe(0);
+  await Promise.all(streams.map((stream) => stream.text()));
+  served.child.kill("SIGTERM");
+  expect(await served.exit).toEqual([0, null]);
+}, 60_000);
+
+test("SIGTERM makes every process not ready while all of them serve on; the second one ends the delay", async () => {
+  const served = startServe("2", { ...env, DRAIN_DELAY_SECONDS: "600" });
+  const url = await served.listening;
+  await served.logged(/("listening"[^]*){2}/);
+  const { event_stream: path } = await createScan(url);
+  served.child.kill("SIGTERM");
+  await served.logged(/("draining"[^]*){2}/);
+  const statuses: number[] = [];
+  while (statuses.length < 4) {
+    statuses.push((await fetch(`${url}/readyz`, { headers: { connection: "close" } })).status);
+  }
+  expect(statuses).toEqual([503, 503, 503, 503]);
+  const streams = [await openStream(url, path), await openStream(url, path)];
+  const startedMs = Date.now();
+  served.child.kill("SIGTERM");
+  for (const stream of streams) expect(await stream.text()).toContain(": close drain");
+  expect(await served.exit).toEqual([0, null]);
+  expect(Date.now() - startedMs).toBeLessThan(5500);
+}, 30_000);
 
 test("a process that dies is replaced, and the others stay", async () => {
   const served = startServe("2", env);

@@ -67,6 +67,19 @@ test("a broker that is away: not ready", async () => {
   expect(await (await gateway.request("/metrics")).text()).toMatch(/^scanstream_broker_up 0$/m);
 });
 
+test("scanstream_broker_up follows the broker, without a readiness check", async () => {
+  let isAway = false;
+  const memory = createMemoryBroker();
+  const broker: Broker = { ...memory, ping: () => (isAway ? away() : memory.ping()) };
+  gateway = await startTestGateway({}, { database: shared.database, broker });
+  const isUp = async () => /^scanstream_broker_up (\d)$/m.exec(await (await gateway.request("/metrics")).text())?.[1];
+  expect(await isUp()).toBe("1");
+  isAway = true;
+  expect(await isUp()).toBe("0");
+  isAway = false;
+  expect(await isUp()).toBe("1");
+});
+
 test("a check that never answers is over in time, and asked once however many wait", async () => {
   let pings = 0;
   const broker: Broker = {
@@ -104,6 +117,18 @@ test("metrics count what happened, by route template", async () => {
   expect(text).toMatch(/^process_resident_memory_bytes \d/m);
   for (const secret of [scan.id, gateway.acme.id, gateway.acme.apiKey]) expect(text).not.toContain(secret);
 });
+
+test.each(["/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json", "/docs", "/api/v1/scans", "/nothing"])(
+  "HEAD %s is answered as GET is, without a body",
+  async (path) => {
+    gateway = await startTestGateway({}, { database: shared.database });
+    const as = `Api-Key ${gateway.acme.apiKey}`;
+    const answers = await Promise.all(["GET", "HEAD"].map((method) => gateway.request(path, { as, method })));
+    const [get, head] = answers.map(({ status, headers }) => ({ status, type: headers.get("content-type") }));
+    expect(head).toEqual(get);
+    expect(await answers[1]?.text()).toBe("");
+  },
+);
 
 test("metrics are for this machine: a proxy's request is refused", async () => {
   gateway = await startTestGateway({}, { database: shared.database });

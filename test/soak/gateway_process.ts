@@ -45,7 +45,13 @@ export async function startGatewayProcess({ environment, cwd }: GatewayProcessOp
   const child = fork(join(root, "scanstream.ts"), ["serve"], {
     cwd,
     execArgv: ["--expose-gc", "--import", join(import.meta.dirname, "inside.ts")],
-    env: { PATH: process.env["PATH"], ...allocatorSettings(), ...environment, METRICS_PORT: "0" },
+    env: {
+      PATH: process.env["PATH"],
+      ...allocatorSettings(),
+      DRAIN_DELAY_SECONDS: "0",
+      ...environment,
+      METRICS_PORT: "0",
+    },
     silent: true,
   });
   const exited = once(child, "exit").then(([code]) => code as number | null);

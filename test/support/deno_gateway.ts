@@ -11,8 +11,8 @@ export interface DenoGateway {
   readonly url: string;
   /** Everything that was said. */
   readonly output: () => string;
-  /** Sends SIGTERM and resolves with the exit code. */
-  stop(): Promise<number | null>;
+  /** Sends SIGTERM, or the given signal, and resolves with the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /** What it may do, and nothing else; `docs/deploy.md` says the same. Packages look for variables of their own: they find none. */
@@ -21,7 +21,7 @@ export const denoPermissions = [
   "--allow-net",
   "--allow-env=HOST,PORT,METRICS_PORT,DATABASE_URL,REDIS_URL,UPSTASH_REDIS_REST_URL,UPSTASH_REDIS_REST_TOKEN," +
     "EVENTSTREAM_CACHE_DB,AUTH_JWKS_URL,AUTH_JWKS,AUTH_ISSUER,AUTH_AUDIENCE,AUTH_TENANT_CLAIM,STREAM_TOKEN_SECRET," +
-    "CORS_ORIGINS,EVENTSTREAM_HEARTBEAT_SECONDS,EVENTSTREAM_RECHECK_SECONDS,EVENTSTREAM_MAX_BUFFER_BYTES," +
+    "CORS_ORIGINS,DRAIN_DELAY_SECONDS,EVENTSTREAM_HEARTBEAT_SECONDS,EVENTSTREAM_RECHECK_SECONDS,EVENTSTREAM_MAX_BUFFER_BYTES," +
     "EVENTSTREAM_MAX_STREAMS,EVENTSTREAM_MAX_STREAMS_PER_TENANT,EVENTSTREAM_MAX_LIFETIME_SECONDS",
   "--ignore-env",
   "--allow-read=dist/web",
@@ -32,7 +32,7 @@ export async function startDenoGateway(environment: Readonly<Record<string, stri
   const args = ["run", "--no-lock", "--no-check", ...denoPermissions, "gateway/main_deno.ts"];
   const child = spawn(denoProgram(), args, {
     cwd: root,
-    env: { PATH: process.env["PATH"], NO_COLOR: "1", PORT: "0", ...environment },
+    env: { PATH: process.env["PATH"], NO_COLOR: "1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";
@@ -50,8 +50,8 @@ export async function startDenoGateway(environment: Readonly<Record<string, stri
   return {
     url,
     output: () => said,
-    async stop() {
-      child.kill("SIGTERM");
+    async stop(signal = "SIGTERM") {
+      child.kill(signal);
       return exited;
     },
   };
