@@ -2,6 +2,7 @@ import { catalog } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { attestationLine } from "./disposition.ts";
 import { benchmarkVersion } from "./benchmark_rules.ts";
+import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const statuses = {
@@ -28,7 +29,7 @@ export const ocsfFormat: ReportFormat = {
     const events = report.checks.flatMap((check) =>
       check.findings.map((finding) => toEvent(check, finding, { report, toolVersion: options.toolVersion })),
     );
-    return `${JSON.stringify(events, null, 2)}\n`;
+    return `${toJson(events, 2)}\n`;
   },
 };
 
