@@ -26,8 +26,20 @@ export function findingLine(finding: Finding): string {
   return `${finding.status}${reason}: ${finding.detail}${marksOf(finding)}`;
 }
 
+/**
+ * What a finding's sentence says beside `expected` and `actual`, for reports that show these two by themselves: its note,
+ * mostly nothing; the whole sentence where it does not hold them word for word.
+ */
+export function noteOf({ expected, actual, detail }: Finding): string {
+  const shown = `expected ${expected}, found ${actual}`.replaceAll(/[\p{Cc}\s]+/gu, " ");
+  const start = detail.indexOf(shown);
+  if (start === -1) return detail;
+  const rest = detail.slice(start + shown.length);
+  return rest === "." ? "" : rest.replace(/^: /, "");
+}
+
 /** What people decided about a finding, and how it compares with the baseline; empty for most. */
-function marksOf(finding: Finding): string {
+export function marksOf(finding: Finding): string {
   const waived = finding.waiver === null ? "" : ` [${waiverLine(finding.waiver)}]`;
   return `${waived}${finding.change === null ? "" : ` [${finding.change}]`}`;
 }
