@@ -1,7 +1,7 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../terminal.ts";
-import { attestationLine, marksOf, noteOf } from "./disposition.ts";
+import { attestationLine, findingMarks, noteOf, verdictOf } from "./disposition.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const severityOrder = { high: 0, medium: 1, low: 2 } as const;
@@ -63,10 +63,10 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
 }
 
 function findingText(finding: Finding): string {
-  const reason = finding.reason === null ? "" : ` (${finding.reason})`;
   const note = noteOf(finding);
   const texts = [finding.resource.name, finding.actual, ...(note === "" ? [] : [note])];
-  return `${finding.status}${reason} ${texts.map((text) => shorten(text, maxTextLength)).join(": ")}${marksOf(finding)}`;
+  const marks = findingMarks(finding).map((mark) => ` [${mark}]`);
+  return `${verdictOf(finding)} ${texts.map((text) => shorten(text, maxTextLength)).join(": ")}${marks.join("")}`;
 }
 
 function summary(report: Report, options: RenderOptions): string {
