@@ -5,6 +5,7 @@ export const htmlStyle = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 header, main, footer { max-width: 60rem; margin: 0 auto; padding: 1rem; }
+header { padding-bottom: 0; } main { padding-top: 0; }
 h1 { margin: 1rem 0 0; font-size: 1.7rem; }
 h2 { margin: 2rem 0 .5rem; font-size: 1.25rem; }
 h3 { margin: 0 0 .25rem; font-size: 1.05rem; }
@@ -33,7 +34,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .75rem; m
 .mark { padding: .25rem .6rem; border: 1px dashed var(--manual); border-radius: .4rem; }
 pre { margin: .5rem 0 0; white-space: pre-wrap; font: .9rem/1.45 ui-monospace, monospace; }
 @media (max-width: 40rem) {
-  body { font-size: .9rem; } header, main, footer { padding: .75rem; } section { padding: .6rem .75rem; }
+  body { font-size: .9rem; } header, main, footer { padding-inline: .75rem; } section { padding: .6rem .75rem; }
   h1 { font-size: 1.4rem; } h3 { font-size: 1rem; } .cards { gap: .4rem; } .cards li { padding: .4rem .6rem; } .cards b { font-size: 1.4rem; }
   th:nth-child(n+3), td:nth-child(n+3) { display: none; } td, th { padding: .3rem .4rem; }
   dl { grid-template-columns: 1fr; }

@@ -1,6 +1,6 @@
 import { catalog } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine } from "./disposition.ts";
+import { attestationLine, waiverLine } from "./disposition.ts";
 import { benchmarkVersion } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -66,7 +66,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
       : finding.change === "resolved"
         ? { status_id: 4, status: "Resolved" }
         : { status_id: 1, status: "New" }),
-    ...(finding.waiver === null ? {} : { comment: `Waived: ${finding.waiver.reason}` }),
+    ...(finding.waiver === null ? {} : { comment: waiverLine(finding.waiver) }),
     metadata: {
       version: "1.8.0",
       product: { name: "scanstream", vendor_name: "scanstream", version: toolVersion },

@@ -124,7 +124,11 @@ function waiverText(waiver: { readonly reason: string; readonly expires: string 
 }
 
 function toRelativeUri(report: Report, finding: Finding): string {
-  // Half a surrogate pair, which a provider's JSON may hold, has no URI: `encodeURIComponent` throws.
+  // Half a surrogate pair, which a provider's JSON may hold, has no URI: `encodeURIComponent` throws. Dots alone would
+  // lead to another folder.
   const parts = [hostOf(report), finding.resource.type, finding.resource.id];
-  return parts.map((part) => encodeURIComponent(part.toWellFormed())).join("/");
+  return parts
+    .map((part) => encodeURIComponent(part.toWellFormed()))
+    .map((part) => (/^\.{0,2}$/.test(part) ? `_${part}` : part))
+    .join("/");
 }

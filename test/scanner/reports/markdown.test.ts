@@ -92,8 +92,8 @@ function reportWith(text: string): Report {
   return { ...report, scan: { ...report.scan, org_url: text, id: text } };
 }
 
-describe("nothing in a name becomes markup, a link or a reference", () => {
-  test.each(references)("%j", (text) => {
+describe("a name in Markdown", () => {
+  test.each(references)("%j becomes no markup, no link and no reference", (text) => {
     const markdown = renderAs("markdown", reportWith(text));
     expect(markdown).not.toMatch(/[<>]/);
     for (const word of wordsOf(markdown)) {

@@ -8,6 +8,7 @@ interface Result {
   readonly kind: string;
   readonly level: string;
   readonly message: { readonly text: string };
+  readonly locations: readonly { readonly physicalLocation: { readonly artifactLocation: { readonly uri: string } } }[];
   readonly partialFingerprints: Readonly<Record<string, string>>;
   readonly suppressions?: readonly { readonly justification: string }[];
 }
@@ -40,6 +41,18 @@ test.each(["PASS", "MANUAL"] as const)("an org whose findings are all %s has an 
   const { results, tool } = runOf(aReport([aCheckResult({ findings: [aFinding({ status })] })]));
   expect(results).toEqual([]);
   expect(tool.driver.rules).toHaveLength(1);
+});
+
+test.each([
+  ["..", "acme.okta.com/policy/_.."],
+  [".", "acme.okta.com/policy/_."],
+  ["", "acme.okta.com/policy/_"],
+  ["a/../../b", "acme.okta.com/policy/a%2F..%2F..%2Fb"],
+  ["\ud800", "acme.okta.com/policy/%EF%BF%BD"],
+])("a resource called %j stands at %s", (id, uri) => {
+  const finding = aFinding({ resource: { type: "policy", id, name: id } });
+  const { results } = runOf(aReport([aCheckResult({ findings: [finding] })]));
+  expect(results[0]?.locations[0]?.physicalLocation.artifactLocation.uri).toBe(uri);
 });
 
 test("a waived failure is a suppressed result with its reason", () => {
