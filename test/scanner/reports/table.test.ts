@@ -60,6 +60,13 @@ test("what a check expects is said once, and each open resource with what was fo
   ]);
 });
 
+test("a sentence that says something else than what was expected and found is shown whole", () => {
+  const detail = "The provider did not answer within 30 seconds.";
+  expect(linesOf([aCheckResult({ findings: [aFinding({ detail })] })], 80)).toContain(
+    `       FAIL Default Policy: 120 minutes: The provider did not answer within 30`,
+  );
+});
+
 test("colour changes nothing but the colour", () => {
   const plain = linesOf(checks, 80).join("\n");
   expect(
