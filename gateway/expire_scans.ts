@@ -56,8 +56,6 @@ export function startExpiring(options: ExpiryOptions): () => void {
   let isStopped = false;
   const runIn = (ms: number) => {
     timer = setTimeout(() => void run(), ms);
-    // Deno's timers are numbers, and its gateway ends with `Deno.exit`.
-    if (typeof timer === "object") timer.unref();
   };
   const run = async () => {
     await expireScans({ ...options, olderThanMinutes: staleMinutes });

@@ -18,6 +18,7 @@ import { ConfigError, type GatewayConfig } from "./config.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Dependencies, WebAssets } from "./dependencies.ts";
 import { createDocs } from "./docs/create_docs.ts";
+import { findEndedScans } from "./features/scans/channels.ts";
 import { startExpiring } from "./expire_scans.ts";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "./jwt.ts";
 import { createLocalStreams, type LocalStreams } from "./local_streams.ts";
@@ -114,6 +115,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const streams = createLocalStreams({
     subscriber: broker,
     authority: createAuthorityCheck(database),
+    findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
     bounds: config.bounds,
     metrics: metrics.streams,
     log,

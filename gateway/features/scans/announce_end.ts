@@ -26,7 +26,7 @@ const defaultWaitMs = 3000;
 
 /**
  * Publishes `scan.end`: called by whatever made the scan terminal, and by nothing else. Never rejects. Where no attempt
- * reaches the broker, the streams learn of the end when they are checked the next time (`ended_recheck.ts`).
+ * reaches the broker, the streams learn of the end when they are checked the next time (`authority_recheck.ts`).
  */
 export async function announceEnd(scan: EndedScan, options: AnnounceEndOptions): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
