@@ -123,6 +123,15 @@ export const faults: readonly Mutation[] = [
     test: "whichever single answer is lost",
   },
   {
+    mistake: "a stream whose terminal event was lost waits until its lifetime ends",
+    holds: ["S2"],
+    file: "gateway/authority_recheck.ts",
+    find: 'if (stream.channels.every((channel) => ended.has(channel))) stream.close("ended");',
+    replace: "void stream;",
+    testFile: "test/gateway/ended_streams.test.ts",
+    test: "a stream whose scan ended while the broker",
+  },
+  {
     mistake: "the gateway stores an end and publishes none",
     holds: [badNetwork],
     file: "gateway/features/scans/routes.ts",
