@@ -5,12 +5,15 @@ export function encodeEventFrame(event: EncodedEvent): string {
   return `event: ${event.type}\ndata: ${event.data}\n\n`;
 }
 
-/** A line that every client ignores: heartbeats, and the reason of a close. Line breaks in it would start a new field. */
+/**
+ * A line that every client ignores: heartbeats, and the reason of a close. Line breaks in it would start a new field. No
+ * blank line follows: only an event ends with one, because several clients make an empty message of a block without data.
+ */
 export function encodeComment(text: string): string {
-  return `: ${text.replace(/[\r\n\0]+/g, " ")}\n\n`;
+  return `: ${text.replace(/[\r\n\0]+/g, " ")}\n`;
 }
 
-/** How long a client waits before it reconnects, in whole milliseconds. */
+/** How long a client waits before it reconnects, in whole milliseconds. It counts as soon as the line was read. */
 export function encodeRetry(retryMs: number): string {
   return `retry: ${Math.round(retryMs)}\n`;
 }
