@@ -29,13 +29,25 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
       "GET /api/v1/zones: id, status, usage",
     ],
   },
-  evaluate: ({ api_tokens: tokens, network_zones: zones }) =>
-    judgeList(tokens, {
+  evaluate({
+    api_tokens: tokens,
+    network_zones: zones = missing("provider_error", "The network zones were not asked for."),
+  }) {
+    const byId = new Map<unknown, JsonObject>();
+    // Of two with one id the first counts.
+    for (const zone of listed(zones).toReversed()) byId.set(zone["id"], zone);
+    return judgeList(tokens, {
       expected,
-      each: (token) => judgeToken(token, zones ?? missing("provider_error", "The network zones were not asked for.")),
+      each: (token) => judgeToken(token, { evidence: zones, byId }),
       none: () => [pass({ resource: null, expected }, "no API token")],
-    }),
+    });
+  },
 });
+
+interface Zones {
+  readonly evidence: Evidence<JsonList>;
+  readonly byId: ReadonlyMap<unknown, JsonObject>;
+}
 
 function listed(evidence: Evidence<JsonList>): JsonList {
   return evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
@@ -49,7 +61,7 @@ function zoneIdsOf(token: JsonObject): readonly string[] | null {
   return connection.kind === "value" && connection.value === "ZONE" ? include.value : null;
 }
 
-function judgeToken(token: JsonObject, zones: Evidence<JsonList>): FindingDraft {
+function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
   const subject: Subject = { resource: resourceOf("api_token", token), expected };
   const connection = readText(token, "network.connection");
   if (connection.kind === "absent") return fail(subject, "no network restriction set");
@@ -63,7 +75,7 @@ function judgeToken(token: JsonObject, zones: Evidence<JsonList>): FindingDraft 
   return judgeZones(subject, include.value, zones);
 }
 
-function judgeZones(subject: Subject, ids: readonly string[], zones: Evidence<JsonList>): FindingDraft {
+function judgeZones(subject: Subject, ids: readonly string[], zones: Zones): FindingDraft {
   const sorted = textsInOrder(ids);
   const verdicts = sorted.map((id) => judgeZone(subject, id, zones));
   const worst =
@@ -73,8 +85,8 @@ function judgeZones(subject: Subject, ids: readonly string[], zones: Evidence<Js
   );
 }
 
-function judgeZone(subject: Subject, id: string, zones: Evidence<JsonList>): FindingDraft {
-  const zone = listed(zones).find((candidate) => candidate["id"] === id);
+function judgeZone(subject: Subject, id: string, { evidence: zones, byId }: Zones): FindingDraft {
+  const zone = byId.get(id);
   if (zone === undefined) {
     return zones.state === "missing" ? manualForMissing(subject, zones) : fail(subject, `the unknown zone ${id}`);
   }
