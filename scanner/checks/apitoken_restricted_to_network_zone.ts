@@ -3,7 +3,7 @@ import { defineCheck, type FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "./reading/activity.ts";
 import { fail, judgeList, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readText, readTexts, readWord, shown } from "./reading/fields.ts";
-import { textsInOrder } from "./reading/in_order.ts";
+import { firstTexts, textsInOrder } from "./reading/in_order.ts";
 import { nameOf, resourceOf } from "./reading/names.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
@@ -29,10 +29,7 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
       "GET /api/v1/zones: id, status, usage",
     ],
   },
-  evaluate({
-    api_tokens: tokens,
-    network_zones: zones = missing("provider_error", "The network zones were not asked for."),
-  }) {
+  evaluate({ api_tokens: tokens, network_zones: zones = notAsked }) {
     const byId = new Map<unknown, JsonObject>();
     // Of two with one id the first counts.
     for (const zone of listed(zones).toReversed()) byId.set(zone["id"], zone);
@@ -43,6 +40,8 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
     });
   },
 });
+
+const notAsked = missing<JsonList>("provider_error", "The network zones were not asked for.");
 
 interface Zones {
   readonly evidence: Evidence<JsonList>;
@@ -80,9 +79,7 @@ function judgeZones(subject: Subject, ids: readonly string[], zones: Zones): Fin
   const verdicts = sorted.map((id) => judgeZone(subject, id, zones));
   const worst =
     verdicts.find((draft) => draft.status === "FAIL") ?? verdicts.find((draft) => draft.status === "MANUAL");
-  return (
-    worst ?? pass(subject, `use only from ${ids.length === 1 ? "zone" : "zones"} ${sorted.slice(0, 5).join(", ")}`)
-  );
+  return worst ?? pass(subject, `use only from ${ids.length === 1 ? "zone" : "zones"} ${firstTexts(sorted)}`);
 }
 
 function judgeZone(subject: Subject, id: string, { evidence: zones, byId }: Zones): FindingDraft {

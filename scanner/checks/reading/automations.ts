@@ -2,7 +2,7 @@ import type { JsonObject } from "../../artifacts.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { explicitActivityOf } from "./activity.ts";
 import { readNumber, readText, readTexts, shown } from "./fields.ts";
-import { textsInOrder } from "./in_order.ts";
+import { firstTexts } from "./in_order.ts";
 
 /** Of a USER_LIFECYCLE policy (when, and for whom) with one of its rules (what is done). */
 export interface JudgedAutomation {
@@ -76,9 +76,7 @@ function groupsPiece(policy: JsonObject): Piece {
   if (groups.kind === "unreadable") return unclear(`the groups ${groups.found}`);
   if (groups.kind === "absent" || groups.value.length === 0) return lacking("no groups");
   const rest = groups.value.length > 5 ? ` and ${groups.value.length - 5} more` : "";
-  return fine(
-    `for the ${groups.value.length === 1 ? "group" : "groups"} ${textsInOrder(groups.value).slice(0, 5).join(", ")}${rest}`,
-  );
+  return fine(`for the ${groups.value.length === 1 ? "group" : "groups"} ${firstTexts(groups.value)}${rest}`);
 }
 
 const disablingStatuses = new Set(["SUSPENDED", "DEACTIVATED", "DEPROVISIONED"]);

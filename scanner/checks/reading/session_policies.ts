@@ -3,7 +3,7 @@ import type { FindingDraft } from "../../check.ts";
 import { activityOf } from "./activity.ts";
 import { fail, judgeList, manual, manualForMissing, unreadable, type Subject } from "./drafts.ts";
 import { shown } from "./fields.ts";
-import { ruleAtPriorityOne, type DecidingRule } from "./rules.ts";
+import { ruleAtPriorityOne } from "./rules.ts";
 import { resourceOf } from "./names.ts";
 
 /** A finding for each active global session policy, by its active rule with priority 1. */
@@ -12,41 +12,41 @@ export function judgeSessionPolicies(
   expected: string,
   judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft,
 ): readonly FindingDraft[] {
-  const decidingRule = createDecidingRule();
+  // A list of rules is judged once, however many policies of one id share it.
+  const judged = new Map<Evidence<JsonList>, FindingDraft>();
+  const judgeOnce = (rules: Evidence<JsonList>) => {
+    const draft = judged.get(rules) ?? judgeRules(rules, { resource: null, expected }, judgeRule);
+    judged.set(rules, draft);
+    return draft;
+  };
   return judgeList(policies, {
     expected,
-    each: (item) => judgePolicy(item, { expected, judgeRule, decidingRule }),
+    each: (item) => judgePolicy(item, expected, judgeOnce),
     none: () => [fail({ resource: null, expected }, "no active global session policy")],
   });
 }
 
-interface PolicyJudge {
-  readonly expected: string;
-  readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
-  readonly decidingRule: (rules: Evidence<JsonList>) => DecidingRule;
-}
-
-/** Looked for once in a list of rules, however many policies of one id share it. */
-function createDecidingRule(): PolicyJudge["decidingRule"] {
-  const found = new Map<Evidence<JsonList>, DecidingRule>();
-  return (rules) => {
-    const known = rules.state === "obtained" ? rules.value : (rules.partial ?? []);
-    const deciding = found.get(rules) ?? ruleAtPriorityOne(known);
-    found.set(rules, deciding);
-    return deciding;
-  };
-}
-
 function judgePolicy(
   { policy, rules }: PolicyWithRules,
-  { expected, judgeRule, decidingRule }: PolicyJudge,
+  expected: string,
+  judgeOnce: (rules: Evidence<JsonList>) => FindingDraft,
 ): FindingDraft | null {
   const subject: Subject = { resource: resourceOf("policy", policy), expected };
   const activity = activityOf(policy);
   if (activity === "inactive") return null;
   if (activity === "unknown") return unreadable(subject, `the status ${shown(policy["status"])}`);
   if (rules === null) return manual(subject, "provider_error", "no answer about its rules");
-  const deciding = decidingRule(rules);
+  return { ...judgeOnce(rules), resource: subject.resource };
+}
+
+/** The verdict on a policy with these rules, without the policy that it is said of. */
+function judgeRules(
+  rules: Evidence<JsonList>,
+  subject: Subject,
+  judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft,
+): FindingDraft {
+  const known = rules.state === "obtained" ? rules.value : (rules.partial ?? []);
+  const deciding = ruleAtPriorityOne(known);
   const isWhole = rules.state === "obtained";
   if (deciding.kind === "value") {
     const draft = judgeRule(subject, deciding.value);
