@@ -74,10 +74,9 @@ export function createProcessIo(streams: StandardStreams, options: ProcessIoOpti
   };
 }
 
-/** `NO_COLOR` (https://no-color.org) wins over `FORCE_COLOR`, and both over the terminal; a variable that is empty is not set. */
+/** As Node itself decides: `FORCE_COLOR`, then `NO_COLOR` (https://no-color.org), then the terminal. Empty is not set. */
 function wantsColor(stream: { readonly isTTY: boolean }, env: CommandIo["env"]): boolean {
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
-  if (NO_COLOR !== "") return false;
   if (FORCE_COLOR !== "") return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
-  return stream.isTTY && TERM !== "dumb";
+  return NO_COLOR === "" && stream.isTTY && TERM !== "dumb";
 }

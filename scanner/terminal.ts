@@ -1,5 +1,6 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import type { Status } from "../shared/report.ts";
+import { toLine } from "../shared/text.ts";
 
 /** Where a person reads messages: stderr, so that a report on stdout stays alone there. */
 export interface Terminal {
@@ -18,5 +19,5 @@ export function paintStatus(text: string, status: Status, terminal: { readonly c
 
 /** Text of the provider must not steer the terminal: no control characters, no escape sequences, no bidi overrides. */
 export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, " ");
+  return toLine(stripVTControlCharacters(text), text.length);
 }
