@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -243,47 +242,6 @@ describe("scan", () => {
     expect(report.checks).toHaveLength(29);
     expect(report.checks.filter(({ detail }) => !detail.includes("interrupted")).length).toBeGreaterThanOrEqual(3);
     expect(report.checks.filter(({ status }) => status === "MANUAL").length).toBeGreaterThan(5);
-  });
-});
-
-describe("colours", () => {
-  test.each([
-    ["no terminal", {}, [], false],
-    ["FORCE_COLOR=1", { FORCE_COLOR: "1" }, [], true],
-    ["FORCE_COLOR=true", { FORCE_COLOR: "true" }, [], true],
-    ["FORCE_COLOR=0", { FORCE_COLOR: "0" }, [], false],
-    ["FORCE_COLOR that is empty", { FORCE_COLOR: "" }, [], false],
-    ["FORCE_COLOR on a dumb terminal", { FORCE_COLOR: "1", TERM: "dumb" }, [], true],
-    ["FORCE_COLOR and NO_COLOR, as Node decides it", { NO_COLOR: "1", FORCE_COLOR: "1" }, [], true],
-    ["FORCE_COLOR=0 and NO_COLOR", { NO_COLOR: "1", FORCE_COLOR: "0" }, [], false],
-    ["--no-color and FORCE_COLOR", { FORCE_COLOR: "1" }, ["--no-color"], false],
-  ] as const)("with %s", async (_, env: Record<string, string>, args, isColored) => {
-    const file = join(folder.path, "coloured.json");
-    if (!existsSync(file)) await scan(await envOf(readOnly), "--check", "V-273187", "--save-artifacts", file);
-    const { stdout } = await runCommand(["evaluate", "--from-artifacts", file, ...args], {
-      cwd: folder.path,
-      env,
-    });
-    expect(stdout).toContain("MANUAL");
-    expect(stdout.includes("\u001b[33mMANUAL")).toBe(isColored);
-  });
-
-  test.each([
-    ["a terminal", "", "", true],
-    ["a terminal and NO_COLOR", "NO_COLOR=1", "", false],
-    ["a terminal and an empty NO_COLOR", "NO_COLOR=", "", true],
-    ["a terminal and --no-color", "", "--no-color", false],
-    ["a dumb terminal", "TERM=dumb", "", false],
-  ])("on %s", async (_, variable, option, isColored) => {
-    // util-linux's script runs a command on a terminal of its own.
-    const line = `printf -v command '%q ' env TERM=xterm ${variable} "$@" ${option}; script -qec "$command" /dev/null`;
-    const { stdout } = await runCommand(["scan", "--check", "V-273187"], {
-      cwd: folder.path,
-      env: await envOf(readOnly),
-      shell: line,
-    });
-    expect(stdout).toContain("MANUAL");
-    expect(stdout.includes("\u001b[33mMANUAL")).toBe(isColored);
   });
 });
 

@@ -1,38 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { runCommand, startCommand, temporaryFolder, type Outcome, type Running } from "../support/command_line.ts";
+import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
+import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
 import { problem, startScriptedServer, status, stream, type Answer } from "../support/scripted_server.ts";
 
 /** What `watch` writes of events and answers that others made: anybody with a key of the tenant may publish any text. */
 
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let gateway: Running;
-let gatewayUrl: string;
-let apiKey: string;
+let gateway: CommandGateway;
+let cwd: string;
 
 beforeAll(async () => {
-  folder = await temporaryFolder();
-  gateway = startCommand(["serve"], { cwd: folder.path, env: { PORT: "0" } });
-  gatewayUrl = (await gateway.until("stdout", /http:\/\/127\.0\.0\.1:\d+/))[0];
-  const { id = "" } = await admin("tenant", "create", "--name", "Acme");
-  apiKey = (await admin("api-key", "create", "--tenant", id, "--name", "ci"))["api_key"] ?? "";
+  gateway = await startCommandGateway();
+  cwd = gateway.folder;
 });
 
-afterAll(async () => {
-  await gateway.stop();
-  await folder[Symbol.asyncDispose]();
-});
-
-async function admin(...args: readonly string[]): Promise<Record<string, string>> {
-  const { stdout } = await runCommand(["admin", ...args, "--format", "json"], { cwd: folder.path });
-  return JSON.parse(stdout) as Record<string, string>;
-}
-
-async function post(path: string, body: object): Promise<unknown> {
-  const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
-  const response = await fetch(`${gatewayUrl}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-  expect(response.ok, await response.clone().text()).toBe(true);
-  return response.json();
-}
+afterAll(() => gateway[Symbol.asyncDispose]());
 
 interface PublishedEvent {
   readonly type: string;
@@ -40,15 +21,16 @@ interface PublishedEvent {
 }
 
 /** `watch` of a new scan on whose channel these events are published, and then its end. */
-async function watch(events: readonly PublishedEvent[], ...args: readonly string[]): Promise<Outcome> {
-  const scan = (await post("/api/v1/scans", {})) as { readonly id: string; readonly channel: string };
-  const env = { SCANSTREAM_URL: gatewayUrl, SCANSTREAM_API_KEY: apiKey };
-  const running = startCommand(["watch", scan.id, ...args], { cwd: folder.path, env });
+async function watch(
+  events: readonly PublishedEvent[],
+  options: { readonly args?: readonly string[]; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Outcome> {
+  const { args = [], env = {} } = options;
+  const scan = await gateway.registerScan();
+  const running = startCommand(["watch", scan.id, ...args], { cwd, env: { ...gateway.env, ...env } });
   await running.until("stderr", /Following/);
   const end = { type: "scan.end", data: { scan_id: scan.id, status: hostile, pass: 1, fail: 0, manual: hostile } };
-  for (const event of [...events, end]) {
-    await post(`/api/v1/channels/${encodeURIComponent(scan.channel)}/events`, event);
-  }
+  for (const event of [...events, end]) await gateway.publish(scan, event);
   return running.finished;
 }
 
@@ -88,7 +70,7 @@ describe("watch", () => {
   });
 
   test("--format json writes the same values as JSON, one line each, and the type that was published", async () => {
-    const { code, stdout } = await watch(events, "--format", "json");
+    const { code, stdout } = await watch(events, { args: ["--format", "json"] });
     expect(code).toBe(0);
     expect(stdout).not.toMatch(steersTerminal);
     const lines = stdout
@@ -99,19 +81,13 @@ describe("watch", () => {
   });
 
   test("colours a status where colours are forced, and no other word", async () => {
-    const scan = (await post("/api/v1/scans", {})) as { readonly id: string; readonly channel: string };
-    const env = { SCANSTREAM_URL: gatewayUrl, SCANSTREAM_API_KEY: apiKey, FORCE_COLOR: "1" };
-    const running = startCommand(["watch", scan.id], { cwd: folder.path, env });
-    await running.until("stderr", /Following/);
-    for (const [type, data] of [
-      ["scan.progress", { check: "a", status: "FAIL", checks_done: 1, checks_total: 2 }],
-      ["scan.progress", { check: "b", status: "constructor", checks_done: 1, checks_total: 2 }],
-      ["scan.end", { scan_id: scan.id, status: "completed", pass: 1, fail: 1, manual: 0 }],
-    ] as const) {
-      await post(`/api/v1/channels/${encodeURIComponent(scan.channel)}/events`, { type, data });
-    }
-    const { stdout } = await running.finished;
-    expect(stdout.split("\n").slice(0, 2)).toEqual(["[1/2] \u001b[31mFAIL  \u001b[39m a", "[1/2] constructor b"]);
+    const statuses = ["FAIL", "constructor"];
+    const progress = statuses.map((status) => ({
+      type: "scan.progress",
+      data: { check: "a", status, checks_done: 1, checks_total: 2 },
+    }));
+    const { stdout } = await watch(progress, { env: { FORCE_COLOR: "1" } });
+    expect(stdout.split("\n").slice(0, 2)).toEqual(["[1/2] \u001b[31mFAIL  \u001b[39m a", "[1/2] constructor a"]);
   });
 });
 
@@ -132,7 +108,7 @@ describe("watch of a gateway whose answers are hostile", () => {
   test.each(cases)("%s: one clean line, and exit 3", async (_, answers) => {
     await using server = await startScriptedServer(...answers);
     const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
-    const { code, stderr } = await runCommand(["watch", scanId], { cwd: folder.path, env });
+    const { code, stderr } = await runCommand(["watch", scanId], { cwd, env });
     expect(stderr).not.toMatch(steersTerminal);
     expect(stderr).toMatch(/^Cannot follow the scan: .*$/m);
     expect(stderr).not.toContain("This is a bug");
@@ -143,7 +119,7 @@ describe("watch of a gateway whose answers are hostile", () => {
     const state = JSON.stringify({ id: scanId, status: hostile, pass: 1, fail: [hostile], manual: null });
     await using server = await startScriptedServer(status(204), status(200, {}, state));
     const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
-    const { code, stdout } = await runCommand(["watch", scanId], { cwd: folder.path, env });
+    const { code, stdout } = await runCommand(["watch", scanId], { cwd, env });
     expect(stdout).not.toMatch(steersTerminal);
     expect(stdout.trimEnd().split("\n")).toHaveLength(1);
     expect(code).toBe(0);
@@ -153,7 +129,7 @@ describe("watch of a gateway whose answers are hostile", () => {
 test("scan writes no refusal of a gateway raw", async () => {
   await using server = await startScriptedServer(problem(403, hostile));
   const { stderr } = await runCommand(["scan", "--check", "V-273186"], {
-    cwd: folder.path,
+    cwd,
     env: {
       SCANSTREAM_URL: server.url,
       SCANSTREAM_API_KEY: "scs_key",
