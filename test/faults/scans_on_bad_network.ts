@@ -129,6 +129,7 @@ async function oneScan({ gatewayUrl, followerUrl, idp, gateway, tenant, result }
     {
       env: { ...idp, SCANSTREAM_URL: gatewayUrl, SCANSTREAM_API_KEY: tenant.apiKey },
       stdout: (text) => void (stdout += text),
+      stdoutFailed: new AbortController().signal,
       colorStdout: false,
       terminal: {
         isTTY: false,
