@@ -43,7 +43,9 @@ export function createEnvironmentReader(environment: Environment) {
     if (value === null) return fallback;
     const number = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
     if (number <= maxSeconds && (number > 0 || (number === 0 && least === "0"))) return number;
-    report(`${name}: expected a number of seconds ${least === "0" ? "from 0 to" : "above 0 and at most"} ${maxSeconds}`);
+    report(
+      `${name}: expected a number of seconds ${least === "0" ? "from 0 to" : "above 0 and at most"} ${maxSeconds}`,
+    );
     return fallback;
   }
 
