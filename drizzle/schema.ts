@@ -118,6 +118,8 @@ export const scans = pgTable(
     cancelRequested: boolean("cancel_requested").notNull().default(false),
     /** Who registered it: the JWT's `sub`, or the API key's id. */
     createdBy: text("created_by"),
+    /** The body it was registered with, so that the same request again is the same scan; null for scans of before. */
+    registration: text("registration"),
     createdAt: instant("created_at").notNull().defaultNow(),
     /** The producer's last sign of life; a scan that is silent for too long is expired. */
     updatedAt: instant("updated_at").notNull().defaultNow(),

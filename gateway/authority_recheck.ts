@@ -13,11 +13,19 @@ export interface AuthorityCheck {
   stillAllowed(tenantId: string, subjects: readonly AuthoritySubject[]): Promise<ReadonlySet<AuthoritySubject>>;
 }
 
+/**
+ * Of a tenant's channels those whose resource has ended, so that nothing will be published there any more. Rejects when it
+ * cannot be known now.
+ */
+export type FindEnded = (tenantId: string, channels: readonly string[]) => Promise<ReadonlySet<string>>;
+
 /** Whom an authority is given to; the rest of a principal belongs to one token. */
 export type AuthoritySubject = Pick<Principal, "kind" | "id">;
 
 export interface AuthorityRecheckOptions {
   readonly authority: AuthorityCheck;
+  /** Default: the terminal event is the only way to know. */
+  readonly findEnded?: FindEnded | undefined;
   /** Within this time after an authority ended its streams are closed, the query's time included. */
   readonly recheckMs: number;
   readonly deadlines: Deadlines;
@@ -33,6 +41,9 @@ export interface AuthorityRecheckOptions {
  * While the question cannot be answered the streams stay: an outage of the database would otherwise take every live view
  * with it, and nobody can revoke anything in a database that is away. But trust ends: whoever could not be confirmed for
  * two to four intervals is closed, a third at a time, so that they do not all come back at once.
+ *
+ * Along with it each check closes the streams whose resource has ended without their hearing so: the terminal event may
+ * have been published between their lookup and their subscription, or the broker may not have taken it.
  */
 export class AuthorityRecheck {
   readonly #options: AuthorityRecheckOptions;
@@ -91,6 +102,7 @@ export class AuthorityRecheck {
     const subjects = new Map<string, AuthoritySubject>();
     for (const { principal } of streams) subjects.set(subjectKey(principal), principal);
     const asked = [...subjects.values()];
+    void this.#closeEnded(round, streams);
     try {
       const answer = this.#options.authority.stillAllowed(round.tenant.id, asked);
       const allowed = await withinMs(answer, this.#options.recheckMs * 0.3);
@@ -102,6 +114,19 @@ export class AuthorityRecheck {
       this.#closeUnconfirmed(round);
     }
     if (this.#rounds.get(round.tenant) === round) this.#schedule(round, startedMs, 0.75);
+  }
+
+  /** Never rejects: what cannot be known now is asked again with the next check. */
+  async #closeEnded({ tenant }: Round, streams: readonly OpenStream[]): Promise<void> {
+    const ending = streams.filter((stream) => stream.endsAfterTerminalEvent);
+    const channels = new Set(ending.flatMap((stream) => stream.channels));
+    if (this.#options.findEnded === undefined || channels.size === 0) return;
+    try {
+      const ended = await this.#options.findEnded(tenant.id, [...channels]);
+      for (const stream of ending) if (stream.channels.every((channel) => ended.has(channel))) stream.close("ended");
+    } catch {
+      this.#options.metrics.recheckFailed();
+    }
   }
 
   #closeUnconfirmed(round: Round): void {

@@ -1,7 +1,7 @@
 import type { Database } from "../drizzle/database.ts";
-import { expireStaleScans, type ExpiredScan } from "../drizzle/with_tenant.ts";
+import { expireStaleScans } from "../drizzle/with_tenant.ts";
 import type { Publisher } from "../shared/broker.ts";
-import { publishScanEnd, scanChannel } from "./features/scans/events.ts";
+import { announceEnd } from "./features/scans/announce_end.ts";
 import type { Log } from "./log.ts";
 
 /** A producer PATCHes its scan far more often. */
@@ -11,13 +11,16 @@ export interface ExpireScansOptions {
   readonly database: Database;
   readonly publisher: Publisher;
   readonly log: Log;
-  /** Without a sign of life for so long, a scan's producer is gone. */
+  /** Without a heartbeat for so long, a scan's producer is gone. */
   readonly olderThanMinutes: number;
 }
 
+/** So many ends are published at a time: one slow answer of the broker does not hold up the others. */
+const publishedAtOnce = 50;
+
 /**
- * Ends the scans whose producer is gone, and tells their streams. However many gateways ask at a time, each scan is ended
- * by one of them. Returns how many; never rejects, because it runs beside everything else.
+ * Ends the scans whose producer is gone, and publishes their ends. However many gateways call it at once, each scan is
+ * ended by one of them. Returns how many; never rejects, because it runs beside everything else.
  */
 export async function expireScans(options: ExpireScansOptions): Promise<number> {
   let count = 0;
@@ -26,7 +29,11 @@ export async function expireScans(options: ExpireScansOptions): Promise<number> 
       const expired = await expireStaleScans(options.database, options.olderThanMinutes);
       if (expired.length === 0) return count;
       count += expired.length;
-      for (const scan of expired) await tell(options, scan);
+      for (let start = 0; start < expired.length; start += publishedAtOnce) {
+        const batch = expired.slice(start, start + publishedAtOnce);
+        await Promise.all(batch.map((scan) => announceEnd({ ...scan, status: "expired" }, options)));
+      }
+      options.log.info({ count: expired.length }, "scans without a producer were expired");
     }
   } catch (error) {
     options.log.warn({ error }, "stale scans could not be expired");
@@ -34,12 +41,29 @@ export async function expireScans(options: ExpireScansOptions): Promise<number> 
   }
 }
 
-/** A lost event costs a stream its early end, not the scan its state: whoever reconnects gets 204. */
-async function tell({ publisher, log }: ExpireScansOptions, { id, tenantId, ...counts }: ExpiredScan): Promise<void> {
-  try {
-    await publishScanEnd(publisher, scanChannel(tenantId, id), { scan_id: id, status: "expired", ...counts });
-    log.info({ scan_id: id }, "a scan was expired");
-  } catch (error) {
-    log.warn({ scan_id: id, error }, "the end of an expired scan could not be published");
-  }
+export interface ExpiryOptions extends Omit<ExpireScansOptions, "olderThanMinutes"> {
+  readonly everyMs?: number;
+  readonly staleMinutes?: number;
+}
+
+/**
+ * Expires scans from now on, one run at a time; returns how to stop. The first run is as late as a scan may be silent:
+ * after an outage of the gateway itself every producer has that time to come back.
+ */
+export function startExpiring(options: ExpiryOptions): () => void {
+  const { everyMs = 60_000, staleMinutes = staleScanMinutes } = options;
+  let timer: ReturnType<typeof setTimeout>;
+  let isStopped = false;
+  const runIn = (ms: number) => {
+    timer = setTimeout(() => void run(), ms);
+  };
+  const run = async () => {
+    await expireScans({ ...options, olderThanMinutes: staleMinutes });
+    if (!isStopped) runIn(everyMs);
+  };
+  runIn(staleMinutes * 60_000);
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
 }

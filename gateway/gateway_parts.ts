@@ -18,7 +18,8 @@ import { ConfigError, type GatewayConfig } from "./config.ts";
 import type { DemoDependencies } from "./demo_routes.ts";
 import type { Dependencies, WebAssets } from "./dependencies.ts";
 import { createDocs } from "./docs/create_docs.ts";
-import { expireScans, staleScanMinutes } from "./expire_scans.ts";
+import { findEndedScans } from "./features/scans/channels.ts";
+import { startExpiring } from "./expire_scans.ts";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "./jwt.ts";
 import { createLocalStreams, type LocalStreams } from "./local_streams.ts";
 import {
@@ -74,7 +75,6 @@ export interface GatewayParts {
 
 /** A database that starts beside the gateway may take this long. */
 const databasePatienceMs = 10_000;
-const expireEveryMs = 60_000;
 
 /** Opens everything or nothing. Rejects with `ConfigError` when what is configured is not there. */
 export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
@@ -115,6 +115,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const streams = createLocalStreams({
     subscriber: broker,
     authority: createAuthorityCheck(database),
+    findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
     bounds: config.bounds,
     metrics: metrics.streams,
     log,
@@ -130,7 +131,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     findApiKey: (hash) => findApiKey(database, hash),
     findApiKeyForStream: (hash) => streams.lookups.share(`api_key:${hash}`, () => findApiKey(database, hash)),
   });
-  owned.defer(startExpiring({ database, broker, log }));
+  owned.defer(startExpiring({ database, publisher: broker, log }));
 
   return {
     dependencies: {
@@ -264,16 +265,4 @@ async function openJwtVerifier({ auth }: GatewayConfig, state: LocalState): Prom
   const keys =
     auth.kind === "jwks" ? await createInlineKeys(auth.jwks) : createRemoteKeys({ url: auth.url, nowMs: Date.now });
   return createJwtVerifier({ keys, issuer: auth.issuer, audience: auth.audience, tenantClaim, nowMs: Date.now });
-}
-
-/** Returns how to stop. */
-function startExpiring({ database, broker, log }: { database: Database; broker: Broker; log: Log }): () => void {
-  const expire = () => {
-    // It never rejects.
-    void expireScans({ database, publisher: broker, log, olderThanMinutes: staleScanMinutes });
-  };
-  expire();
-  const timer = setInterval(expire, expireEveryMs);
-  timer.unref();
-  return () => clearInterval(timer);
 }

@@ -195,6 +195,7 @@ class SubscriptionHub implements Hub {
       this.#lose(channel);
       return;
     }
+    if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId)) return;
     const frame = encodeEventFrame(event);
     if (this.#waitingChannels.length === 0) this.#nextTurn(this.#flushLater);
     if (channel.frames.push(frame) === 1) this.#waitingChannels.push(channel);

@@ -21,6 +21,9 @@ export interface Hold {
   release(): void;
 }
 
+/** A channel has one producer, or a few. */
+const maxProducers = 16;
+
 /** One upstream subscription, from before it is confirmed until it is over. Changed by the hub alone. */
 export class Channel {
   readonly name: string;
@@ -37,6 +40,8 @@ export class Channel {
   /** `frames` as bytes, while they are being written. */
   chunk: Chunk | null = null;
   isOver = false;
+  /** The number of the last event of each producer that numbers its events, least recent first. */
+  readonly #lastDeliveries = new Map<string, number>();
 
   constructor(name: string) {
     this.name = name;
@@ -44,6 +49,22 @@ export class Channel {
 
   isHeard(): boolean {
     return this.singles.size > 0 || this.joined.size > 0;
+  }
+
+  /**
+   * True for an event that this channel has had before: its producer did not get the answer, and sent it again. A
+   * producer's events come in the order of their numbers.
+   */
+  isRepeated(deliveryId: string): boolean {
+    const dot = deliveryId.lastIndexOf(".");
+    const producer = deliveryId.slice(0, dot);
+    const count = Number(deliveryId.slice(dot + 1));
+    if (count <= (this.#lastDeliveries.get(producer) ?? -1)) return true;
+    this.#lastDeliveries.delete(producer);
+    this.#lastDeliveries.set(producer, count);
+    const [oldest] = this.#lastDeliveries.size > maxProducers ? this.#lastDeliveries.keys() : [];
+    if (oldest !== undefined) this.#lastDeliveries.delete(oldest);
+    return false;
   }
 }
 

@@ -1,6 +1,6 @@
 import { AppError } from "../shared/app_error.ts";
 import type { Subscriber } from "../shared/broker.ts";
-import { AuthorityRecheck, type AuthorityCheck } from "./authority_recheck.ts";
+import { AuthorityRecheck, type AuthorityCheck, type FindEnded } from "./authority_recheck.ts";
 import type { StreamBounds } from "./config.ts";
 import { Deadlines } from "./deadlines.ts";
 import { Heartbeats } from "./heartbeats.ts";
@@ -18,6 +18,7 @@ import type { StreamRequest, Streams } from "./streams.ts";
 export interface LocalStreamsOptions {
   readonly subscriber: Subscriber;
   readonly authority: AuthorityCheck;
+  readonly findEnded?: FindEnded;
   readonly bounds: StreamBounds;
   /** Where bytes go. Default: the portable sink. */
   readonly createSink?: CreateSink;
@@ -67,7 +68,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     random,
   };
   const recheckMs = bounds.recheckSeconds * 1000;
-  const recheck = new AuthorityRecheck({ authority: options.authority, recheckMs, deadlines, metrics, now, random });
+  const recheck = new AuthorityRecheck({ ...options, recheckMs, deadlines, metrics, now, random });
   const tenants = new StreamTenants({
     ...bounds,
     random,
@@ -104,8 +105,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     requireNotDraining();
     const end = endOf(request.principal);
     const tenant: StreamTenant = tenants.admit(request.principal.tenantId);
-    const { principal, endsAfterTerminalEvent } = request;
-    const stream = new OpenStream(tenant, principal, { endsAfterTerminalEvent, checkedMs, shared });
+    const { principal, channels, endsAfterTerminalEvent } = request;
+    const stream = new OpenStream(tenant, principal, { channels, endsAfterTerminalEvent, checkedMs, shared });
     let hold: Hold | null = null;
     try {
       // Before anything is waited for: a client that leaves meanwhile gives its place back at once.

@@ -5,7 +5,7 @@ export interface Metrics {
   readonly streams: StreamMetrics;
   /** `route` is a template like `/api/v1/scans/:id`, so that the number of series is bounded. */
   requestAnswered(request: AnsweredRequest): void;
-  eventPublished(outcome: "taken" | "refused" | "unavailable"): void;
+  eventsPublished(outcome: "taken" | "refused" | "unavailable", count: number): void;
 }
 
 interface AnsweredRequest {

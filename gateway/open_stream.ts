@@ -32,6 +32,7 @@ const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
  */
 export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   readonly principal: Principal;
+  readonly channels: readonly string[];
   readonly endsAfterTerminalEvent: boolean;
   dueMs = 0;
   dueIndex = -1;
@@ -56,6 +57,7 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   constructor(tenant: StreamTenant, principal: Principal, options: StreamOptions) {
     this.#tenant = tenant;
     this.principal = principal;
+    this.channels = options.channels;
     this.endsAfterTerminalEvent = options.endsAfterTerminalEvent;
     this.checkedMs = options.checkedMs;
     this.#shared = options.shared;
@@ -188,6 +190,7 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
 const settleMs = 100;
 
 export interface StreamOptions {
+  readonly channels: readonly string[];
   readonly endsAfterTerminalEvent: boolean;
   readonly checkedMs: number;
   readonly shared: StreamSurroundings;

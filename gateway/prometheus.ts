@@ -82,7 +82,7 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     requestAnswered({ method, route, status, seconds }) {
       requests.observe({ method: knownMethod(method), route, status: String(status) }, seconds);
     },
-    eventPublished: (outcome) => published.inc({ outcome }),
+    eventsPublished: (outcome, count) => published.inc({ outcome }, count),
     async read() {
       return { body: await registry.metrics(), contentType: registry.contentType };
     },

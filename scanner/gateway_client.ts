@@ -1,10 +1,12 @@
-import type { StatusCounts } from "../shared/report.ts";
+import type { ManualReason, Severity, Status, StatusCounts } from "../shared/report.ts";
 import type { ScanEndStatus } from "../shared/scan_events.ts";
 
 /** The gateway's REST resources as the scanner uses them. Every call is bounded in time; failures are thrown as `GatewayRefusal` or network errors. */
 export interface GatewayClient {
-  registerScan(body: NewScan, signal: AbortSignal): Promise<RegisteredScan>;
+  /** Registers a scan under a UUID of ours; the same call again gives the same scan. */
+  putScan(scanId: string, body: NewScan, signal: AbortSignal): Promise<RegisteredScan>;
   updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
+  readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
   storeFindings(scanId: string, findings: readonly StoredFinding[], signal: AbortSignal): Promise<void>;
 }
 
@@ -27,6 +29,7 @@ export interface ScanUpdate extends Partial<StatusCounts> {
 }
 
 export interface ScanState {
+  readonly status: string;
   readonly cancel_requested: boolean;
 }
 
@@ -34,9 +37,9 @@ export interface ScanState {
 export interface StoredFinding {
   readonly fingerprint: string;
   readonly check: string;
-  readonly status: string;
-  readonly reason: string | null;
-  readonly severity: string;
+  readonly status: Status;
+  readonly reason: ManualReason | null;
+  readonly severity: Severity;
   readonly resource_type: string;
   readonly resource_id: string;
   readonly resource_name: string;
@@ -76,7 +79,7 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
         "content-type": "application/json",
         accept: "application/json",
       },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
     });
@@ -86,12 +89,14 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
   }
 
   return {
-    async registerScan(body, signal) {
-      return parseRegistered(await call("POST", "/api/v1/scans", body, signal));
+    async putScan(scanId, body, signal) {
+      return parseRegistered(await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
     },
     async updateScan(scanId, body, signal) {
-      const answer = await call("PATCH", `/api/v1/scans/${scanId}`, body, signal);
-      return { cancel_requested: isRecord(answer) && answer["cancel_requested"] === true };
+      return toState(await call("PATCH", `/api/v1/scans/${scanId}`, body, signal));
+    },
+    async readScan(scanId, signal) {
+      return toState(await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
     },
     async storeFindings(scanId, findings, signal) {
       await call("POST", `/api/v1/scans/${scanId}/findings`, { findings }, signal);
@@ -109,6 +114,11 @@ function parseRegistered(answer: unknown): RegisteredScan {
   throw new TypeError(
     "Cannot register the scan: the answer is not a scan; does SCANSTREAM_URL name a scanstream gateway?",
   );
+}
+
+function toState(answer: unknown): ScanState {
+  const { status, cancel_requested } = isRecord(answer) ? answer : {};
+  return { status: String(status), cancel_requested: cancel_requested === true };
 }
 
 /** The problem document's own words, when there is one. */

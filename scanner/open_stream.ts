@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Publisher } from "../shared/broker.ts";
 import { createGatewayClient, type NewScan } from "./gateway_client.ts";
 import type { Progress } from "./progress.ts";
@@ -7,16 +8,18 @@ import type { StreamConfig } from "./stream_config.ts";
 import { createGatewayBroker } from "../shared/brokers/gateway.ts";
 
 /** For one call: a gateway that takes longer is treated as away, and asked again. */
-const callTimeoutMs = 5000;
+const callTimeoutMs = 4000;
 
 /** Registers the scan in the background and publishes it from then on; the scan itself never waits for it. */
 export function openStream(config: StreamConfig, scan: NewScan, progress: Progress): ScanPublisher {
   const { gatewayUrl, apiKey, broker } = config;
   return createScanPublisher({
-    destinations: {
-      gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
-      publisher: broker.kind === "memory" ? createGatewayBroker({ url: gatewayUrl, apiKey }) : lazyPublisher(broker),
-    },
+    gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
+    publisher:
+      broker.kind === "memory"
+        ? createGatewayBroker({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs })
+        : lazyPublisher(broker),
+    scanId: randomUUID(),
     scan,
     warn: (message) => progress.message(message),
     onRegistered: ({ id }) =>

@@ -1,6 +1,6 @@
 import type { CheckResult } from "../shared/report.ts";
 import type { ScanCounts } from "./outbox.ts";
-import { paintStatus, printable, type Terminal } from "./terminal.ts";
+import { paintStatus, printable, textWidth, type Terminal } from "./terminal.ts";
 
 /** Tells a person how far a scan is. */
 export interface Progress {
@@ -16,9 +16,13 @@ export interface ProgressOptions {
   readonly now: () => number;
 }
 
-const barWidth = 24;
+/** Of a terminal that does not tell its columns. */
+const defaultColumns = 80;
 
-/** A bar on a terminal, plain lines elsewhere. */
+/**
+ * On a terminal a bar, which leaves one line of totals, because the report says the rest; elsewhere a plain line for each
+ * check. The details are the report's in both cases.
+ */
 export function createProgress(terminal: Terminal, options: ProgressOptions): Progress {
   return terminal.isTTY ? createBar(terminal, options) : createLines(terminal);
 }
@@ -43,15 +47,13 @@ function createBar(terminal: Terminal, options: ProgressOptions): Progress {
   let startedAtMs = options.now();
   let isShown = false;
 
-  function above(text: string): void {
-    terminal.write(`${isShown ? "\r\u001b[2K" : ""}${text}\n`);
-    draw();
-  }
-
   function draw(): void {
     if (!isShown) return;
-    const text = barText(counts, waiting[0], options.now() - startedAtMs);
-    terminal.write(`\r\u001b[2K${text.slice(0, terminal.columns - 1)}`);
+    const text = barText(counts, waiting[0], {
+      elapsedMs: options.now() - startedAtMs,
+      columns: terminal.columns || defaultColumns,
+    });
+    terminal.write(`\r\u001b[2K${text}`);
   }
 
   return {
@@ -65,28 +67,54 @@ function createBar(terminal: Terminal, options: ProgressOptions): Progress {
     checkEvaluated(result, newest) {
       waiting = waiting.filter((check) => check !== result.check);
       counts = newest;
-      above(resultLine(result, newest, terminal));
+      draw();
     },
-    message: above,
+    message(text) {
+      terminal.write(`${isShown ? "\r\u001b[2K" : ""}${text}\n`);
+      draw();
+    },
     ended() {
-      if (isShown) terminal.write("\r\u001b[2K");
+      if (!isShown) return;
       isShown = false;
+      const { checks_done: done, checks_total: total } = counts;
+      const seconds = Math.ceil((options.now() - startedAtMs) / 1000);
+      const totals = done === 0 ? "" : `${done} of ${total} checks in ${seconds} s: ${verdicts(counts)}\n`;
+      terminal.write(`\r\u001b[2K${totals}`);
     },
   };
 }
 
-function barText(counts: ScanCounts, running: string | undefined, elapsedMs: number): string {
+interface BarOptions {
+  readonly elapsedMs: number;
+  readonly columns: number;
+}
+
+/** As much as fits one line, the most telling part first; the last column stays free, as some terminals wrap at it. */
+function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, columns }: BarOptions): string {
   const { checks_done: done, checks_total: total } = counts;
+  const barWidth = Math.min(24, Math.max(4, Math.floor(columns / 5)));
   const filled = total === 0 ? 0 : Math.round((done / total) * barWidth);
-  const leftSeconds = done === 0 ? null : Math.ceil(((elapsedMs / done) * (total - done)) / 1000);
-  const left = leftSeconds === null || leftSeconds === 0 ? "" : ` · about ${leftSeconds} s left`;
-  const verdicts = `${counts.pass} passed, ${counts.fail} failed, ${counts.manual} manual`;
-  return `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}] ${done}/${total} · ${verdicts}${left}${running === undefined ? "" : ` · ${running}`}`;
+  const leftSeconds = done === 0 ? 0 : Math.ceil(((elapsedMs / done) * (total - done)) / 1000);
+  const parts = [
+    ` · ${verdicts(counts)}`,
+    ...(leftSeconds === 0 ? [] : [` · about ${leftSeconds} s left`]),
+    ...(running === undefined ? [] : [` · ${running}`]),
+  ];
+  let text = `[${"#".repeat(filled)}${"-".repeat(barWidth - filled)}] ${done}/${total}`;
+  for (const part of parts) {
+    if (textWidth(text) + textWidth(part) >= columns) break;
+    text += part;
+  }
+  return text;
+}
+
+function verdicts({ pass, fail, manual }: ScanCounts): string {
+  return `${pass} passed, ${fail} failed, ${manual} manual`;
 }
 
 function resultLine(result: CheckResult, counts: ScanCounts, terminal: Terminal): string {
   const width = String(counts.checks_total).length;
   const position = `[${String(counts.checks_done).padStart(width)}/${counts.checks_total}]`;
   const reason = result.reason === null ? "" : ` (${result.reason})`;
-  return `${position} ${paintStatus(result.status.padEnd(6), result.status, terminal)} ${result.check}${reason}: ${printable(result.detail)}`;
+  return `${position} ${paintStatus(result.status.padEnd(6), result.status, terminal)} ${printable(result.check)}${reason}`;
 }

@@ -78,7 +78,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   progress.ended();
   // The evidence is worth more than the live view: it is on disk before anybody is waited for.
   if (flags.saveArtifacts !== undefined) await writeFile(flags.saveArtifacts, JSON.stringify(scan.document));
-  await stream?.end(scan.status, countStatuses(scan.results));
+  await stream?.end(scan.status, scan.results);
   const code = await finish(scan, { decisions, options, registered: stream?.registered() ?? null }, io);
   return scan.status === "cancelled" ? exitCodes.interrupted : code;
 }
@@ -239,7 +239,7 @@ async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<
   if (stream === null) return;
   if (error instanceof IdpError) stream.error(error.code, error.message);
   else stream.error("internal_error", "The scanner failed");
-  await stream.end("failed", { pass: 0, fail: 0, manual: 0 });
+  await stream.end("failed", []);
 }
 
 function codeOf(error: unknown): string {

@@ -1,22 +1,76 @@
 import { stripVTControlCharacters, styleText } from "node:util";
 import type { Status } from "../shared/report.ts";
+import { toLine } from "../shared/text.ts";
 
 /** Where a person reads messages: stderr, so that a report on stdout stays alone there. */
 export interface Terminal {
   readonly isTTY: boolean;
+  /** 0 where the terminal does not tell. */
   readonly columns: number;
   readonly color: boolean;
   write(text: string): void;
 }
 
 const statusColors = { PASS: "green", FAIL: "red", MANUAL: "yellow" } as const;
+const maxPrintableLength = 10_000;
 
 /** The text in the colour of the status, where there is colour. */
 export function paintStatus(text: string, status: Status, terminal: { readonly color: boolean }): string {
   return terminal.color ? styleText(statusColors[status], text, { validateStream: false }) : text;
 }
 
-/** Text of the provider must not steer the terminal: no control characters, no escape sequences, no bidi overrides. */
+/**
+ * Text of the provider must not steer the terminal: one line, no control characters, no escape sequences, no bidi
+ * overrides, at most 10,000 UTF-16 units.
+ */
 export function printable(text: string): string {
-  return stripVTControlCharacters(text).replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]+/g, " ");
+  return toLine(stripVTControlCharacters(text.slice(0, 2 * maxPrintableLength)), maxPrintableLength);
+}
+
+/** Columns that printable text takes: East Asian wide characters and emoji take two, combining marks none. */
+export function textWidth(text: string): number {
+  let width = 0;
+  for (const character of text) width += combining.test(character) ? 0 : wide.test(character) ? 2 : 1;
+  return width;
+}
+
+const combining = /^[\p{M}\p{Cf}]$/u;
+/** Unicode has no property escape for East_Asian_Width (UAX #11): the blocks that are wide as a whole, and emoji. */
+const wide =
+  /^[\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]$/u;
+
+/** Printable text as lines of at most `width` columns, broken between words; a word that is too long inside itself. */
+export function wrapText(text: string, width: number): readonly string[] {
+  const pieces = text.split(/(?<= )/).flatMap((word) => (textWidth(word) <= width ? [word] : breakWord(word, width)));
+  const lines: string[] = [];
+  let line = "";
+  for (const piece of pieces) {
+    if (line !== "" && textWidth(line) + textWidth(piece.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = "";
+    }
+    line += piece;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+/** Where names have their joints; else anywhere. */
+function breakWord(word: string, width: number): readonly string[] {
+  return word.split(/(?<=[_/.:-])/).flatMap((part) => {
+    if (textWidth(part) <= width) return [part];
+    const pieces: string[] = [];
+    let piece = "";
+    let columns = 0;
+    for (const character of part) {
+      const more = textWidth(character);
+      if (columns + more > width) {
+        pieces.push(piece);
+        piece = "";
+        columns = 0;
+      }
+      piece += character;
+      columns += more;
+    }
+    return [...pieces, piece];
+  });
 }

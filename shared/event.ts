@@ -20,6 +20,8 @@ export interface EncodedEvent {
   readonly type: string;
   /** One line of JSON, at most `maxPayloadBytes` in UTF-8. */
   readonly data: string;
+  /** `<producer>.<n>`, with n rising: set by a producer that may send an event again, so that it is passed on once. */
+  readonly deliveryId?: string;
 }
 
 /** The bound on the UTF-8 length of an event's JSON payload, this number included. */
@@ -76,8 +78,22 @@ export function encodeEvent(type: unknown, payload: unknown): EncodedEvent {
 
 /** The text that travels over a broker: one line, no newline. */
 export function toMessage(event: EncodedEvent): string {
-  return `{"type":"${event.type}","data":${event.data}}`;
+  const message = `{"type":"${event.type}","data":${event.data}}`;
+  return event.deliveryId === undefined ? message : withDeliveryId(message, event.deliveryId);
 }
+
+/** The same event, to be passed on once however often it is sent. Throws `EventError` for an id of another form. */
+export function withDeliveryId(message: string, deliveryId: string): string {
+  return `${message.slice(0, -1)},"delivery_id":"${requireDeliveryId(deliveryId)}"}`;
+}
+
+/** Throws `EventError`. */
+export function requireDeliveryId(value: unknown): string {
+  if (typeof value === "string" && deliveryIdPattern.test(value)) return value;
+  throw invalid("the delivery_id is not <producer>.<number>");
+}
+
+const deliveryIdPattern = /^[A-Za-z0-9_-]{1,64}\.\d{1,15}$/;
 
 /** Reads a broker's text back, checked as strictly as at publishing; `null` for anything that is not such an event. */
 export function parseMessage(text: string): EncodedEvent | null {
@@ -86,7 +102,8 @@ export function parseMessage(text: string): EncodedEvent | null {
   try {
     const message: unknown = JSON.parse(text);
     if (typeof message !== "object" || message === null || !("type" in message) || !("data" in message)) return null;
-    return encodeEvent(message.type, message.data);
+    const event = encodeEvent(message.type, message.data);
+    return "delivery_id" in message ? { ...event, deliveryId: requireDeliveryId(message.delivery_id) } : event;
   } catch {
     return null;
   }

@@ -81,10 +81,12 @@ function draw(bars: readonly Scan[], currentId: string, text: string): SVGSVGEle
       class: "trend-marker",
       attributes: { cx: x + (slot - barGap) / 2, cy: height - 1.6, r: 1.6 },
     });
+    // Under a bar that stands alone it would be a stray dot.
+    const isMarked = scan.id === currentId && bars.length > 1;
     return svg("g", { class: scan.id === currentId ? "trend-bar trend-current" : "trend-bar" }, [
       svg("title", { text: title }),
       ...parts,
-      scan.id === currentId ? marker : null,
+      isMarked ? marker : null,
     ]);
   });
   return svg("svg", { attributes: { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": text } }, [

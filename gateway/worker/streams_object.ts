@@ -1,5 +1,6 @@
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
 import { createAuthorityCheck } from "../authority.ts";
+import { findEndedScans } from "../features/scans/channels.ts";
 import { createLocalStreams, type LocalStreams } from "../local_streams.ts";
 import { problemResponse } from "../problem.ts";
 import { createReadableStreamSinks } from "../sinks/readable_stream_sink.ts";
@@ -42,9 +43,11 @@ export class StreamsObject {
 
 function openStreams(environment: WorkerEnvironment): LocalStreams {
   const config = parseWorkerConfig(environment);
+  const database = openNeon(config);
   return createLocalStreams({
     subscriber: createUpstashBroker(config.upstash),
-    authority: createAuthorityCheck(openNeon(config)),
+    authority: createAuthorityCheck(database),
+    findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
     bounds: config.gateway.bounds,
     // Else the runtime compresses, and what is compressed is held back.
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),

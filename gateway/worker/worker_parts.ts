@@ -76,4 +76,4 @@ async function openJwtVerifier(auth: AuthConfig): Promise<JwtVerifier | null> {
 }
 
 /** Cloudflare counts requests by itself, and nobody could scrape an isolate. */
-const noMetrics: Metrics = { streams: noStreamMetrics, requestAnswered() {}, eventPublished() {} };
+const noMetrics: Metrics = { streams: noStreamMetrics, requestAnswered() {}, eventsPublished() {} };

@@ -26,6 +26,8 @@ export interface PracticeOrgOptions {
   readonly role: Role;
   /** 0, the default, lets the system choose. */
   readonly port?: number;
+  /** The address that clients use, where something stands in between. Default: the one it listens on. */
+  readonly publicUrl?: string;
   readonly faults?: readonly Fault[];
   /** Added to every answer. */
   readonly latencyMs?: number;
@@ -87,7 +89,8 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   const faults = createFaults(options.faults ?? []);
   const log = createLog();
   const server = createServer();
-  const url = await listen(server, options.port ?? 0);
+  const listening = await listen(server, options.port ?? 0);
+  const url = options.publicUrl ?? listening;
   const org = await buildOrg(options, { url, clock, keys, faults }).catch((error: unknown) => {
     server.close();
     throw error;

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isIP } from "node:net";
 import { benchmark, catalog, type StigRule } from "../catalog/catalog.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { checkComments, dispositionOf, findingDetails, type Disposition } from "./disposition.ts";
@@ -43,8 +44,13 @@ export function stableUuid(...parts: readonly string[]): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** The org's host name: what a checklist calls the asset. */
+/** The org's host name, without a port: what a checklist calls the asset. */
 export function hostOf(report: Report): string {
   const { org_url: orgUrl } = report.scan;
-  return URL.canParse(orgUrl) ? new URL(orgUrl).host : orgUrl;
+  return URL.canParse(orgUrl) ? new URL(orgUrl).hostname.replace(/^\[(.*)\]$/, "$1") : orgUrl;
+}
+
+/** The host where readers of checklists take it for a full name or an address; else empty, as they refuse the rest. */
+export function fullNameOf(host: string): string {
+  return isIP(host) > 0 || /^[\w-]+(\.[\w-]+)+$/.test(host) ? host : "";
 }

@@ -1,6 +1,6 @@
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import { benchmark } from "../catalog/catalog.ts";
-import { benchmarkRules, hostOf, stableUuid, type RuleOutcome } from "./benchmark_rules.ts";
+import { benchmarkRules, fullNameOf, hostOf, stableUuid, type RuleOutcome } from "./benchmark_rules.ts";
 import type { Disposition } from "./disposition.ts";
 import type { ReportFormat } from "./report_format.ts";
 import { createXml, xmlString, xmlText } from "./xml.ts";
@@ -29,7 +29,7 @@ export const cklFormat: ReportFormat = {
       ["HOST_NAME", host],
       ["HOST_IP", ""],
       ["HOST_MAC", ""],
-      ["HOST_FQDN", host],
+      ["HOST_FQDN", fullNameOf(host)],
       ["TARGET_COMMENT", `Scan ${report.scan.id} of ${report.scan.org_url}`],
       ["TECH_AREA", "Other Review"],
       ["TARGET_KEY", benchmark.target_key],

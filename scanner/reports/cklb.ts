@@ -1,6 +1,8 @@
+import { shorten } from "../../shared/text.ts";
 import { benchmark } from "../catalog/catalog.ts";
-import { benchmarkRules, hostOf, stableUuid, type RuleOutcome } from "./benchmark_rules.ts";
+import { benchmarkRules, fullNameOf, hostOf, stableUuid, type RuleOutcome } from "./benchmark_rules.ts";
 import type { Disposition } from "./disposition.ts";
+import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const statuses: Readonly<Record<Disposition, string>> = {
@@ -28,10 +30,10 @@ export const cklbFormat: ReportFormat = {
       has_path: true,
       target_data: {
         target_type: "Non-Computing",
-        host_name: host.slice(0, 255),
+        host_name: shorten(host, 255),
         ip_address: "",
         mac_address: "",
-        fqdn: host,
+        fqdn: fullNameOf(host),
         comments: `Scan ${report.scan.id} of ${report.scan.org_url}`,
         role: "None",
         is_web_database: false,
@@ -55,7 +57,7 @@ export const cklbFormat: ReportFormat = {
       ],
       cklb_version: "1.0",
     };
-    return `${JSON.stringify(checklist, null, 2)}\n`;
+    return `${toJson(checklist, 2)}\n`;
   },
 };
 

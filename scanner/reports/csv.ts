@@ -1,5 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import type { CheckResult, Finding } from "../../shared/report.ts";
+import { shorten, toLine } from "../../shared/text.ts";
 import { attestationLine } from "./disposition.ts";
 import type { ReportFormat } from "./report_format.ts";
 
@@ -34,8 +35,21 @@ export const csvFormat: ReportFormat = {
   isMachine: true,
   render({ checks }) {
     const rows = checks.flatMap((check) =>
-      check.findings.map((finding) => Object.values(columns).map((read) => read(check, finding))),
+      check.findings.map((finding) => Object.values(columns).map((read) => toCell(read(check, finding)))),
     );
-    return stringify([Object.keys(columns), ...rows], { escape_formulas: true, record_delimiter: "windows" });
+    return stringify([Object.keys(columns), ...rows], { record_delimiter: "windows" });
   },
 };
+
+/** Excel puts what is longer into the next cell, where it may be a formula. */
+const maxCellLength = 32_767;
+
+/**
+ * One line, whatever ends a line or a record for the reader, with an apostrophe before what a spreadsheet would run: at
+ * the beginning of the cell, and after what may separate cells: a semicolon where the comma is the decimal mark, and a
+ * comma for readers that know no quotes.
+ */
+function toCell(text: string): string {
+  const line = toLine(text, maxCellLength).replace(/(^|[;,])(?=[\s"\ufeff]*[=+\-@＝＋－＠])/g, "$1'");
+  return shorten(line, maxCellLength);
+}

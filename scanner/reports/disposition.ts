@@ -14,22 +14,35 @@ export function dispositionOf(check: CheckResult): Disposition {
 
 /** What was found, a line for each finding, waived and changed ones marked. */
 export function findingDetails(check: CheckResult): string {
-  return [
-    `${check.status}${check.reason === null ? "" : ` (${check.reason})`}`,
-    ...check.findings.map(findingLine),
-  ].join("\n");
+  return [verdictOf(check), ...check.findings.map(findingLine)].join("\n");
 }
 
 /** One finding as a line for a person. */
 export function findingLine(finding: Finding): string {
-  const reason = finding.reason === null ? "" : ` (${finding.reason})`;
-  return `${finding.status}${reason}: ${finding.detail}${marksOf(finding)}`;
+  const marks = findingMarks(finding).map((mark) => ` [${mark}]`);
+  return `${verdictOf(finding)}: ${finding.detail}${marks.join("")}`;
 }
 
-/** What people decided about a finding, and how it compares with the baseline; empty for most. */
-function marksOf(finding: Finding): string {
-  const waived = finding.waiver === null ? "" : ` [${waiverLine(finding.waiver)}]`;
-  return `${waived}${finding.change === null ? "" : ` [${finding.change}]`}`;
+/** The status with its reason, where it has one. */
+export function verdictOf({ status, reason }: CheckResult | Finding): string {
+  return `${status}${reason === null ? "" : ` (${reason})`}`;
+}
+
+/**
+ * What a finding's sentence says beside `expected` and `actual`, for reports that show these two by themselves: its note,
+ * mostly nothing; the whole sentence where it does not hold them word for word.
+ */
+export function noteOf({ expected, actual, detail }: Finding): string {
+  const shown = `expected ${expected}, found ${actual}`.replaceAll(/[\p{Cc}\s]+/gu, " ");
+  const start = detail.indexOf(shown);
+  if (start === -1) return detail;
+  const rest = detail.slice(start + shown.length);
+  return rest === "." ? "" : rest.replace(/^: /, "");
+}
+
+/** What people decided about a finding, and how it compares with the baseline; none for most. */
+export function findingMarks({ waiver, change }: Finding): readonly string[] {
+  return [...(waiver === null ? [] : [waiverLine(waiver)]), ...(change === null ? [] : [change])];
 }
 
 /** What a reader of a checklist must know beside the findings: attestation, partial coverage. */

@@ -3,6 +3,7 @@ import { benchmark } from "../catalog/catalog.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { benchmarkRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { attestationLine, checkComments, dispositionOf, findingLine } from "./disposition.ts";
+import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 /** InSpec's and heimdall's convention for STIG severities. */
@@ -36,7 +37,7 @@ export const hdfFormat: ReportFormat = {
         },
       ],
     };
-    return `${JSON.stringify(document, null, 2)}\n`;
+    return `${toJson(document, 2)}\n`;
   },
 };
 
@@ -110,7 +111,10 @@ function waiverOf(check: CheckResult): object {
   const waived = check.findings.filter((finding) => finding.waiver !== null);
   if (waived.length === 0) return {};
   const justification = [...new Set(waived.map((finding) => finding.waiver?.reason ?? ""))].join("; ");
-  const expires = waived.map((finding) => finding.waiver?.expires ?? null).find((date) => date !== null);
+  const [expires] = waived
+    .map((finding) => finding.waiver?.expires ?? null)
+    .filter((date) => date !== null)
+    .toSorted((a, b) => Date.parse(a) - Date.parse(b));
   return {
     waiver_data: {
       justification,

@@ -1,7 +1,7 @@
 import { html, raw } from "hono/html";
 import { catalog } from "../catalog/catalog.ts";
-import type { CheckResult, Finding, Report, Status } from "../../shared/report.ts";
-import { attestationLine, waiverLine } from "./disposition.ts";
+import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
+import { attestationLine, findingMarks, noteOf } from "./disposition.ts";
 import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
 import { htmlStyle } from "./html_style.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -53,9 +53,12 @@ export const htmlFormat: ReportFormat = {
         </body>
       </html> `;
     if (page instanceof Promise) throw new TypeError("Cannot render the page: a part of it is a promise");
-    return `${page.trim()}\n`;
+    return `${page.trim().toWellFormed().replace(unprintable, " ")}\n`;
   },
 };
+
+/** Control characters, which HTML does not allow, and marks that turn the direction of the text after them. */
+const unprintable = /[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/gu;
 
 function summary({ summary: counts, baseline }: Report): Html {
   const cards = [
@@ -80,7 +83,7 @@ function overview(checks: readonly CheckResult[]): Html {
         <th scope="col">Check</th>
         <th scope="col">STIG</th>
         <th scope="col">CAT</th>
-        <th scope="col">Findings</th>
+        <th scope="col">Open</th>
       </tr>
     </thead>
     <tbody>
@@ -91,55 +94,92 @@ function overview(checks: readonly CheckResult[]): Html {
             <td><a href="#${check.vuln_id}">${check.title}</a></td>
             <td>${check.vuln_id}</td>
             <td>${check.category}</td>
-            <td>${check.findings.length}</td>
+            <td>${check.findings.filter(isOpen).length} of ${check.findings.length}</td>
           </tr> `,
       )}
     </tbody>
   </table>`;
 }
 
+/** What passes is folded: it is there for whoever asks, and takes one line of the page. */
 function checkSection(check: CheckResult): Html {
-  const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
   const attestation = attestationLine(check);
+  const heading = html`<h3>${badge(check.status)} ${check.title}</h3>`;
+  const ids = html`<p class="ids">
+    <code>${check.check}</code> · ${check.vuln_id} · ${check.stig_id} · CAT
+    ${check.category}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+  </p>`;
+  const passing = check.findings.filter((finding) => !isOpen(finding));
+  const attested = attestation === "" ? "" : html`<p class="mark">${attestation}</p>`;
+  if (check.status === "PASS") {
+    return html`<section id="${check.vuln_id}" class="pass">
+      <details>
+        <summary>${heading}</summary>
+        ${ids} ${groups(passing, passingItem)}
+      </details>
+      ${attested}
+    </section> `;
+  }
   return html`<section id="${check.vuln_id}">
-    <h3>${badge(check.status)} ${check.title}</h3>
-    <p class="ids">
-      <code>${check.check}</code> · ${check.vuln_id} · ${check.stig_id} · CAT
-      ${check.category}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${check.reason}`}
-    </p>
-    ${attestation === "" ? "" : html`<p class="mark">${attestation}</p>`}
-    <div class="findings">${check.findings.map(findingCard)}</div>
+    ${heading} ${ids} ${attested} ${groups(check.findings.filter(isOpen), openCard)}
     ${
-      check.status === "PASS" || rule === undefined
+      passing.length === 0
         ? ""
         : html`<details>
-            <summary>How to fix</summary>
-            <pre>${rule.fix_text}</pre>
+            <summary>Passes: ${passing.length} of ${check.findings.length}</summary>
+            ${groups(passing, passingItem)}
           </details>`
     }
+    ${fix(check)}
   </section> `;
 }
 
-function findingCard(finding: Finding): Html {
-  const { resource, waiver, change } = finding;
+/** What is expected is mostly the same for every resource of a check: it is said once. */
+function groups(findings: readonly Finding[], show: (finding: Finding) => Html): readonly Html[] {
+  return [...Map.groupBy(findings, ({ expected }) => expected)].map(
+    ([expected, group]) =>
+      html`<p class="expected"><span class="label">Expected</span> ${expected}</p>
+        ${group.map(show)}`,
+  );
+}
+
+function openCard(finding: Finding): Html {
+  const { resource, reason } = finding;
+  const note = noteOf(finding);
   return html`<article class="${finding.status.toLowerCase()}">
     <h4>${badge(finding.status)} ${resource.name} <small>${resource.type} ${resource.id}</small></h4>
-    <dl>
-      <dt>Expected</dt>
-      <dd>${finding.expected}</dd>
-      <dt>Actual</dt>
-      <dd>${finding.actual}</dd>
-      ${
-        finding.reason === null
-          ? ""
-          : html`<dt>Reason</dt>
-              <dd>${finding.reason}</dd>`
-      }
-    </dl>
-    ${finding.status === "PASS" ? "" : html`<p>${finding.detail}</p>`}
-    ${waiver === null ? "" : html`<p class="mark">${waiverLine(waiver)}</p>`}
-    ${change === null ? "" : html`<p class="mark">${change}</p>`}
+    <p><span class="label">Found</span> ${finding.actual}${note === "" ? "" : `: ${note}`}</p>
+    ${reason === null ? "" : html`<p><span class="label">Reason</span> ${wordsOf(reason)}</p>`} ${marks(finding)}
   </article> `;
+}
+
+function passingItem(finding: Finding): Html {
+  const { resource } = finding;
+  return html`<article class="pass">
+    <p><b>${resource.name}</b> <small>${resource.type} ${resource.id}</small>: ${finding.actual}</p>
+    ${marks(finding)}
+  </article> `;
+}
+
+function marks(finding: Finding): readonly Html[] {
+  return findingMarks(finding).map((mark) => html`<p class="mark">${mark}</p>`);
+}
+
+function fix(check: CheckResult): Html | string {
+  const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
+  if (rule === undefined) return "";
+  return html`<details class="fix">
+    <summary>How to fix</summary>
+    <pre>${rule.fix_text}</pre>
+  </details>`;
+}
+
+function isOpen(finding: Finding): boolean {
+  return finding.status !== "PASS";
+}
+
+function wordsOf(reason: ManualReason): string {
+  return reason.replaceAll("_", " ");
 }
 
 function facts({ scan }: Report, toolVersion: string): Html {

@@ -5,5 +5,14 @@ export const jsonFormat: ReportFormat = {
   name: "json",
   extension: "json",
   isMachine: true,
-  render: (report) => `${JSON.stringify(report, null, 2)}\n`,
+  render: (report) => `${toJson(report, 2)}\n`,
 };
+
+/** JSON that every parser takes: many refuse the escape of half a surrogate pair, so that one becomes U+FFFD. */
+export function toJson(value: unknown, indent?: number): string {
+  return JSON.stringify(
+    value,
+    (_key, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part),
+    indent,
+  );
+}

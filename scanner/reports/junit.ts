@@ -31,7 +31,7 @@ export const junitFormat: ReportFormat = {
 
 function addTestCase(suite: XMLBuilder, check: CheckResult): void {
   const name = `${check.vuln_id} ${check.title}`;
-  const testCase = suite.ele("testcase", { name: xmlText(name), classname: `scanstream.${check.check}`, time: "0" });
+  const testCase = suite.ele("testcase", { name: xmlText(name), classname: xmlText(`scanstream.${check.check}`) });
   const details = xmlText([findingDetails(check), attestationLine(check)].filter((text) => text !== "").join("\n"));
   const outcome = outcomeOf(check);
   if (outcome === "failure") {

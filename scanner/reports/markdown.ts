@@ -1,6 +1,7 @@
-import type { CheckResult, Report } from "../../shared/report.ts";
-import { attestationLine, findingLine } from "./disposition.ts";
+import type { CheckResult, Finding, Report } from "../../shared/report.ts";
+import { attestationLine, findingMarks, verdictOf } from "./disposition.ts";
 import { hostOf } from "./benchmark_rules.ts";
+import { markdownCell, markdownText } from "./markdown_text.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const icons = { PASS: "✅", FAIL: "❌", MANUAL: "✋" } as const;
@@ -16,9 +17,9 @@ export const markdownFormat: ReportFormat = {
     const { scan, summary, checks } = report;
     const open = checks.filter((check) => check.status !== "PASS");
     return [
-      `# Scan of ${escape(hostOf(report))}`,
+      `# Scan of ${markdownText(hostOf(report))}`,
       "",
-      `**${summary.fail} failed**, ${summary.manual} for a person, ${summary.pass} passed · ${scan.status} ${scan.ended_at} · role \`${scan.role}\` · scan \`${scan.id}\``,
+      `**${summary.fail} failed**, ${summary.manual} for a person, ${summary.pass} passed · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
       "",
       "| | check | STIG | category | verdict |",
@@ -34,13 +35,13 @@ function comparisonLines({ baseline }: Report): readonly string[] {
   if (baseline === null) return [];
   return [
     "",
-    `Against scan \`${baseline.scan_id}\`: ${baseline.new} new, ${baseline.unchanged} unchanged, ${baseline.resolved} resolved.`,
+    `Against scan ${markdownText(baseline.scan_id)}: ${baseline.new} new, ${baseline.unchanged} unchanged, ${baseline.resolved} resolved.`,
   ];
 }
 
 function checkRow(check: CheckResult): string {
-  const verdict = `${check.status}${check.reason === null ? "" : ` (${check.reason})`}`;
-  return `| ${icons[check.status]} | \`${check.check}\` | ${check.vuln_id} · ${check.stig_id} | ${check.category} | ${verdict}${waivedNote(check)} |`;
+  const ids = [check.check, check.vuln_id, check.stig_id].map(markdownCell);
+  return `| ${icons[check.status]} | ${ids[0]} | ${ids[1]} · ${ids[2]} | ${check.category} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
 }
 
 function waivedNote(check: CheckResult): string {
@@ -53,22 +54,16 @@ function checkSection(check: CheckResult): readonly string[] {
   const findings = check.findings.filter((finding) => finding.status !== "PASS");
   const attestation = attestationLine(check);
   return [
-    `## ${icons[check.status]} ${check.vuln_id} ${escape(check.title)}`,
+    `## ${icons[check.status]} ${markdownText(`${check.vuln_id} ${check.title}`)}`,
     "",
-    ...findings.slice(0, maxListed).map((finding) => `- ${escape(findingLine(finding))}`),
+    ...findings.slice(0, maxListed).map(findingItem),
     ...(findings.length > maxListed ? [`- and ${findings.length - maxListed} more`] : []),
-    ...(attestation === "" ? [] : ["", escape(attestation)]),
+    ...(attestation === "" ? [] : ["", markdownText(attestation)]),
     "",
   ];
 }
 
-/** Names come from the provider: nothing in them becomes markup, a link, or a mention. */
-function escape(text: string): string {
-  return text
-    .replace(/[\r\n]+/g, " ")
-    .replace(/[\\`*_{}[\]()#+!|~-]/g, String.raw`\$&`)
-    .replace(/&/g, "&amp;")
-    .replace(/</g, "&lt;")
-    .replace(/>/g, "&gt;")
-    .replace(/@/g, "@\u200b");
+function findingItem(finding: Finding): string {
+  const texts = [`${verdictOf(finding)}: ${finding.detail}`, ...findingMarks(finding)];
+  return `- ${texts.map(markdownText).join(" · ")}`;
 }

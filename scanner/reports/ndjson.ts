@@ -1,3 +1,4 @@
+import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 /** One finding a line, each with its scan and check, for log pipelines and `jq`. */
@@ -8,9 +9,7 @@ export const ndjsonFormat: ReportFormat = {
   render({ scan, checks }) {
     const about = { scan_id: scan.id, tenant_id: scan.tenant_id, org_url: scan.org_url, ended_at: scan.ended_at };
     const lines = checks.flatMap(({ findings, status, reason, detail: _detail, ...check }) =>
-      findings.map((finding) =>
-        JSON.stringify({ ...about, ...check, check_status: status, check_reason: reason, ...finding }),
-      ),
+      findings.map((finding) => toJson({ ...about, ...check, check_status: status, check_reason: reason, ...finding })),
     );
     return lines.map((line) => `${line}\n`).join("");
   },

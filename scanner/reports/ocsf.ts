@@ -1,7 +1,8 @@
 import { catalog } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine } from "./disposition.ts";
+import { attestationLine, waiverLine } from "./disposition.ts";
 import { benchmarkVersion } from "./benchmark_rules.ts";
+import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const statuses = {
@@ -28,7 +29,7 @@ export const ocsfFormat: ReportFormat = {
     const events = report.checks.flatMap((check) =>
       check.findings.map((finding) => toEvent(check, finding, { report, toolVersion: options.toolVersion })),
     );
-    return `${JSON.stringify(events, null, 2)}\n`;
+    return `${toJson(events, 2)}\n`;
   },
 };
 
@@ -65,7 +66,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
       : finding.change === "resolved"
         ? { status_id: 4, status: "Resolved" }
         : { status_id: 1, status: "New" }),
-    ...(finding.waiver === null ? {} : { comment: `Waived: ${finding.waiver.reason}` }),
+    ...(finding.waiver === null ? {} : { comment: waiverLine(finding.waiver) }),
     metadata: {
       version: "1.8.0",
       product: { name: "scanstream", vendor_name: "scanstream", version: toolVersion },

@@ -2,13 +2,17 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { attestationLine, dispositionOf } from "./disposition.ts";
 import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
+import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 /** GitHub reads this as the severity of an alert: 7.0 and above is high, 4.0 and above medium. */
 const securitySeverity = { high: "8.0", medium: "5.5", low: "2.0" } as const;
 const levels = { high: "error", medium: "error", low: "warning" } as const;
 
-/** SARIF 2.1.0, for code-scanning views: a rule for each check, a result for each finding. */
+/**
+ * SARIF 2.1.0, for code-scanning views: a rule for each check, a result for each failure. GitHub makes an alert of every
+ * result, whatever its kind, so what passes and what needs a person is in the other formats only.
+ */
 export const sarifFormat: ReportFormat = {
   name: "sarif",
   extension: "sarif",
@@ -30,12 +34,12 @@ export const sarifFormat: ReportFormat = {
           ],
           columnKind: "utf16CodeUnits",
           results: report.checks.flatMap((check, ruleIndex) =>
-            check.findings.map((finding) => result(check, finding, { ruleIndex, report })),
+            failuresOf(check).map((finding) => result(check, finding, { ruleIndex, report })),
           ),
         },
       ],
     };
-    return `${JSON.stringify(log, null, 2)}\n`;
+    return `${toJson(log, 2)}\n`;
   },
 };
 
@@ -47,6 +51,7 @@ function driver(report: Report, version: string): object {
     informationUri: "https://public.cyber.mil/stigs/",
     rules: report.checks.map((check) => {
       const rule = ruleOf.get(check.rule_id);
+      const attestation = attestationLine(check);
       return {
         id: check.vuln_id,
         name: check.check,
@@ -65,10 +70,17 @@ function driver(report: Report, version: string): object {
             benchmarkVersion,
             ...(rule?.ccis ?? []),
           ],
+          ...(attestation === "" ? {} : { attestation }),
         },
       };
     }),
   };
+}
+
+/** A person who attests a FAIL has found one, which stands at the first of what the check looked at. */
+function failuresOf(check: CheckResult): readonly Finding[] {
+  if (check.status === "FAIL") return check.findings.filter((finding) => finding.status === "FAIL");
+  return dispositionOf(check) === "fail" ? check.findings.slice(0, 1) : [];
 }
 
 interface ResultContext {
@@ -82,7 +94,8 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
   return {
     ruleId: check.vuln_id,
     ruleIndex,
-    ...kindAndLevel(check, finding),
+    kind: "fail",
+    level: levels[check.severity],
     message: { text: attestation === "" ? finding.detail : `${finding.detail} ${attestation}` },
     locations: [
       {
@@ -101,19 +114,9 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
     ...(waiver === null
       ? {}
       : { suppressions: [{ kind: "external", status: "accepted", justification: waiverText(waiver) }] }),
-    ...(change === null
-      ? {}
-      : { baselineState: ({ new: "new", unchanged: "unchanged", resolved: "updated" } as const)[change] }),
+    ...(change === null ? {} : { baselineState: change === "resolved" ? "updated" : change }),
     properties: { status: finding.status, reason: finding.reason, expected: finding.expected, actual: finding.actual },
   };
-}
-
-/** A level is for failures only; the other kinds have level `none` (SARIF 2.1.0, 3.27.10). */
-function kindAndLevel(check: CheckResult, finding: Finding): { readonly kind: string; readonly level: string } {
-  if (finding.status === "FAIL") return { kind: "fail", level: levels[check.severity] };
-  if (finding.status === "PASS")
-    return { kind: dispositionOf(check) === "not_reviewed" ? "review" : "pass", level: "none" };
-  return { kind: finding.reason === "not_applicable" ? "notApplicable" : "review", level: "none" };
 }
 
 function waiverText(waiver: { readonly reason: string; readonly expires: string | null }): string {
@@ -121,5 +124,11 @@ function waiverText(waiver: { readonly reason: string; readonly expires: string 
 }
 
 function toRelativeUri(report: Report, finding: Finding): string {
-  return [hostOf(report), finding.resource.type, finding.resource.id].map(encodeURIComponent).join("/");
+  // Half a surrogate pair, which a provider's JSON may hold, has no URI: `encodeURIComponent` throws. Dots alone would
+  // lead to another folder.
+  const parts = [hostOf(report), finding.resource.type, finding.resource.id];
+  return parts
+    .map((part) => encodeURIComponent(part.toWellFormed()))
+    .map((part) => (/^\.{0,2}$/.test(part) ? `_${part}` : part))
+    .join("/");
 }

@@ -1,10 +1,16 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { paintStatus, printable } from "../terminal.ts";
+import { shorten } from "../../shared/text.ts";
+import { paintStatus, printable, wrapText } from "../terminal.ts";
+import { attestationLine, findingMarks, noteOf, verdictOf } from "./disposition.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 const statusOrder = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
-const minWidth = 60;
+/** Of a terminal that does not tell its columns. */
+const defaultWidth = 80;
+const minWidth = 40;
+/** One name or text of a finding; the other formats have all of it. */
+const maxTextLength = 300;
 
 /** For people: failures first, then what needs a person, each with what to look at; one line for each check that passes. */
 export const tableFormat: ReportFormat = {
@@ -12,12 +18,12 @@ export const tableFormat: ReportFormat = {
   extension: "txt",
   isMachine: false,
   render(report, options) {
-    const width = Math.max(options.width, minWidth);
+    const width = Math.max(options.width || defaultWidth, minWidth);
     const checks = report.checks.toSorted(
       (a, b) => statusOrder[a.status] - statusOrder[b.status] || severityOrder[a.severity] - severityOrder[b.severity],
     );
     return [
-      ...header(report),
+      ...header(report).flatMap((line) => wrapped(line, 2, width)),
       "",
       ...checks.flatMap((check) => checkLines(check, { ...options, width })),
       "",
@@ -27,36 +33,40 @@ export const tableFormat: ReportFormat = {
   },
 };
 
-function header(report: Report): readonly string[] {
-  const { scan } = report;
+function header({ scan }: Report): readonly string[] {
   const roles = { super_admin: "Super Administrator", read_only_admin: "Read-Only Administrator", unknown: "unknown" };
   return [
-    `Scan ${scan.id} of ${printable(scan.org_url)} (${scan.engine} engine), ${scan.status}`,
+    `Scan ${scan.id} of ${scan.org_url} (${scan.engine} engine), ${scan.status}`,
     `Role: ${roles[scan.role]} · scopes granted: ${scan.granted_scopes.length} of ${scan.requested_scopes.length} · requests: ${scan.requests.total}`,
   ];
 }
 
 function checkLines(check: CheckResult, options: RenderOptions): readonly string[] {
-  const label = `${paintStatus(check.status.padEnd(6), check.status, options)} ${check.vuln_id}  CAT ${check.category.padEnd(3)} ${check.check}`;
-  const attested =
-    check.attestation === null
-      ? []
-      : [
-          indented(
-            `attested ${check.attestation.status} by ${check.attestation.by}: ${check.attestation.reason}`,
-            options,
-          ),
-        ];
-  if (check.status === "PASS") return [label, ...attested];
-  const open = check.findings.filter((finding) => finding.status !== "PASS");
-  return [label, ...open.map((finding) => indented(findingText(finding), options)), ...attested];
+  const { status, vuln_id: vulnId, category } = check;
+  const margin = options.width < 60 ? 2 : 7;
+  const label = `${status.padEnd(6)} ${vulnId}  CAT ${category.padEnd(3)} ${check.check}`;
+  const [first = "", ...more] = wrapped(label, margin, options.width);
+  const open = check.status === "PASS" ? [] : check.findings.filter((finding) => finding.status !== "PASS");
+  // What is expected is mostly the same for every resource of a check: it is said once.
+  const details = [...Map.groupBy(open, ({ expected }) => expected)].flatMap(([expected, findings]) => [
+    `expected ${shorten(expected, maxTextLength)}`,
+    ...findings.map(findingText),
+  ]);
+  const attested = attestationLine(check);
+  return [
+    paintStatus(first.slice(0, status.length), status, options) + first.slice(status.length),
+    ...more,
+    ...[...details, ...(attested === "" ? [] : [attested])].flatMap((text) =>
+      wrapped(text, 2, options.width - margin).map((line) => " ".repeat(margin) + line),
+    ),
+  ];
 }
 
 function findingText(finding: Finding): string {
-  const reason = finding.reason === null ? "" : ` (${finding.reason})`;
-  const waived = finding.waiver === null ? "" : ` [waived: ${finding.waiver.reason}]`;
-  const change = finding.change === null ? "" : ` [${finding.change}]`;
-  return `${finding.status}${reason} ${finding.detail}${waived}${change}`;
+  const note = noteOf(finding);
+  const texts = [finding.resource.name, finding.actual, ...(note === "" ? [] : [note])];
+  const marks = findingMarks(finding).map((mark) => ` [${mark}]`);
+  return `${verdictOf(finding)} ${texts.map((text) => shorten(text, maxTextLength)).join(": ")}${marks.join("")}`;
 }
 
 function summary(report: Report, options: RenderOptions): string {
@@ -68,17 +78,8 @@ function summary(report: Report, options: RenderOptions): string {
   ].join(", ");
 }
 
-/** Wraps at word boundaries under the check's name. */
-function indented(text: string, options: RenderOptions): string {
-  const margin = " ".repeat(7);
-  const lines: string[] = [];
-  let line = "";
-  for (const word of printable(text).split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > options.width - margin.length) {
-      lines.push(line);
-      line = "";
-    }
-    line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line].map((wrapped) => margin + wrapped).join("\n");
+/** The text as lines of `width` columns, all but the first behind a margin. */
+function wrapped(text: string, margin: number, width: number): readonly string[] {
+  const [first = "", ...more] = wrapText(printable(text), width - margin);
+  return [first, ...more.map((line) => " ".repeat(margin) + line)];
 }

@@ -24,8 +24,9 @@ export const xccdfFormat: ReportFormat = {
     const { scan } = report;
     const outcomes = benchmarkRules(report);
     const document = createXml();
+    const id = idOf("benchmark", benchmark.benchmark_id);
     const root = document.ele(namespace, "Benchmark", {
-      id: idOf("benchmark", benchmark.benchmark_id),
+      id,
       resolved: "1",
       "xml:lang": "en",
     });
@@ -37,12 +38,13 @@ export const xccdfFormat: ReportFormat = {
     for (const outcome of outcomes) addRule(root, outcome);
 
     const result = root.ele("TestResult", {
-      id: idOf("testresult", scan.id),
+      id: idOf("testresult", xmlText(scan.id)),
       "start-time": scan.started_at,
       "end-time": scan.ended_at,
       "test-system": `cpe:/a:scanstream:scanstream:${options.toolVersion}`,
       version: benchmark.version,
     });
+    result.ele("benchmark", { href: `#${id}`, id });
     result.ele("title").txt(`scanstream ${options.toolVersion}`);
     result.ele("identity", { authenticated: "true", privileged: "false" }).txt(xmlText(scan.client_id));
     result.ele("target").txt(xmlText(hostOf(report)));

@@ -10,7 +10,14 @@ export function xmlString(document: XMLBuilder): string {
   return `${document.end({ prettyPrint: true })}\n`;
 }
 
-/** XML 1.0 has no way to write most control characters and lone surrogates (https://www.w3.org/TR/xml/#charsets). */
+/**
+ * Text for an element or attribute. XML 1.0 has no way to write most control characters and lone surrogates
+ * (https://www.w3.org/TR/xml/#charsets); and the writer leaves alone what looks like an entity, so that a name such as
+ * `R&amp;D` would read as `R&D`, and `&x;` would be an error.
+ */
 export function xmlText(text: string): string {
-  return text.toWellFormed().replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "\uFFFD");
+  return text
+    .toWellFormed()
+    .replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
+    .replaceAll("&", "&amp;");
 }

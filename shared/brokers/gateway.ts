@@ -23,7 +23,11 @@ export interface GatewayBrokerOptions {
   readonly silenceMs?: number;
 }
 
-const maxWaitingChars = 16_000_000;
+const maxWaitingBytes = 16_000_000;
+/** Of one request, below the 500 events and 1 MiB that the gateway takes. */
+const maxBatchEvents = 500;
+const maxBatchBytes = 1_000_000;
+const encoder = new TextEncoder();
 const maxDetailChars = 300;
 
 /**
@@ -98,10 +102,11 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
     const queue =
       queues.get(channel) ??
       createSendQueue<string>({
-        send: async ([item]) => (item === undefined ? [] : [await post(channel, item)]),
-        sizeOf: (item) => item.length,
-        maxBatchSize: 0,
-        maxWaitingSize: maxWaitingChars,
+        send: (items) => postAll(channel, items),
+        // So that neither the bytes nor the number of a batch's events pass their bound.
+        sizeOf: (item) => Math.max(encoder.encode(item).byteLength + 1, maxBatchBytes / maxBatchEvents),
+        maxBatchSize: maxBatchBytes,
+        maxWaitingSize: maxWaitingBytes,
       });
     queues.set(channel, queue);
     try {
@@ -111,13 +116,23 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
     }
   }
 
-  /** The gateway's refusal of this one event, or null; rejects when the gateway is away. */
-  async function post(channel: string, message: string): Promise<AppError | null> {
-    const response = await request("publish", `/api/v1/channels/${encodeURIComponent(channel)}/events`, {
-      method: "POST",
-      // A message already is the `{"type", "data"}` of the route.
-      body: message,
-    });
+  /** For each event the gateway's refusal, or null; rejects when the gateway is away. A batch is taken as a whole or not at all. */
+  async function postAll(channel: string, messages: readonly string[]): Promise<readonly (AppError | null)[]> {
+    const [only = "", ...others] = messages;
+    // A message already is the `{"type", "data"}` of the route.
+    if (others.length === 0) return [await post(channel, only)];
+    const refusal = await post(channel, `{"events":[${messages.join(",")}]}`);
+    if (refusal === null) return messages.map(() => null);
+    // One of them was refused: each for itself, so that it costs no other.
+    const refusals: (AppError | null)[] = [];
+    for (const message of messages) refusals.push(await post(channel, message));
+    return refusals;
+  }
+
+  /** The gateway's refusal, or null; rejects when the gateway is away. */
+  async function post(channel: string, body: string): Promise<AppError | null> {
+    const path = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
+    const response = await request("publish", path, { method: "POST", body });
     if (response.status === 202) {
       await response.body?.cancel();
       return null;

@@ -48,8 +48,8 @@ test("after scan.end the stream closes; a scan that has ended answers 204", asyn
   const own = await createScan(gateway, gateway.acme);
   const stream = await gateway.request(own.event_stream, { as: key });
   const end = { type: "scan.end", data: { scan_id: own.id, status: "completed", pass: 1, fail: 0, manual: 0 } };
-  await gateway.request(`/api/v1/scans/${own.id}`, { method: "PATCH", json: { status: "completed" }, as: key });
   expect((await publish(own.channel, end)).status).toBe(202);
+  await gateway.request(`/api/v1/scans/${own.id}`, { method: "PATCH", json: { status: "completed" }, as: key });
   expect(await readStream(stream, /^\u0000/)).toMatch(/event: scan\.end\ndata: \{.*\}\n\n: close ended\n\n$/);
   const after = await gateway.request(own.event_stream, { as: key });
   expect(after.status).toBe(204);
@@ -62,6 +62,73 @@ test("the channel may be percent-encoded, as clients that build URLs do", async 
 
 test("a channel of another feature, and of no resource yet, is the tenant's all the same", async () => {
   expect((await publish(`job-run:${gateway.acme.id}:a.b_c~d-1`, start)).status).toBe(202);
+});
+
+describe("a batch", () => {
+  const event = (n: number) => ({ type: "scan.progress", data: { n } });
+
+  test("reaches the streams in its order, and 500 events are taken", async () => {
+    const own = await createScan(gateway, gateway.acme);
+    const stream = await gateway.request(own.event_stream, { as: key });
+    const response = await publish(own.channel, { events: Array.from({ length: 500 }, (_, n) => event(n)) });
+    expect(response.status).toBe(202);
+    expect(await response.json()).toEqual({ channel: own.channel, count: 500 });
+    const text = await readStream(stream, 'data: {"n":499}');
+    expect([...text.matchAll(/data: \{"n":(\d+)\}/g)].map(([, n]) => Number(n))).toEqual(
+      Array.from({ length: 500 }, (_, n) => n),
+    );
+  });
+
+  test("with one event that is not valid is 422, and none of it is published", async () => {
+    const own = await createScan(gateway, gateway.acme);
+    const stream = await gateway.request(own.event_stream, { as: key });
+    const refused = await publish(own.channel, { events: [event(1), { type: "scan.begin", data: {} }, event(2)] });
+    expect(await problemOf(refused)).toMatchObject({ status: 422, code: "invalid" });
+    await publish(own.channel, event(3));
+    expect(await readStream(stream, '"n":3')).not.toContain('"n":1');
+  });
+
+  test.each([
+    ["no event", []],
+    ["501 events", Array.from({ length: 501 }, (_, n) => event(n))],
+    ["something that is no list", { type: "scan.start", data: {} }],
+    ["null", null],
+    ["a list of lists", [[event(1)]]],
+    ["a list of texts", ["x"]],
+  ])("of %s is 422", async (_what, events) => {
+    expect(await problemOf(await publish(scan.channel, { events }))).toMatchObject({ status: 422, code: "invalid" });
+  });
+
+  test("over 1 MiB is 413, up to it is taken", async () => {
+    const ofSize = (bytes: number) => {
+      const big = { type: "scan.delta", data: { text: "x".repeat(65_000) } };
+      const body = { events: Array.from({ length: 15 }, () => big), padding: "" };
+      return { ...body, padding: "p".repeat(bytes - JSON.stringify(body).length) };
+    };
+    expect((await publish(scan.channel, ofSize(1_048_576))).status).toBe(202);
+    expect((await publish(scan.channel, ofSize(1_048_577))).status).toBe(413);
+  });
+
+  test("while the broker is away is 503, and sent again with its delivery ids is heard once", async () => {
+    const own = await createScan(gateway, gateway.acme);
+    const stream = await gateway.request(own.event_stream, { as: key });
+    const events = [1, 2, 3].map((n) => ({ ...event(n), delivery_id: `producer.${n}` }));
+    expect((await publish(own.channel, { events: events.slice(0, 2) })).status).toBe(202);
+    isBrokerAway = true;
+    expect((await publish(own.channel, { events })).status).toBe(503);
+    isBrokerAway = false;
+    expect((await publish(own.channel, { events })).status).toBe(202);
+    const text = await readStream(stream, '"n":3');
+    expect([...text.matchAll(/data: \{"n":(\d+)\}/g)].map(([, n]) => n)).toEqual(["1", "2", "3"]);
+  });
+
+  test.each(["", "x", "x.", ".1", "x.y", "x.1234567890123456", 7, null, `${"x".repeat(65)}.1`])(
+    "with the delivery id %j is 422",
+    async (id) => {
+      const refused = await publish(scan.channel, { ...event(1), delivery_id: id });
+      expect(await problemOf(refused)).toMatchObject({ status: 422, code: "invalid" });
+    },
+  );
 });
 
 describe("the channel's gate", () => {
@@ -162,7 +229,7 @@ describe("the event", () => {
   });
 
   test("a body far beyond any legal payload is 413 before it is parsed", async () => {
-    expect((await send(`{"type":"scan.delta","data":{}${" ".repeat(500_000)}}`)).status).toBe(413);
+    expect((await send(`{"type":"scan.delta","data":{}${" ".repeat(1_100_000)}}`)).status).toBe(413);
   });
 
   test("broken JSON is 400, another content type 415", async () => {

@@ -7,6 +7,7 @@ import { otherTenants } from "./other_tenants.ts";
 import { processFaults } from "./process_faults.ts";
 import { promises } from "./promises.ts";
 import { provider } from "./provider.ts";
+import { reports } from "./reports.ts";
 import { secrets } from "./secrets.ts";
 import { streams } from "./streams.ts";
 
@@ -17,6 +18,7 @@ export const mutations: readonly Mutation[] = [
   ...streams,
   ...limits,
   ...provider,
+  ...reports,
   ...secrets,
   ...faults,
   ...processFaults,

@@ -1,198 +1,386 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createGatewayClient } from "../../scanner/gateway_client.ts";
-import { createScanPublisher } from "../../scanner/publish.ts";
+import { createScanPublisher, type ScanPublisher, type ScanPublisherOptions } from "../../scanner/publish.ts";
 import type { Publisher } from "../../shared/broker.ts";
+import { createGatewayBroker } from "../../shared/brokers/gateway.ts";
+import { countStatuses, type CheckResult, type Finding } from "../../shared/report.ts";
+import type { ScanEvents } from "../../shared/scan_events.ts";
+import { subscribe, type StreamEvent } from "../../shared/subscribe.ts";
+import { startTestGateway, type TestGateway } from "../gateway/test_gateway.ts";
 import { aCheckResult, aFinding } from "../support/report_builders.ts";
+import { startDuplicatingProxy } from "../support/duplicating_proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
 
-const scanId = "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11";
-const tenantId = "0b54a9d2-6d0c-4ae2-8f0a-0d3f8a6f2a11";
-const counts = { checks_done: 1, checks_total: 2, pass: 0, fail: 1, manual: 0 };
+/** The scanner's side of a scan against a real gateway, with a network between the two that is slow and loses answers. */
 
-interface Received {
-  readonly what: string;
-  readonly body: Record<string, unknown>;
-}
+let gateway: TestGateway;
+let network: TcpProxy;
 
-/** A gateway's REST routes and its broker, writing down in one list what reaches them, in order. */
-class Recorder {
-  readonly received: Received[] = [];
-  /** Set by a test to answer differently: a status, or null to leave the connection hanging. */
-  answer: (what: string) => number | null = () => 200;
-  cancelRequested = false;
-  readonly publisher: Publisher = {
-    publish: async (_channel, message) => {
-      const { type, data } = JSON.parse(message) as { type: string; data: Record<string, unknown> };
-      if (this.answer(type) !== 200) throw new Error("the broker is away");
-      this.received.push({ what: type, body: data });
-    },
-  };
-  #server: Server | null = null;
-  url = "";
-
-  async start(): Promise<void> {
-    this.#server = createServer((request, response) => {
-      let text = "";
-      request.on("data", (chunk: Buffer) => (text += chunk.toString()));
-      request.on("end", () => {
-        const what = `${request.method} ${request.url?.replace(scanId, "ID") ?? ""}`;
-        const status = this.answer(what);
-        if (status === null) return;
-        if (status === 200) this.received.push({ what, body: JSON.parse(text) as Record<string, unknown> });
-        const channel = `scan:${tenantId}:${scanId}`;
-        response.writeHead(status, { "content-type": "application/json" });
-        response.end(
-          JSON.stringify({
-            id: scanId,
-            tenant_id: tenantId,
-            channel,
-            cancel_requested: this.cancelRequested,
-            detail: "refused here",
-          }),
-        );
-      });
-    });
-    await new Promise<void>((resolve) => this.#server?.listen(0, "127.0.0.1", resolve));
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  async stop(): Promise<void> {
-    this.#server?.closeAllConnections();
-    await new Promise((resolve) => this.#server?.close(resolve));
-  }
-
-  names(): readonly string[] {
-    return this.received.map(({ what }) => what);
-  }
-}
-
-let gateway: Recorder;
-let warnings: string[];
-
-beforeEach(async () => {
-  gateway = new Recorder();
-  warnings = [];
-  await gateway.start();
+beforeAll(async () => {
+  gateway = await startTestGateway({ EVENTSTREAM_RECHECK_SECONDS: "3" });
+  network = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(gateway.url).port) });
+});
+afterEach(() => network.restore());
+afterAll(async () => {
+  await network.close();
+  await gateway.stop();
 });
 
-afterEach(() => gateway.stop());
+const key = () => `Api-Key ${gateway.acme.apiKey}`;
 
-function publish(
-  changes: { readonly endTimeoutMs?: number; readonly signOfLifeMs?: number; readonly url?: string } = {},
-) {
-  const client = createGatewayClient({ url: changes.url ?? gateway.url, apiKey: "scs_test", timeoutMs: 1000 });
-  return createScanPublisher({
-    destinations: { gateway: client, publisher: gateway.publisher },
-    scan: { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 2 },
-    warn: (message) => warnings.push(message),
-    signOfLifeMs: changes.signOfLifeMs ?? 60_000,
-    endTimeoutMs: changes.endTimeoutMs ?? 5000,
-  });
+interface Scanner extends ScanPublisher {
+  readonly scanId: string;
+  readonly warnings: readonly string[];
+  /** Every request that was begun, and when it was answered; null: it was not. */
+  readonly requests: readonly { readonly what: string; answeredMs: number | null }[];
 }
 
-describe("createScanPublisher", () => {
-  test("stores before it publishes, and publishes the end last of all", async () => {
-    const publisher = publish();
-    publisher.checkEvaluated(aCheckResult(), counts);
-    await publisher.end("completed", { pass: 0, fail: 1, manual: 0 });
-    const names = gateway.names();
-    expect(names[0]).toBe("POST /api/v1/scans");
-    expect(names.indexOf("POST /api/v1/scans/ID/findings")).toBeLessThan(names.indexOf("finding.created"));
-    expect(names.lastIndexOf("PATCH /api/v1/scans/ID")).toBeLessThan(names.indexOf("scan.end"));
-    expect(names.at(-1)).toBe("scan.end");
-    expect(names.filter((name) => name === "scan.start")).toHaveLength(1);
-    expect(gateway.received.at(-1)?.body).toEqual({
-      scan_id: scanId,
-      status: "completed",
-      pass: 0,
-      fail: 1,
-      manual: 0,
+function startScan(changes: Partial<ScanPublisherOptions> & { readonly url?: string } = {}): Scanner {
+  const { url = `http://127.0.0.1:${network.port}`, ...options } = changes;
+  const scanId = randomUUID();
+  const warnings: string[] = [];
+  const requests: { what: string; answeredMs: number | null }[] = [];
+  const send: typeof fetch = async (input, init) => {
+    const entry: { what: string; answeredMs: number | null } = {
+      what: `${init?.method} ${new URL(new Request(input).url).pathname.replace(scanId, "ID").replace(/scan%3A.*%3A/, "")}`,
+      answeredMs: null,
+    };
+    requests.push(entry);
+    beforeRequest(requests.length);
+    const response = await fetch(input, init);
+    entry.answeredMs = performance.now();
+    return response;
+  };
+  const { apiKey } = gateway.acme;
+  const publisher = createScanPublisher({
+    gateway: createGatewayClient({ url, apiKey, timeoutMs: 2000, fetch: send }),
+    publisher: createGatewayBroker({ url, apiKey, timeoutMs: 2000, fetch: send }),
+    scanId,
+    scan: { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 3 },
+    warn: (message) => warnings.push(message),
+    ...options,
+  });
+  return { ...publisher, scanId, warnings, requests };
+}
+
+/** Called before each request of a scan with its number, from 1 on. */
+let beforeRequest: (number: number) => void = () => {};
+afterEach(() => {
+  beforeRequest = () => {};
+});
+
+/** Follows the scan without any network in between; resolves with what was heard. */
+async function follow(scanId: string): Promise<{ readonly heard: Promise<readonly StreamEvent<ScanEvents>[]> }> {
+  const events: StreamEvent<ScanEvents>[] = [];
+  const opened = Promise.withResolvers<void>();
+  const subscription = subscribe<ScanEvents>(`${gateway.url}/api/v1/scans/${scanId}/event-stream`, {
+    apiKey: gateway.acme.apiKey,
+    onEvent: (event) => void events.push(event),
+    onStateChange: (state) => {
+      if (state === "live") opened.resolve();
+    },
+  });
+  await Promise.race([opened.promise, subscription.finished]);
+  const heard = subscription.finished.then((end) => {
+    expect(end.state).toBe("ended");
+    return events;
+  });
+  return { heard };
+}
+
+function findings(count: number, check = "app"): readonly Finding[] {
+  return Array.from({ length: count }, (_, index) =>
+    aFinding({
+      resource: { type: "app", id: `${check}${index}`, name: `App ${index}` },
+      fingerprint: `${check}-${index}`,
+    }),
+  );
+}
+
+function threeChecks(findingsOfEach: number): readonly CheckResult[] {
+  return ["one", "two", "three"].map((check) => aCheckResult({ check, findings: findings(findingsOfEach, check) }));
+}
+
+function evaluate(scan: Scanner, results: readonly CheckResult[]): void {
+  for (const [index, result] of results.entries()) {
+    scan.checkEvaluated(result, {
+      checks_done: index + 1,
+      checks_total: results.length,
+      ...countStatuses(results.slice(0, index + 1)),
     });
-    expect(warnings).toEqual([]);
+  }
+}
+
+async function storedScan(scanId: string): Promise<Record<string, unknown>> {
+  const response = await gateway.request(`/api/v1/scans/${scanId}`, { as: key() });
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function storedFindings(scanId: string): Promise<readonly Record<string, unknown>[]> {
+  const all: Record<string, unknown>[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const path: string = `/api/v1/scans/${scanId}/findings?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`;
+    const page = (await (await gateway.request(path, { as: key() })).json()) as {
+      items: Record<string, unknown>[];
+      next_cursor: string | null;
+    };
+    all.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  return all;
+}
+
+const countOf = (events: readonly StreamEvent<ScanEvents>[], type: string) =>
+  events.filter((event) => event.type === type).length;
+
+describe("createScanPublisher", () => {
+  test("stores before it publishes, and the gateway publishes the end last of all", async () => {
+    const scan = startScan();
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const { heard } = await follow(scan.scanId);
+    const results = threeChecks(2);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    const events = await heard;
+    expect(events.at(-1)).toMatchObject({
+      type: "scan.end",
+      data: { scan_id: scan.scanId, status: "completed", pass: 0, fail: 3, manual: 0 },
+    });
+    expect(countOf(events, "scan.end")).toBe(1);
+    expect(countOf(events, "finding.created")).toBe(6);
+    const order = scan.requests.map(({ what }) => what);
+    expect(order[0]).toBe("PUT /api/v1/scans/ID");
+    expect(order.indexOf("POST /api/v1/scans/ID/findings")).toBeLessThan(
+      order.lastIndexOf("POST /api/v1/channels/ID/events"),
+    );
+    expect(order.at(-1)).toBe("PATCH /api/v1/scans/ID");
+    expect(await storedScan(scan.scanId)).toMatchObject({
+      status: "completed",
+      checks_done: 3,
+      checks_total: 3,
+      fail: 3,
+    });
+    expect(await storedFindings(scan.scanId)).toHaveLength(6);
+    expect(scan.warnings).toEqual([]);
+  });
+
+  test("at a round trip of 200 ms, 10,000 findings: every follower hears all of it, and the end within 2 s of the last stored result", async () => {
+    network.impair({ delayMs: 100 });
+    const scan = startScan();
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const followers = await Promise.all([1, 2, 3].map(() => follow(scan.scanId)));
+    const results = threeChecks(3334);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    for (const { heard } of followers) {
+      const events = await heard;
+      expect(countOf(events, "finding.created")).toBe(10_002);
+      expect(countOf(events, "scan.end")).toBe(1);
+      expect(countOf(events, "scan.error")).toBe(0);
+    }
+    const lastStoredMs = Math.max(
+      ...scan.requests.filter(({ what }) => what.endsWith("/findings")).map(({ answeredMs }) => answeredMs ?? Infinity),
+    );
+    expect(performance.now() - lastStoredMs).toBeLessThan(2000);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", checks_done: 3, fail: 3 });
+    expect((await storedFindings(scan.scanId)).length).toBe(10_002);
+  }, 60_000);
+
+  test("whichever single answer is lost, everything is stored once and heard once, the end included", async () => {
+    let requestCount = Infinity;
+    for (let lost = 1; lost <= requestCount; lost += 1) {
+      beforeRequest = (number) => {
+        if (number === lost) network.loseNextAnswer();
+      };
+      const scan = startScan();
+      await expect.poll(() => scan.registered()).not.toBeNull();
+      const { heard } = await follow(scan.scanId);
+      const results = threeChecks(2);
+      evaluate(scan, results);
+      await scan.end("completed", results);
+      const events = await heard;
+      const what = `answer ${lost} lost, of ${scan.requests.map((request) => request.what).join(", ")}`;
+      expect(countOf(events, "scan.start"), what).toBeLessThanOrEqual(1);
+      expect(countOf(events, "finding.created"), what).toBe(6);
+      expect(countOf(events, "scan.end"), what).toBe(1);
+      expect(await storedScan(scan.scanId), what).toMatchObject({ status: "completed", checks_done: 3, fail: 3 });
+      expect(scan.warnings, what).toEqual([]);
+      // The next time one request is sent twice.
+      requestCount = scan.requests.length - 1;
+    }
+    expect(requestCount).toBeGreaterThan(4);
+    const listed = await gateway.request("/api/v1/scans?limit=200", { as: key() });
+    const { items } = (await listed.json()) as { items: readonly { status: string }[] };
+    expect(items.filter(({ status }) => status === "pending")).toEqual([]);
+  }, 60_000);
+
+  test("requests that all arrive twice are stored once and heard once", async () => {
+    const twice = await startDuplicatingProxy(gateway.url);
+    const scan = startScan({ url: twice.url });
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const { heard } = await follow(scan.scanId);
+    const results = threeChecks(3);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    const events = await heard;
+    await twice.close();
+    expect(countOf(events, "finding.created")).toBe(9);
+    expect(countOf(events, "scan.end")).toBe(1);
+    expect(await storedFindings(scan.scanId)).toHaveLength(9);
+    expect(scan.warnings).toEqual([]);
+  });
+
+  test("names that no database or line takes cost nothing: each finding is stored", async () => {
+    const names = [
+      "bad\u0000name",
+      "half \ud83d",
+      "\udc00",
+      `${"x".repeat(3998)}😀`,
+      "y".repeat(200_000),
+      "a\r\nb",
+      "",
+    ];
+    const hostile = names.map((name, index) =>
+      aFinding({ resource: { type: name, id: name, name }, actual: name, detail: name, fingerprint: `f${index}` }),
+    );
+    const results = [aCheckResult({ check: "one", findings: hostile })];
+    const scan = startScan();
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect(await storedFindings(scan.scanId)).toHaveLength(names.length);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed" });
+    expect(scan.warnings).toEqual([]);
+  });
+
+  test("a finding that the gateway refuses costs itself, not those beside it", async () => {
+    const odd = { ...aFinding({ fingerprint: "odd" }), reason: "no_such_reason" as never };
+    const results = [aCheckResult({ check: "one", findings: [...findings(3), odd, ...findings(3, "other")] })];
+    const scan = startScan();
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect(await storedFindings(scan.scanId)).toHaveLength(6);
+    expect(scan.warnings).toEqual([expect.stringContaining("A finding of one was not stored")]);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed" });
   });
 
   test("progress that could not be sent in time is coalesced to the newest", async () => {
-    let isHeld = true;
-    gateway.answer = (what) => (what === "POST /api/v1/scans" && isHeld ? 503 : 200);
-    const publisher = publish();
-    for (let done = 1; done <= 20; done += 1) {
-      publisher.checkEvaluated(aCheckResult({ findings: [] }), { ...counts, checks_done: done, checks_total: 20 });
-    }
-    isHeld = false;
-    await expect.poll(() => gateway.names().filter((name) => name === "scan.progress").length).toBe(1);
-    await publisher.end("completed", { pass: 0, fail: 1, manual: 0 });
-    expect(gateway.received.find(({ what }) => what === "scan.progress")?.body).toMatchObject({ checks_done: 20 });
+    network.stall();
+    const scan = startScan();
+    const results = Array.from({ length: 20 }, (_, index) => aCheckResult({ check: `c${index}`, findings: [] }));
+    evaluate(scan, results);
+    network.restore();
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const { heard } = await follow(scan.scanId);
+    await scan.end("completed", results);
+    expect(countOf(await heard, "scan.progress")).toBeLessThanOrEqual(1);
+    expect(await storedScan(scan.scanId)).toMatchObject({ checks_done: 20 });
   });
 
-  test("a scan of many findings leaves events out, says how many, and stores every finding", async () => {
-    let isHeld = true;
-    gateway.answer = (what) => (what === "POST /api/v1/scans" && isHeld ? 503 : 200);
-    const publisher = publish({ endTimeoutMs: 20_000 });
-    const findings = Array.from({ length: 2500 }, (_, index) =>
-      aFinding({ resource: { type: "app", id: `app${index}`, name: `App ${index}` } }),
-    );
-    publisher.checkEvaluated(aCheckResult({ findings }), counts);
-    isHeld = false;
-    await publisher.end("completed", { pass: 0, fail: 1, manual: 0 });
-    const stored = gateway.received.flatMap(({ what, body }) =>
-      what.endsWith("/findings") ? (body["findings"] as unknown[]) : [],
-    );
-    expect(stored).toHaveLength(2500);
-    const published = gateway.names().filter((name) => name === "finding.created").length;
-    const omission = gateway.received.find(({ what }) => what === "scan.error")?.body;
-    expect(omission).toMatchObject({ code: "events_omitted" });
-    expect(String(omission?.["detail"])).toContain(String(2500 - published));
+  test("events that a broker does not take are dropped at the end, and the end is stored and heard all the same", async () => {
+    const away: Publisher = { publish: () => Promise.reject(new Error("the broker is away")) };
+    const scan = startScan({ publisher: away, eventGraceMs: 300 });
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const { heard } = await follow(scan.scanId);
+    const results = threeChecks(10);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect((await heard).map(({ type }) => type)).toEqual(["scan.end"]);
+    expect(await storedFindings(scan.scanId)).toHaveLength(30);
   });
 
-  test("a gateway that is not there costs one warning and no time", async () => {
-    await gateway.stop();
-    const publisher = publish();
-    publisher.checkEvaluated(aCheckResult(), counts);
+  test("more findings than may wait leave events out and say how many; every finding is stored", async () => {
+    const held = Promise.withResolvers<void>();
+    const published: string[] = [];
+    const scan = startScan({
+      publisher: {
+        async publish(_channel, message) {
+          await held.promise;
+          published.push(message);
+        },
+      },
+      eventGraceMs: 10_000,
+    });
+    const results = [aCheckResult({ check: "one", findings: findings(10_600) })];
+    evaluate(scan, results);
+    const ended = scan.end("completed", results);
+    await expect
+      .poll(() => scan.requests.filter(({ what }) => what.endsWith("/findings")).length, { timeout: 20_000 })
+      .toBe(22);
+    held.resolve();
+    await ended;
+    const created = published.filter((message) => message.includes('"finding.created"')).length;
+    expect(created).toBeLessThan(10_600);
+    expect(created).toBeGreaterThan(9000);
+    expect((await storedFindings(scan.scanId)).length).toBe(10_600);
+  }, 60_000);
+
+  test("a gateway that is not there costs a warning and little time", async () => {
+    const closed = await startTcpProxy({ host: "127.0.0.1", port: 1 });
+    await closed.close();
+    const scan = startScan({ url: `http://127.0.0.1:${closed.port}` });
+    scan.checkEvaluated(aCheckResult(), { checks_done: 1, checks_total: 3, pass: 0, fail: 1, manual: 0 });
     const startedMs = performance.now();
-    await publisher.end("completed", { pass: 0, fail: 1, manual: 0 });
-    expect(performance.now() - startedMs).toBeLessThan(3000);
-    expect(warnings).toHaveLength(1);
-    expect(publisher.registered()).toBeNull();
-    await gateway.start();
+    await scan.end("completed", [aCheckResult()]);
+    expect(performance.now() - startedMs).toBeLessThan(5000);
+    expect(scan.warnings.length).toBeGreaterThan(0);
+    expect(scan.warnings.at(-1)).toContain("not registered");
+    expect(scan.registered()).toBeNull();
   });
 
   test("a gateway that accepts and never answers holds the end no longer than its bound", async () => {
-    gateway.answer = () => null;
-    const publisher = publish({ endTimeoutMs: 300 });
+    network.stall();
+    const scan = startScan({ endTimeoutMs: 300 });
     const startedMs = performance.now();
-    await publisher.end("completed", { pass: 0, fail: 0, manual: 0 });
-    expect(performance.now() - startedMs).toBeLessThan(1500);
-    expect(warnings).toHaveLength(1);
+    await scan.end("completed", []);
+    expect(performance.now() - startedMs).toBeLessThan(2000);
+    expect(scan.warnings).toHaveLength(1);
   });
 
-  test("the end is retried through an outage", async () => {
-    const publisher = publish();
-    await expect.poll(() => gateway.names().includes("scan.start")).toBe(true);
-    let refusals = 0;
-    gateway.answer = (what) => (what === "scan.end" && (refusals += 1) <= 2 ? 503 : 200);
-    await publisher.end("completed", { pass: 1, fail: 0, manual: 0 });
-    expect(gateway.names().at(-1)).toBe("scan.end");
-    expect(warnings).toHaveLength(1);
+  test("the end is sent again through an outage, until it is taken", async () => {
+    const scan = startScan();
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const { heard } = await follow(scan.scanId);
+    network.refuse();
+    const ended = scan.end("completed", threeChecks(1));
+    await expect.poll(() => scan.warnings.length, { timeout: 10_000 }).toBe(1);
+    network.restore();
+    await ended;
+    expect(countOf(await heard, "scan.end")).toBe(1);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", fail: 3 });
+  }, 20_000);
+
+  test("a refused key is not sent again and again, and is said once", async () => {
+    const url = `http://127.0.0.1:${network.port}`;
+    const client = createGatewayClient({ url, apiKey: `scs_00000000_${"0".repeat(64)}`, timeoutMs: 1000 });
+    const scan = startScan({ gateway: client });
+    await expect.poll(() => scan.warnings.length).toBe(1);
+    await scan.end("completed", [aCheckResult()]);
+    expect(scan.warnings).toEqual([expect.stringContaining("The API key is not valid")]);
+    expect(scan.warnings[0]).not.toContain("scs_");
   });
 
-  test("a refused key is not asked again and again, and is said once", async () => {
-    gateway.answer = () => 401;
-    const publisher = publish();
-    await expect.poll(() => warnings.length).toBe(1);
-    publisher.checkEvaluated(aCheckResult(), counts);
-    await publisher.end("completed", { pass: 0, fail: 1, manual: 0 });
-    expect(warnings).toEqual([expect.stringContaining("refused here")]);
-    expect(warnings[0]).not.toContain("scs_test");
+  test("a scan that has ended at the gateway meanwhile is left alone", async () => {
+    const scan = startScan();
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    await gateway.request(`/api/v1/scans/${scan.scanId}`, { method: "PATCH", json: { status: "failed" }, as: key() });
+    const results = threeChecks(1);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect(scan.warnings).toEqual([expect.stringContaining("has ended")]);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "failed" });
   });
 
-  test("a cancel that somebody requested comes back with the sign of life", async () => {
-    const publisher = publish({ signOfLifeMs: 20 });
-    await expect.poll(() => gateway.names().includes("scan.start")).toBe(true);
-    expect(publisher.cancelRequested.aborted).toBe(false);
-    gateway.cancelRequested = true;
-    await expect.poll(() => publisher.cancelRequested.aborted).toBe(true);
-    await publisher.end("cancelled", { pass: 0, fail: 0, manual: 0 });
-    expect(gateway.received.at(-1)?.body).toMatchObject({ status: "cancelled" });
+  test("a cancel comes back with the answer to a heartbeat; what was never evaluated is stored as the report has it", async () => {
+    const scan = startScan({ heartbeatMs: 20 });
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    expect(scan.cancelRequested.aborted).toBe(false);
+    const results = threeChecks(2);
+    evaluate(scan, results.slice(0, 1));
+    await gateway.request(`/api/v1/scans/${scan.scanId}/cancel`, { method: "POST", as: key() });
+    await expect.poll(() => scan.cancelRequested.aborted).toBe(true);
+    await scan.end("cancelled", results);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "cancelled", checks_done: 3, fail: 3 });
+    expect(await storedFindings(scan.scanId)).toHaveLength(6);
   });
 });

@@ -1,4 +1,5 @@
 import { catalog } from "../../scanner/catalog/catalog.ts";
+import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
 import { countStatuses, worstStatus } from "../../shared/report.ts";
 
@@ -109,4 +110,11 @@ export function everyVerdict(): readonly CheckResult[] {
         : null,
     });
   });
+}
+
+/** The report in the format of this name, as `--output` writes it. */
+export function renderAs(name: string, report: Report): string {
+  const format = reportFormats.find((candidate) => candidate.name === name);
+  if (format === undefined) throw new Error(`There is no format ${name}`);
+  return format.render(report, { color: false, width: 100, toolVersion: "1.2.3" });
 }

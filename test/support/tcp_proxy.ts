@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { createLane, type Flow, type Impairment, type Network } from "./tcp_lane.ts";
 
 /**
  * A loopback proxy in front of any TCP server, that can break the connection in every way in which networks do.
@@ -24,6 +25,10 @@ export interface TcpProxy {
   stall(): void;
   /** At most so many bytes a second in each direction of each connection, until `restore`. */
   slow(bytesPerSecond: number): void;
+  /** From now on a network that is slow, loses answers and breaks connections; `restore` ends it. */
+  impair(impairment: Impairment): void;
+  /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
+  loseNextAnswer(): void;
   /** Of each open and each new connection, passes so many more bytes from the server, then ends it politely; until `restore`. */
   truncate(bytes: number): void;
   /** Passes everything again, what was held first. */
@@ -40,6 +45,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   let isRefusing = false;
   let truncation = Infinity;
   let acceptedCount = 0;
+  const network: Network = { impairment: {}, answersToLose: 0 };
 
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     client.on("error", () => undefined);
@@ -50,7 +56,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     acceptedCount += 1;
     const upstream = connect({ ...target, allowHalfOpen: true });
     upstream.on("error", () => undefined);
-    const pair = createPair(client, upstream, flow, () => {
+    const pair = createPair(client, upstream, { flow, network }, () => {
       pairs.delete(pair);
       changed();
     });
@@ -83,8 +89,16 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     stall: () => setFlow("stalled"),
     slow: (bytesPerSecond) => setFlow({ bytesPerSecond }),
     truncate: setTruncation,
+    impair(impairment) {
+      network.impairment = impairment;
+    },
+    loseNextAnswer() {
+      network.answersToLose += 1;
+    },
     restore() {
       isRefusing = false;
+      network.impairment = {};
+      network.answersToLose = 0;
       setTruncation(Infinity);
       setFlow("open");
     },
@@ -119,8 +133,6 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   }
 }
 
-type Flow = "open" | "stalled" | { readonly bytesPerSecond: number };
-
 interface Pair {
   setFlow(flow: Flow): void;
   truncate(bytes: number): void;
@@ -129,10 +141,39 @@ interface Pair {
 }
 
 /** Both directions of one connection. It is over when both sockets are closed, or one was reset. */
-function createPair(client: Socket, upstream: Socket, flow: Flow, onOver: () => void): Pair {
+function createPair(
+  client: Socket,
+  upstream: Socket,
+  { flow, network }: { readonly flow: Flow; readonly network: Network },
+  onOver: () => void,
+): Pair {
   let isOver = false;
-  const up = createLane(client, upstream, flow);
-  const down = createLane(upstream, client, flow);
+  let isAnswerDue = false;
+  const chance = (share = 0) => share > 0 && (network.impairment.random ?? Math.random)() < share;
+  const up = createLane(client, upstream, {
+    flow,
+    network,
+    breakConnection: reset,
+    fateOf() {
+      isAnswerDue = true;
+      return "passes";
+    },
+  });
+  const down = createLane(upstream, client, {
+    flow,
+    network,
+    breakConnection: reset,
+    fateOf() {
+      const isAnswer = isAnswerDue;
+      isAnswerDue = false;
+      if (isAnswer && network.answersToLose > 0) {
+        network.answersToLose -= 1;
+        return "lost";
+      }
+      if (isAnswer && chance(network.impairment.lostAnswers)) return "lost";
+      return chance(network.impairment.cuts) ? "cut" : "passes";
+    },
+  });
   for (const socket of [client, upstream]) {
     socket.setNoDelay(true);
     socket.once("error", reset);
@@ -169,74 +210,5 @@ function createPair(client: Socket, upstream: Socket, flow: Flow, onOver: () => 
     up.drop();
     down.drop();
     onOver();
-  }
-}
-
-interface Lane {
-  setFlow(flow: Flow): void;
-  truncate(bytes: number): void;
-  drop(): void;
-}
-
-const slowTickMs = 20;
-
-/** One direction: what it holds goes out in order, the end of the stream last. */
-function createLane(from: Socket, to: Socket, initialFlow: Flow): Lane {
-  let held: Buffer[] = [];
-  let flow = initialFlow;
-  let hasEnded = false;
-  let bytesLeft = Infinity;
-  let timer: NodeJS.Timeout | null = null;
-
-  from.on("data", (chunk: Buffer) => {
-    held.push(chunk);
-    pass();
-  });
-  from.once("end", () => {
-    hasEnded = true;
-    pass();
-  });
-  to.on("drain", () => from.resume());
-  from.resume();
-
-  return {
-    setFlow(next) {
-      flow = next;
-      pass();
-    },
-    truncate(bytes) {
-      bytesLeft = bytes;
-      pass();
-    },
-    drop() {
-      held = [];
-      if (timer !== null) clearTimeout(timer);
-    },
-  };
-
-  function pass(): void {
-    if (timer !== null || flow === "stalled" || to.destroyed) return;
-    let allowance = flow === "open" ? Infinity : Math.max(1, Math.floor((flow.bytesPerSecond * slowTickMs) / 1000));
-    for (let chunk = held.shift(); chunk !== undefined; chunk = held.shift()) {
-      const size = Math.min(chunk.byteLength, allowance, bytesLeft);
-      if (size > 0 && !to.write(chunk.subarray(0, size))) from.pause();
-      allowance -= size;
-      bytesLeft -= size;
-      if (bytesLeft <= 0) {
-        to.end();
-        from.destroy();
-        return;
-      }
-      if (size < chunk.byteLength) held.unshift(chunk.subarray(size));
-      if (allowance <= 0) break;
-    }
-    if (held.length > 0) {
-      timer = setTimeout(() => {
-        timer = null;
-        pass();
-      }, slowTickMs);
-    } else if (hasEnded) {
-      to.end();
-    }
   }
 }

@@ -159,6 +159,26 @@ test("the list loads older scans when asked", async () => {
   expect(await more.isVisible()).toBe(false);
 });
 
+test("a trend of one scan is its bar alone, without a mark that tells it from others", async () => {
+  const acme = await demoTenant();
+  const orgUrl = "https://first.okta.com";
+  const scan = await acme.producer.register({ org_url: orgUrl, checks_total: 2 });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  await scan.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 2 });
+  await page.locator(".trend-bar").waitFor();
+  expect(await page.locator(".trend-chart circle").count()).toBe(0);
+  await scan.end("completed", { pass: 1, fail: 1, manual: 0 });
+  await watched.untilConnection("ended");
+  const next = await acme.producer.register({ org_url: orgUrl, checks_total: 2 });
+  await using later = await openPage(browser, gateway.url);
+  await later.untilConnection("live");
+  await next.check("check_one", [buildFinding({ check: "check_one" })], { done: 1, total: 2 });
+  await later.page.locator(".trend-current circle").waitFor();
+  expect(await later.page.locator(".trend-bar").count()).toBe(2);
+});
+
 test("the trend shows the organization's scans, and this one once it has ended", async () => {
   const acme = await demoTenant();
   const orgUrl = "https://trend.okta.com";

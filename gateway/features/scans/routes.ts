@@ -1,5 +1,5 @@
 import { Hono, type Context } from "hono";
-import { NotFound } from "../../../shared/app_error.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { scanChannel } from "../../../shared/scan_events.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
@@ -10,10 +10,17 @@ import { parsePageRequest, toPage, type List } from "../../paging.ts";
 import type { Principal } from "../../principal.ts";
 import { requireApiKey } from "../../require_api_key.ts";
 import { streamTokenSeconds } from "../../stream_tokens.ts";
+import { announceEnd } from "./announce_end.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
-import { toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
-import { insertScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
-import { newFindingsSchema, newScanSchema, scanUpdateSchema, streamTokenRequestSchema } from "./schemas.ts";
+import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
+import { insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
+import {
+  newFindingsSchema,
+  newScanSchema,
+  scanUpdateSchema,
+  streamTokenRequestSchema,
+  type ScanUpdate,
+} from "./schemas.ts";
 
 const maxBodyBytes = 65_536;
 /** A thousand findings, each with a few kilobytes of text. */
@@ -34,7 +41,7 @@ const findingList: List<FindingRow, unknown> = {
 };
 
 /** The REST resources of scans; who asks is known before anything of the request's body is read. */
-export function scanRoutes({ authenticator, database, streamTokens }: Dependencies): Hono {
+export function scanRoutes({ authenticator, database, streamTokens, publisher, log }: Dependencies): Hono {
   const routes = new Hono();
 
   routes.post("/scans", async (c) => {
@@ -42,6 +49,15 @@ export function scanRoutes({ authenticator, database, streamTokens }: Dependenci
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
     const row = await query(principal, (tx) => insertScan(tx, principal, scan));
     return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
+  });
+
+  routes.put("/scans/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const scanId = scanIdOf(c);
+    const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
+    const { row, isNew } = await query(principal, (tx) => putScan(tx, principal, { scanId, scan }));
+    return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
   });
 
   routes.get("/scans", async (c) => {
@@ -62,7 +78,10 @@ export function scanRoutes({ authenticator, database, streamTokens }: Dependenci
     requireApiKey(principal);
     const scanId = scanIdOf(c);
     const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    return c.json(toScan(await query(principal, (tx) => updateScan(tx, scanId, update))));
+    const row = await store(principal, scanId, update);
+    const { status } = row;
+    if (hasEnded(status)) await announceEnd({ ...row, status }, { publisher, log });
+    return c.json(toScan(row));
   });
 
   routes.post("/scans/:id/cancel", async (c) => {
@@ -102,6 +121,19 @@ export function scanRoutes({ authenticator, database, streamTokens }: Dependenci
   });
 
   return routes;
+
+  /** The database may store an end and lose its answer: then it is looked up, because nobody else would publish it. */
+  async function store(principal: Principal, scanId: string, update: ScanUpdate): Promise<ScanRow> {
+    try {
+      return await query(principal, (tx) => updateScan(tx, scanId, update));
+    } catch (error) {
+      const isLost = error instanceof AppError && error.code === "unavailable";
+      if (!isLost || update.status === undefined || !hasEnded(update.status)) throw error;
+      const row = await query(principal, (tx) => selectScan(tx, scanId));
+      if (row.status === update.status) return row;
+      throw error;
+    }
+  }
 
   function query<Result>(principal: Principal, work: (tx: TenantTransaction) => Promise<Result>): Promise<Result> {
     return withPrincipal(database, principal, work);

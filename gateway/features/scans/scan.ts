@@ -1,4 +1,4 @@
-import { scanChannel } from "../../../shared/scan_events.ts";
+import { scanChannel, type ScanEndStatus } from "../../../shared/scan_events.ts";
 import type { findings, scans, StoredScanStatus } from "../../../drizzle/schema.ts";
 
 export type ScanRow = typeof scans.$inferSelect;
@@ -69,6 +69,6 @@ export function toFinding(row: FindingRow): Readonly<Record<string, string | nul
 }
 
 /** After one of the end statuses nothing changes a scan. */
-export function hasEnded(status: StoredScanStatus): boolean {
+export function hasEnded(status: StoredScanStatus): status is ScanEndStatus {
   return status !== "pending" && status !== "running";
 }

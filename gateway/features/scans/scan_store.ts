@@ -11,18 +11,43 @@ import type { NewScan, ScanUpdate } from "./schemas.ts";
 /** The scans of the transaction's tenant. Each write is one statement that checks for itself what it depends on. */
 
 export async function insertScan(tx: TenantTransaction, principal: Principal, scan: NewScan): Promise<ScanRow> {
-  const [row] = await tx
-    .insert(scans)
-    .values({
-      tenantId: principal.tenantId,
-      orgUrl: scan.org_url ?? null,
-      clientId: scan.client_id ?? null,
-      checksTotal: scan.checks_total ?? 0,
-      createdBy: principal.id,
-    })
-    .returning();
+  const [row] = await tx.insert(scans).values(toValues(principal, scan)).returning();
   if (row === undefined) throw new Error("Cannot register a scan: the insert returned no row");
   return row;
+}
+
+/**
+ * Registers a scan under an id that its producer made: the same request again, after a lost answer, gives the same scan.
+ * Rejects with `AppError("conflict")` for an id that was registered with another body, and with `NotFound` for one that
+ * is another tenant's, of which nothing else is told.
+ */
+export async function putScan(
+  tx: TenantTransaction,
+  principal: Principal,
+  { scanId: id, scan }: { readonly scanId: string; readonly scan: NewScan },
+): Promise<{ readonly row: ScanRow; readonly isNew: boolean }> {
+  const values = toValues(principal, scan);
+  const [created] = await tx
+    .insert(scans)
+    .values({ ...values, id })
+    .onConflictDoNothing({ target: scans.id })
+    .returning();
+  if (created !== undefined) return { row: created, isNew: true };
+  const row = await selectScan(tx, id);
+  if (row.registration === values.registration) return { row, isNew: false };
+  throw new AppError("conflict", "Another scan is registered under this id: expected the same body, or a new UUID");
+}
+
+function toValues(principal: Principal, scan: NewScan) {
+  const { org_url: orgUrl = null, client_id: clientId = null, checks_total: checksTotal } = scan;
+  return {
+    tenantId: principal.tenantId,
+    orgUrl,
+    clientId,
+    checksTotal: checksTotal ?? 0,
+    createdBy: principal.id,
+    registration: JSON.stringify([orgUrl, clientId, checksTotal ?? null]),
+  };
 }
 
 /** Rejects with `NotFound` for another tenant's scan as for one that never was. */
@@ -46,12 +71,19 @@ export async function selectScans(tx: TenantTransaction, page: PageRequest): Pro
     .limit(page.limit + 1);
 }
 
-/** A producer's report of progress, and its sign of life. Rejects with `NotFound`, `AppError("conflict")` or `InvalidBody`. */
+/**
+ * A producer's report of progress, and its heartbeat. Counts are judged together with what is stored. Rejects with
+ * `NotFound`, `AppError("conflict")` or `InvalidBody`.
+ */
 export async function updateScan(tx: TenantTransaction, scanId: string, update: ScanUpdate): Promise<ScanRow> {
-  requireConsistent(update.checks_done, update.checks_total);
-  const checksTotal = orStored(update.checks_total, scans.checksTotal);
-  const checksDone = orStored(update.checks_done, scans.checksDone);
   const isEnd = update.status !== undefined && hasEnded(update.status);
+  const counts = {
+    checksDone: update.checks_done,
+    checksTotal: update.checks_total,
+    pass: update.pass,
+    fail: update.fail,
+    manual: update.manual,
+  };
   const [row] = await tx
     .update(scans)
     .set({
@@ -60,19 +92,14 @@ export async function updateScan(tx: TenantTransaction, scanId: string, update: 
         ? {}
         : { status: update.status, startedAt: sql`coalesce(${scans.startedAt}, now())` }),
       ...(isEnd ? { endedAt: sql`now()` } : {}),
-      ...(update.checks_done === undefined ? {} : { checksDone: update.checks_done }),
-      ...(update.checks_total === undefined ? {} : { checksTotal: update.checks_total }),
-      ...(update.pass === undefined ? {} : { pass: update.pass }),
-      ...(update.fail === undefined ? {} : { fail: update.fail }),
-      ...(update.manual === undefined ? {} : { manual: update.manual }),
+      ...withoutUndefined(counts),
     })
-    // A total of 0 is one that nobody named yet.
-    .where(and(isOpen(scanId), sql`(${checksTotal} = 0 or ${checksDone} <= ${checksTotal})`))
+    .where(and(isOpen(scanId), areConsistent(counts)))
     .returning();
   if (row !== undefined) return row;
   const stored = await selectScan(tx, scanId);
   if (hasEnded(stored.status)) throw ended();
-  throw tooManyDone(update.checks_done ?? stored.checksDone, update.checks_total ?? stored.checksTotal);
+  throw impossibleCounts({ ...stored, ...withoutUndefined(counts) });
 }
 
 /** Asks the producer to stop; it learns it from the answer to its next report. Rejects with `NotFound` or `AppError("conflict")`. */
@@ -92,19 +119,29 @@ function isOpen(scanId: string): SQL | undefined {
   return and(eq(scans.id, scanId), inArray(scans.status, ["pending", "running"]));
 }
 
-function orStored(
-  given: number | undefined,
-  column: SQL.Aliased | typeof scans.checksTotal | typeof scans.checksDone,
-): SQL {
-  return given === undefined ? sql`${column}` : sql`${given}::integer`;
+type Counts = Pick<ScanRow, "checksDone" | "checksTotal" | "pass" | "fail" | "manual">;
+type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
+
+/** What is given beside what is stored. A total of 0 is one that nobody named yet. */
+function areConsistent(given: GivenCounts): SQL {
+  const of = (name: keyof Counts) => {
+    const count = given[name];
+    return count === undefined ? sql`${scans[name]}::bigint` : sql`${count}::bigint`;
+  };
+  return sql`(${of("checksTotal")} = 0 or ${of("checksDone")} <= ${of("checksTotal")})
+    and ${of("pass")} + ${of("fail")} + ${of("manual")} <= ${of("checksDone")}`;
 }
 
-function requireConsistent(checksDone: number | undefined, checksTotal: number | undefined): void {
-  if (checksDone === undefined || checksTotal === undefined || checksDone <= checksTotal) return;
-  throw tooManyDone(checksDone, checksTotal);
+function withoutUndefined(given: GivenCounts): Partial<Counts> {
+  return Object.fromEntries(Object.entries(given).filter(([, count]) => count !== undefined));
 }
 
-function tooManyDone(checksDone: number, checksTotal: number): InvalidBody {
-  const detail = `is ${checksDone}, more than checks_total, which is ${checksTotal}`;
-  return new InvalidBody([{ pointer: "/checks_done", detail }]);
+/** Says which of the two rules the counts break. */
+function impossibleCounts({ checksDone, checksTotal, pass, fail, manual }: Counts): InvalidBody {
+  if (checksTotal !== 0 && checksDone > checksTotal) {
+    const detail = `is ${checksDone}, more than checks_total, which is ${checksTotal}`;
+    return new InvalidBody([{ pointer: "/checks_done", detail }]);
+  }
+  const detail = `says that pass, fail and manual are ${pass + fail + manual} together, more than checks_done, which is ${checksDone}`;
+  return new InvalidBody([{ pointer: "", detail }]);
 }

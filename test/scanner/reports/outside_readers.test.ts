@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
 import { temporaryFolder } from "../../support/command_line.ts";
-import { aReport, everyVerdict, hostileText } from "../../support/report_builders.ts";
+import { aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
 
 interface ParsedReview {
   readonly ruleId: string;
@@ -39,7 +39,6 @@ const { reviewsFromCkl, reviewsFromCklb, reviewsFromXccdf } = createRequire(impo
 ) as Record<"reviewsFromCkl" | "reviewsFromCklb" | "reviewsFromXccdf", Importer>;
 
 const schemas = join(import.meta.dirname, "../../fixtures/schemas");
-const options = { color: false, width: 100, toolVersion: "1.2.3" };
 const report = aReport(everyVerdict());
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -49,9 +48,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 function render(name: string, of = report): string {
-  const format = reportFormats.find((candidate) => candidate.name === name);
-  if (format === undefined) throw new Error(`There is no format ${name}`);
-  return format.render(of, options);
+  return renderAs(name, of);
 }
 
 async function file(name: string): Promise<string> {

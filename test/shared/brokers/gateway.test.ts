@@ -118,7 +118,43 @@ test("createGatewayBroker has one request of a channel in flight, in the order o
   const messages = [1, 2, 3, 4, 5].map((n) => eventMessage({ n }));
   await Promise.all(messages.map((message) => broker.publish(channel, message)));
   expect(mostInFlight).toBe(1);
-  expect(bodies).toEqual(messages);
+  expect(bodies).toEqual([`{"events":[${messages.join(",")}]}`]);
+});
+
+test("createGatewayBroker keeps a batch within 500 events and a mebibyte, and the order over batches", async () => {
+  const bodies: string[] = [];
+  const broker = open("https://gateway.example", {
+    fetch: async (_, init) => {
+      bodies.push(String(init?.body));
+      return new Response(null, { status: 202 });
+    },
+  });
+  const channel = createChannel();
+  const messages = [
+    ...Array.from({ length: 1200 }, (_, n) => eventMessage({ n })),
+    ...Array.from({ length: 40 }, (_, n) => eventMessage({ n: 1200 + n, text: "€".repeat(20_000) })),
+  ];
+  await Promise.all(messages.map((message) => broker.publish(channel, message)));
+  const batches = bodies.map((body) => JSON.parse(body) as { events?: readonly unknown[] });
+  expect(Math.max(...batches.map(({ events }) => events?.length ?? 1))).toBe(500);
+  expect(Math.max(...bodies.map((body) => Buffer.byteLength(body)))).toBeLessThanOrEqual(1_048_576);
+  expect(batches.flatMap((batch) => batch.events ?? [batch])).toEqual(messages.map((message) => JSON.parse(message)));
+});
+
+test("createGatewayBroker sends the events of a refused batch one by one, so that one costs no other", async () => {
+  const taken: string[] = [];
+  const broker = open("https://gateway.example", {
+    fetch: async (_, init) => {
+      const body = String(init?.body);
+      if (body.includes('"n":2')) return new Response(null, { status: 422 });
+      taken.push(body);
+      return new Response(null, { status: 202 });
+    },
+  });
+  const channel = createChannel();
+  const results = await Promise.allSettled([1, 2, 3].map((n) => broker.publish(channel, eventMessage({ n }))));
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(taken).toEqual([eventMessage({ n: 1 }), eventMessage({ n: 3 })]);
 });
 
 test("createGatewayBroker publishes on one channel while another waits", async () => {

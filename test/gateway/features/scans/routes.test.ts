@@ -1,5 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createScan, problemOf, startTestGateway, type TestGateway, type TestScan } from "../../test_gateway.ts";
+import {
+  createScan,
+  problemOf,
+  readStream,
+  startTestGateway,
+  type TestGateway,
+  type TestScan,
+} from "../../test_gateway.ts";
 
 let gateway: TestGateway;
 let key: string;
@@ -17,6 +25,68 @@ const patch = (scan: TestScan, json: unknown) => send("PATCH", `/api/v1/scans/${
 const read = async (scan: TestScan) =>
   (await gateway.request(`/api/v1/scans/${scan.id}`, { as: key })).json() as Promise<TestScan>;
 const newScan = (body: unknown = {}) => createScan(gateway, gateway.acme, body);
+
+describe("PUT /scans/{id}", () => {
+  const put = (id: string, body: unknown, as = key) => send("PUT", `/api/v1/scans/${id}`, body, as);
+  const body = { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 29 };
+
+  test("registers a scan under the client's UUID: 201, and the same request again is 200 and the same scan", async () => {
+    const id = randomUUID();
+    const created = await put(id, body);
+    expect(created.status).toBe(201);
+    expect(created.headers.get("location")).toBe(`/api/v1/scans/${id}`);
+    const scan = (await created.json()) as TestScan;
+    expect(scan).toMatchObject({ id, ...body, tenant_id: gateway.acme.id, status: "pending" });
+    const again = await put(id, body);
+    expect(again.status).toBe(200);
+    expect(await again.json()).toEqual(scan);
+  });
+
+  test("compares the body as it was first sent, not with the scan as it is now", async () => {
+    const id = randomUUID();
+    await put(id, body);
+    await send("PATCH", `/api/v1/scans/${id}`, { status: "running", checks_total: 30, checks_done: 30 });
+    const again = await put(id, body);
+    expect(again.status).toBe(200);
+    expect(await again.json()).toMatchObject({ id, status: "running", checks_total: 30 });
+    expect((await put(id, { ...body, checks_total: 30 })).status).toBe(409);
+  });
+
+  test("takes a field that is null for one that is absent", async () => {
+    const id = randomUUID();
+    expect((await put(id, {})).status).toBe(201);
+    expect((await put(id, { org_url: null, client_id: null })).status).toBe(200);
+  });
+
+  test.each([{ ...body, client_id: "0oa2" }, { ...body, org_url: "https://globex.okta.com" }, {}])(
+    "with another body %j is 409",
+    async (other) => {
+      const id = randomUUID();
+      await put(id, body);
+      expect(await problemOf(await put(id, other))).toMatchObject({ status: 409, code: "conflict" });
+    },
+  );
+
+  test("the same request many times at once registers one scan", async () => {
+    const id = randomUUID();
+    const statuses = await Promise.all(Array.from({ length: 8 }, async () => (await put(id, body)).status));
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
+  });
+
+  test("a UUID that another tenant uses is 404, exactly as a scan that never was", async () => {
+    const id = randomUUID();
+    await put(id, body);
+    const other = await put(id, body, `Api-Key ${gateway.globex.apiKey}`);
+    const unknown = await gateway.request(`/api/v1/scans/${randomUUID()}`, { as: `Api-Key ${gateway.globex.apiKey}` });
+    expect(await problemOf(other)).toEqual(await problemOf(unknown));
+  });
+
+  test("is for API keys, and for UUIDs only", async () => {
+    expect((await put(randomUUID(), body, user)).status).toBe(403);
+    expect((await put("not-a-uuid", body)).status).toBe(404);
+    expect((await put(randomUUID(), { checks_total: -1 })).status).toBe(422);
+  });
+});
 
 describe("POST /scans", () => {
   test.each(["user", "key"])("registers a scan for a %s", async (who) => {
@@ -335,6 +405,57 @@ describe("PATCH /scans/{id}", () => {
     expect((await patch(scan, { checks_total: 12, checks_done: 12 })).status).toBe(200);
     const unknownTotal = await newScan();
     expect((await patch(unknownTotal, { checks_done: 5 })).status).toBe(200);
+  });
+
+  test.each([
+    [{ checks_done: 5, checks_total: 0, pass: 5 }, 200],
+    [{ checks_done: 5, pass: 2, fail: 2, manual: 1 }, 200],
+    [{ checks_done: 5, pass: 2, fail: 2, manual: 2 }, 422],
+    [{ checks_done: 5, pass: 99 }, 422],
+    [{ pass: 3 }, 200],
+    [{ pass: 4 }, 422],
+    [{ status: "completed", fail: 3 }, 200],
+    [{ status: "completed", fail: 3, manual: 1 }, 422],
+    [{ checks_done: 2_147_483_647, checks_total: 0, pass: 2_147_483_647, fail: 2_147_483_647 }, 422],
+  ])("counts that cannot be are refused, together with 3 stored checks done: %j is %i", async (body, status) => {
+    const scan = await newScan();
+    await patch(scan, { checks_done: 3 });
+    const response = await patch(scan, body);
+    expect(response.status).toBe(status);
+    if (status === 422) expect(await problemOf(response)).toMatchObject({ code: "invalid" });
+  });
+});
+
+describe("the end of a scan", () => {
+  const endsIn = (text: string) =>
+    [...text.matchAll(/event: scan\.end\ndata: (\{.*\})/g)].map(([, data = ""]) => JSON.parse(data));
+
+  test.each(["completed", "cancelled", "failed"])(
+    "a PATCH to %s publishes scan.end with the stored counts, and the streams close",
+    async (status) => {
+      const scan = await newScan({ checks_total: 3 });
+      await patch(scan, { status: "running", checks_done: 3, pass: 1, fail: 1, manual: 1 });
+      const stream = await gateway.request(scan.event_stream, { as: key });
+      expect((await patch(scan, { status, manual: 0 })).status).toBe(200);
+      const text = await readStream(stream, /^\u0000/);
+      expect(endsIn(text)).toEqual([{ scan_id: scan.id, status, pass: 1, fail: 1, manual: 0 }]);
+      expect(text).toMatch(/: close ended\n+$/);
+    },
+  );
+
+  test("of many PATCHes at once one ends the scan, and its end is published once", async () => {
+    const scan = await newScan();
+    const published: string[] = [];
+    const listening = new AbortController();
+    const handlers = { onMessage: (_channel: string, message: string) => void published.push(message), onLost() {} };
+    await gateway.gateway.parts.broker.subscribe([scan.channel], handlers, listening.signal);
+    const statuses = await Promise.all(
+      Array.from({ length: 6 }, async () => (await patch(scan, { status: "completed" })).status),
+    );
+    listening.abort();
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(5);
+    expect(published.map((message) => (JSON.parse(message) as { type: string }).type)).toEqual(["scan.end"]);
   });
 });
 

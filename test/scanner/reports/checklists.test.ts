@@ -1,0 +1,64 @@
+import { isIP } from "node:net";
+import { expect, test } from "vitest";
+import type { Finding } from "../../../shared/report.ts";
+import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
+
+function reportOf(orgUrl: string) {
+  const report = aReport();
+  return { ...report, scan: { ...report.scan, org_url: orgUrl } };
+}
+
+/** What saf and heimdall take as the asset's FQDN: a full name, an address, or nothing. */
+function isAssetName(name: string): boolean {
+  return name === "" || isIP(name) > 0 || /^([a-z0-9-]{1,63}\.)+[a-z]{2,63}$/i.test(name);
+}
+
+test.each([
+  ["https://acme.okta.com", "acme.okta.com", "acme.okta.com"],
+  ["https://acme.okta.com:8443/", "acme.okta.com", "acme.okta.com"],
+  ["http://127.0.0.1:34669", "127.0.0.1", "127.0.0.1"],
+  ["http://[::1]:34669", "::1", "::1"],
+  ["http://localhost:8080", "localhost", ""],
+  ["no address", "no address", ""],
+])("the asset of a checklist of %s is the host %s, without a port", (orgUrl, host, fqdn) => {
+  const { target_data: target } = JSON.parse(renderAs("cklb", reportOf(orgUrl))) as {
+    target_data: { host_name: string; fqdn: string };
+  };
+  expect(target).toMatchObject({ host_name: host, fqdn });
+  expect(isAssetName(target.fqdn)).toBe(true);
+  const ckl = renderAs("ckl", reportOf(orgUrl));
+  expect(ckl).toContain(`<HOST_NAME>${host}</HOST_NAME>`);
+  expect(/<HOST_FQDN>(.*)<\/HOST_FQDN>/.exec(ckl)?.[1] ?? "").toBe(fqdn);
+  expect(renderAs("xccdf", reportOf(orgUrl))).toContain(`<target>${host}</target>`);
+});
+
+function waived(expires: string | null): Finding {
+  return aFinding({ waived: true, waiver: { reason: `until ${expires}`, expires } });
+}
+
+test.each([
+  ["of several dates the earliest", ["2029-01-01", "2026-02-01", "2027-01-01"], "2026-02-01"],
+  ["a time of another zone by its instant", ["2026-02-02", "2026-02-02T01:00:00+09:00"], "2026-02-02T01:00:00+09:00"],
+  ["a date beside a waiver without one", [null, "2028-05-06"], "2028-05-06"],
+  ["none where no waiver ends", [null], undefined],
+])("the waiver of an HDF control expires with its first: %s", (_, dates, expected) => {
+  const report = aReport([aCheckResult({ findings: dates.map(waived) })]);
+  const { profiles } = JSON.parse(renderAs("hdf", report)) as {
+    profiles: { controls: { waiver_data?: { expiration_date?: string } }[] }[];
+  };
+  const [waiver] = profiles.flatMap(({ controls }) => controls.flatMap((control) => control.waiver_data ?? []));
+  expect(waiver?.expiration_date).toBe(expected);
+});
+
+test("JUnit gives the duration of the scan, and none for a check, which nobody measured", () => {
+  const junit = renderAs("junit", aReport());
+  expect(junit.match(/<testsuites? [^>]*time="42\.000"/g)).toHaveLength(2);
+  expect(junit).toContain("<testcase ");
+  expect(junit).not.toMatch(/<testcase [^>]*time=/);
+});
+
+test("the test result of XCCDF names the benchmark that it belongs to", () => {
+  const xccdf = renderAs("xccdf", aReport());
+  const id = /<Benchmark [^>]*id="([^"]+)"/.exec(xccdf)?.[1] ?? "no id";
+  expect(xccdf).toMatch(new RegExp(`<TestResult [^>]*>\\s*<benchmark href="#${id}" id="${id}"/>`));
+});

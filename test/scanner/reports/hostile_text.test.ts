@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { reportFormats } from "../../../scanner/reports/formats.ts";
+import type { Report } from "../../../shared/report.ts";
+import { temporaryFolder } from "../../support/command_line.ts";
+import { aCheckResult, aFinding, aReport, renderAs } from "../../support/report_builders.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+const hostileTexts: readonly (readonly [name: string, text: string])[] = [
+  ["nothing", ""],
+  ["a lone high surrogate", "a\ud800b"],
+  ["a lone low surrogate", "\udc00"],
+  ["surrogates in the wrong order", "\udc00\ud800"],
+  ["NUL", "a\u0000b"],
+  ["every control character", String.fromCharCode(...Array.from({ length: 0xa0 }, (_, code) => code))],
+  ["the noncharacters", "\ufffe\uffff\ufdd0\u{1fffe}\u{10ffff}"],
+  ["the end of a CDATA section", "]]> <![CDATA[ ]]>"],
+  [
+    "comments and instructions of XML",
+    "--> <!-- -- <?xml version='2'?> <!DOCTYPE x [<!ENTITY y SYSTEM 'file:///'>]> &y;",
+  ],
+  ["markup", `</script><script>alert(1)</script>' " & < >`],
+  ["line ends", "a\rb\nc\r\nd\u2028e\u0085f"],
+  ["bidirectional overrides and a byte order mark", "\u202e\u2066abc\ufeff"],
+  ["percent signs and dots", "%E0%A4%A %% .. ../.."],
+  ["200 kB of one word", "x".repeat(200_000)],
+  ["200 kB of dots", ".".repeat(200_000)],
+  ["200 kB of backticks", "`".repeat(200_000)],
+  ["200 kB of blanks", " ".repeat(200_000)],
+  ["200 kB of wide characters and half of one", `${"😀".repeat(50_000)}\ud83d`],
+];
+
+/** The text at every place of a report which a provider, a person who decides, or a stored report can fill. */
+function reportWith(text: string): Report {
+  const waiver = { reason: text, expires: text };
+  const attestation = { status: "FAIL", reason: text, by: text, expires: text } as const;
+  const findings = (["FAIL", "MANUAL", "PASS"] as const).map((status) =>
+    aFinding({
+      status,
+      resource: { type: text, id: text, name: text },
+      expected: text,
+      actual: text,
+      detail: text,
+      fingerprint: text,
+      waived: status === "FAIL",
+      waiver: status === "FAIL" ? waiver : null,
+    }),
+  );
+  const report = aReport([
+    aCheckResult({ findings, detail: text, attestation, title: text, check: text, stig_id: text }),
+    aCheckResult({ findings: findings.slice(1), detail: text, attestation, title: text, vuln_id: text }),
+  ]);
+  const { scan } = report;
+  return { ...report, scan: { ...scan, id: text, org_url: text, client_id: text, granted_scopes: [text] } };
+}
+
+describe.each(reportFormats.map(({ name }) => name))("%s is written", (name) => {
+  test.each(hostileTexts)("of a report with %s in every text", async (_, text) => {
+    const startedAt = performance.now();
+    const rendered = renderAs(name, reportWith(text));
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(rendered.isWellFormed()).toBe(true);
+    expect(rendered).not.toContain("\u0000");
+    if (name === "ckl" || name === "xccdf" || name === "junit") await expectWellFormedXml(rendered);
+    if (/json|sarif|ocsf|cklb|hdf/.test(name)) {
+      // Many parsers refuse the escape of half a character, and so does a database's JSON column.
+      expect(rendered).not.toMatch(/\\ud[89a-f][0-9a-f]{2}/);
+      for (const line of name === "ndjson" ? rendered.trimEnd().split("\n") : [rendered]) JSON.parse(line);
+    }
+  });
+});
+
+async function expectWellFormedXml(xml: string): Promise<void> {
+  const file = join(folder.path, "hostile.xml");
+  await writeFile(file, xml);
+  await promisify(execFile)("xmllint", ["--noout", file]);
+}

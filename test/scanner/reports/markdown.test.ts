@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import { markdownText } from "../../../scanner/reports/markdown_text.ts";
+import type { Report } from "../../../shared/report.ts";
+import { aCheckResult, aFinding, aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
+
+/** What GitHub, GitLab or plain CommonMark would make more of than text. */
+const references: readonly string[] = [
+  "see https://evil.example now",
+  "HTTP://EVIL.EXAMPLE",
+  "ftp://evil.example",
+  "www.evil.example",
+  "mail a@b.example",
+  "mailto:a@b.example",
+  "xmpp:a@b.example",
+  "@user",
+  "(@org/team)",
+  "#1",
+  "\\#1",
+  "GH-1",
+  "JIRA-123",
+  "org/repo#1",
+  "user@0123456789abcdef0123456789abcdef01234567",
+  "0123456789abcdef0123456789abcdef01234567",
+  "0123abc",
+  "deadbeef",
+  "!1 $1 ~label %1.0 &1",
+  ":smile:",
+  "[link](https://evil.example)",
+  "![image](https://evil.example/x.png)",
+  "[x]: https://evil.example",
+  "<https://evil.example>",
+  "<img src=x onerror=alert(1)>",
+  "<!-- comment",
+  "&#64;user &commat;user",
+  "`code` and ``more`` and ```fence",
+  "` @user",
+  "@user `",
+  "`@user` `` @user",
+  "``` @user",
+  "\\` @user `",
+  "*bold* _under_ ~~gone~~ __all__",
+  "| cell | @user |",
+  "a\\| @user |",
+  "1. list\n# heading\n\n@user",
+  "x\u2028# heading\n@user",
+  "\t@user",
+  "$x$ $$y$$",
+  "[^1] [[wiki]]",
+  "@\u200buser ＠user",
+  hostileText,
+];
+
+/** Words of letters and figures with the punctuation of a sentence; no renderer links them. */
+const plainWord = /^["(]*[\p{L}\p{M}\p{Nd}]+([-'’]\p{L}+)*[")]*[,;.:]?[")]*[,;.:]?$/u;
+
+/** The text of a line outside its code spans (https://spec.commonmark.org/0.31.2/#code-spans). */
+function outsideCode(line: string): string {
+  let outside = "";
+  let rest = line;
+  for (;;) {
+    const opening = /(?<!`)`+(?!`)/.exec(rest);
+    if (opening === null) return outside + rest;
+    // A backslash before the run would make its first backtick a character.
+    expect(rest[opening.index - 1]).not.toBe("\\");
+    const [run] = opening;
+    const after = rest.slice(opening.index + run.length);
+    const closing = new RegExp(`(?<!\`)${run}(?!\`)`).exec(after);
+    if (closing === null) throw new Error(`A code span is not closed: ${line}`);
+    outside += `${rest.slice(0, opening.index)}code`;
+    rest = after.slice(closing.index + run.length);
+  }
+}
+
+/** Text without the markup that the format writes itself. */
+function wordsOf(markdown: string): readonly string[] {
+  return markdown
+    .split("\n")
+    .filter((line) => !line.startsWith("|---"))
+    .flatMap((line) => outsideCode(line.replace(/^(?:#{1,2} |- |\| )/, "").replace(/ \|$/, "")).split(/ \| | /))
+    .map((word) => word.replaceAll(/\*\*|&[lg]t;/g, ""))
+    .filter((word) => !["", "·", "❌", "✅", "✋", "|"].includes(word));
+}
+
+function reportWith(text: string): Report {
+  const findings = [
+    aFinding({ resource: { type: text, id: text, name: text }, detail: text, expected: text, actual: text }),
+    aFinding({ waived: true, waiver: { reason: text, expires: text } }),
+  ];
+  const attestation = { status: "FAIL", reason: text, by: text, expires: text } as const;
+  const check = aCheckResult({ findings, attestation, check: text, title: text, vuln_id: text, stig_id: text });
+  const report = aReport([check]);
+  return { ...report, scan: { ...report.scan, org_url: text, id: text } };
+}
+
+describe("a name in Markdown", () => {
+  test.each(references)("%j becomes no markup, no link and no reference", (text) => {
+    const markdown = renderAs("markdown", reportWith(text));
+    expect(markdown).not.toMatch(/[<>]/);
+    for (const word of wordsOf(markdown)) {
+      expect(word).toMatch(plainWord);
+      expect(word).not.toMatch(/^\P{L}*[0-9a-f]{7,}\P{L}*$/iu);
+    }
+  });
+
+  test.each(references)("%j leaves the table its five columns", (text) => {
+    const rows = renderAs("markdown", reportWith(text))
+      .split("\n")
+      .filter((line) => line.startsWith("|"));
+    expect(rows).toHaveLength(3);
+    for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(6);
+  });
+});
+
+test("a text that begins with a number begins no list", () => {
+  expect(markdownText("1. First")).toBe("`1`. First");
+});
+
+test("prose stays prose, and what is unusual in it stands as code, as it is", () => {
+  const detail = `Policy "Default Policy": expected a session of 1 to 15 minutes, found x@y.example (built-in) in rule "A | B".`;
+  const markdown = renderAs("markdown", aReport([aCheckResult({ findings: [aFinding({ detail })] })]));
+  expect(markdown).toContain(
+    `- FAIL: Policy "Default Policy": expected a session of 1 to 15 minutes, found \`x@y.example\` (built-in) in rule "A \`|\` B".\n`,
+  );
+});
+
+test("the table and the headings name every check that is open", () => {
+  const report = aReport(everyVerdict());
+  const markdown = renderAs("markdown", report);
+  for (const { check, vuln_id: vulnId, status } of report.checks) {
+    expect(markdown).toContain(`| \`${check}\` | \`${vulnId}\``);
+    expect(markdown.includes(`\n## ${status === "FAIL" ? "❌" : "✋"} \`${vulnId}\` `)).toBe(status !== "PASS");
+  }
+});
