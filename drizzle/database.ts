@@ -1,3 +1,5 @@
+import { AppError } from "../shared/app_error.ts";
+
 /** One SQL statement as Drizzle built it. */
 export interface Statement {
   readonly sql: string;
@@ -29,6 +31,13 @@ export interface Database {
   /** Lets go of every connection. Calling it twice is fine. */
   close(): Promise<void>;
 }
+
+/** For an operation that is refused before it asks anything. */
+export const noDatabase: Database = {
+  statementTimeoutMs: 0,
+  transact: () => Promise.reject(new AppError("unavailable", "There is no database")),
+  close: async () => {},
+};
 
 /** What a driver needs beside its URL; every default suits a server that rather refuses than hangs. */
 export interface DatabaseOptions {

@@ -13,17 +13,24 @@ import { adminRole, appRole } from "./roles.ts";
  */
 export type TenantTransaction = Omit<PgRemoteDatabase, "transaction" | "query" | "refreshMaterializedView">;
 
+export interface TenantOptions {
+  /** Runs in the transaction of each statement, before it: when it fails, the statement does not run. */
+  readonly guard?: Statement;
+}
+
 /**
- * Runs `work` with row-level security narrowed to one tenant. Throws `TypeError` for a tenant id that is no canonical
- * lower-case UUID; rejects with `AppError("unavailable")` or `DatabaseError`, and with whatever `work` throws.
+ * Runs `work` with row-level security narrowed to one tenant. A guard is asked at least once, also when `work` asks the
+ * database nothing. Throws `TypeError` for a tenant id that is no canonical lower-case UUID; rejects with
+ * `AppError("unavailable")` or `DatabaseError`, and with whatever `work` throws.
  */
 export async function withTenant<Result>(
   database: Database,
   tenantId: string,
   work: (tx: TenantTransaction) => Promise<Result>,
+  { guard }: TenantOptions = {},
 ): Promise<Result> {
   if (!isUuid(tenantId)) throw new TypeError("Cannot query: the tenant id is not a canonical lower-case UUID");
-  return await run(database, { role: appRole.name, tenantId }, work);
+  return await run(database, { role: appRole.name, tenantId, ...(guard === undefined ? {} : { guard }) }, work);
 }
 
 /**
@@ -112,7 +119,7 @@ async function hasTables(database: Database): Promise<boolean> {
   return typeof rows[0]?.[0] === "string";
 }
 
-interface Scope {
+interface Scope extends TenantOptions {
   readonly role: string;
   /** Empty: none. */
   readonly tenantId: string;
@@ -126,14 +133,20 @@ async function run<Result>(
   scope: Scope,
   work: (tx: TenantTransaction) => Promise<Result>,
 ): Promise<Result> {
+  const { guard } = scope;
   const begin = beginAs(scope, database.statementTimeoutMs);
+  const beginGuarded = guard === undefined ? [begin] : [begin, guard];
+  let isGuardAsked = guard === undefined;
   const tx = drizzle(async (text, params, method) => {
-    const { columns, rows } = await database.transact([begin, { sql: text, params }]);
+    isGuardAsked = true;
+    const { columns, rows } = await database.transact([...beginGuarded, { sql: text, params }]);
     if (method === "all") return { rows: [...rows] };
     return { rows: rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))) };
   });
   try {
-    return await work(tx);
+    const result = await work(tx);
+    if (!isGuardAsked) await database.transact(beginGuarded);
+    return result;
   } catch (error) {
     throw unwrapDatabaseError(error);
   }

@@ -1,4 +1,4 @@
-import type { Database } from "../drizzle/database.ts";
+import { noDatabase, type Database } from "../drizzle/database.ts";
 import { createPgDatabase } from "../drizzle/databases/pg.ts";
 import { openPgliteDatabase } from "../drizzle/databases/pglite.ts";
 import { AppError, type ErrorCode } from "../shared/app_error.ts";
@@ -109,13 +109,6 @@ async function withEmbedded<Result>(state: LocalState, work: (database: Database
     await database.close();
   }
 }
-
-/** For the one operation that is refused before it asks. */
-const noDatabase: Database = {
-  statementTimeoutMs: 0,
-  transact: () => Promise.reject(new AppError("unavailable", "There is no database")),
-  close: async () => {},
-};
 
 type Answer = { readonly result: unknown } | { readonly error: { readonly code: ErrorCode; readonly message: string } };
 

@@ -10,7 +10,8 @@ import type { Principal } from "./principal.ts";
 
 /**
  * As `withTenant`, for a principal whose authority has to hold as well: the user's membership, or the API key not being
- * revoked. Each statement is checked inside its own transaction, so the check costs no round trip and cannot be stale.
+ * revoked. Each statement is checked inside its own transaction, so the check costs no round trip and cannot be stale; work
+ * that asks the database nothing is checked all the same.
  *
  * Rejects with `PermissionDenied` for a user who is no member, `AppError("not_authenticated")` for a revoked key, and
  * with whatever `withTenant` rejects with.
@@ -22,7 +23,7 @@ export async function withPrincipal<Result>(
 ): Promise<Result> {
   requireStorableId(principal);
   try {
-    return await withTenant(guarded(database, principal), principal.tenantId, work);
+    return await withTenant(database, principal.tenantId, work, { guard: guardOf(principal) });
   } catch (error) {
     // The guard's own error could also be the feature's: asked again, only where something failed already.
     if (hasSqlState(error, guardSqlState) && !(await holds(database, principal))) throw authorityEnded(principal);
@@ -53,22 +54,12 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
 /** Division by zero: the shortest way for plain SQL to fail a transaction on a condition. */
 const guardSqlState = "22012";
 
-function guarded(database: Database, principal: Principal): Database {
-  const guard: Statement =
-    principal.kind === "user"
-      ? {
-          sql: "select 1 / count(*) from memberships where tenant_id = $1::uuid and user_id = $2",
-          params: [principal.tenantId, principal.id],
-        }
-      : {
-          sql: "select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid and revoked_at is null",
-          params: [principal.tenantId, principal.id],
-        };
-  return {
-    ...database,
-    // After the role and the tenant were taken on, and before the statement itself.
-    transact: (statements) => database.transact([...statements.slice(0, -1), guard, ...statements.slice(-1)]),
-  };
+function guardOf({ kind, tenantId, id }: Principal): Statement {
+  const sql =
+    kind === "user"
+      ? "select 1 / count(*) from memberships where tenant_id = $1::uuid and user_id = $2"
+      : "select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid and revoked_at is null";
+  return { sql, params: [tenantId, id] };
 }
 
 function authorityEnded(principal: Principal): AppError {

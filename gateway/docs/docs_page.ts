@@ -1,6 +1,7 @@
 import { html, raw } from "hono/html";
 import type { AsyncApi } from "./asyncapi.ts";
-import type { OpenApi, Operation } from "./openapi.ts";
+import type { OpenApi } from "./openapi.ts";
+import type { Operation } from "./openapi_parts.ts";
 
 /** Its only style; the page's policy allows exactly this text. */
 export const docsStyle = `

@@ -1,8 +1,11 @@
+import { eventSchemas, uuid } from "./request_schemas.ts";
+
 /** JSON Schemas of what the API answers; a test holds real answers against them. */
 const time = { type: "string", format: "date-time" };
-const uuid = { type: "string", format: "uuid" };
 const count = { type: "integer", minimum: 0 };
 const text = { type: "string" };
+
+const upOrAway = { enum: ["ok", "away"] };
 
 function object(properties: Readonly<Record<string, unknown>>, required = Object.keys(properties)) {
   return { type: "object", properties, required };
@@ -57,17 +60,17 @@ export const responseSchemas = {
   FindingPage: page("Finding"),
   StoredFindings: object({ received: count, created: count, updated: count }),
   StreamToken: object({ access_token: text, expires_in: { const: 60 } }),
-  NewEvent: object({
-    type: {
-      type: "string",
-      pattern: "^[a-z][a-z0-9_]*\\.(created|updated|deleted|start|delta|progress|end|error)$",
-    },
-    data: {
-      type: "object",
-      description: "Flat: strings, numbers, booleans, nulls, and arrays of those; at most 64 KiB as JSON",
-    },
-  }),
-  TakenEvent: object({ channel: text, type: text }),
+  ...eventSchemas,
+  TakenEvents: {
+    anyOf: [object({ channel: text, type: text }), object({ channel: text, count: { type: "integer", minimum: 1 } })],
+    description: "Of one event its type, of a batch how many they were",
+  },
+  Health: object({ status: { const: "ok" } }),
+  Ready: object({ status: { const: "ready" }, checks: { $ref: "#/components/schemas/Checks" } }),
+  NotReady: {
+    allOf: [{ $ref: "#/components/schemas/Problem" }, object({ checks: { $ref: "#/components/schemas/Checks" } })],
+  },
+  Checks: object({ database: upOrAway, broker: upOrAway, draining: { type: "boolean" } }),
   Problem: object(
     {
       type: { type: "string", format: "uri" },

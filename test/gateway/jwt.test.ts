@@ -218,7 +218,9 @@ describe("remote keys", () => {
       const send = () => {
         while (!response.destroyed && sentBytes < 256 * 1_048_576) {
           sentBytes += chunk.byteLength;
-          if (!response.write(chunk)) return void response.once("drain", send);
+          if (response.write(chunk)) continue;
+          response.once("drain", send);
+          return;
         }
         response.end();
       };

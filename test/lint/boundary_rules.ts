@@ -2,16 +2,33 @@
  * The dependency rules of ARCHITECTURE.md as lint rules. oxlint loads this file as a plugin; `boundary_rules.test.ts`
  * proves each rule by a file that must fail.
  */
+import { builtinModules } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 
+/** What the rules read of an ESTree node, https://github.com/estree/estree */
 interface Node {
   readonly type: string;
   readonly parent?: Node;
   readonly name?: string;
-  readonly source?: { readonly value: unknown } | null;
+  readonly value?: unknown;
+  readonly source?: Node | null;
   readonly object?: Node;
   readonly property?: Node;
   readonly callee?: Node;
+  readonly key?: Node;
+  readonly computed?: boolean;
+  readonly shorthand?: boolean;
+  readonly id?: Node;
+  readonly init?: Node | null;
+  readonly left?: Node;
+  readonly right?: Node;
+  readonly expression?: Node;
+  readonly operator?: string;
+  readonly properties?: readonly Node[];
+  readonly specifiers?: readonly Node[];
+  readonly imported?: Node;
+  readonly local?: Node;
+  readonly quasis?: readonly { readonly value: { readonly cooked: string } }[];
 }
 
 interface Context {
@@ -31,11 +48,8 @@ const imports: Rule = {
   create(context) {
     const file = pathOf(context);
     const check = (node: Node) => {
-      const source = node.source?.value;
-      if (typeof source !== "string") return;
-      const problem = source.startsWith(".")
-        ? forbiddenOwnImport(file, relativeTo(context, source))
-        : forbiddenPackage(file, source);
+      if (node.source === null || node.source === undefined) return;
+      const problem = importProblem(context, file, textOf(node.source));
       if (problem !== null) context.report({ node, message: problem });
     };
     return {
@@ -43,27 +57,50 @@ const imports: Rule = {
       ExportNamedDeclaration: check,
       ExportAllDeclaration: check,
       ImportExpression: check,
+      TSImportType: check,
     };
   },
 };
 
+function importProblem(context: Context, file: string, source: string | null): string | null {
+  const isProduct = !file.startsWith("test/");
+  if (source === null) return isProduct ? "a module that is imported is named as text: write its path out" : null;
+  if (source.startsWith(".")) return forbiddenOwnImport(file, relativeTo(context, source));
+  if (isProduct && /^(?:[/#]|file:|scanstream(?:$|\/))/.test(source)) {
+    return "a file of ours is imported by its relative path: write ./ or ../ before it";
+  }
+  return forbiddenPackage(file, source);
+}
+
 function forbiddenOwnImport(file: string, target: string): string | null {
   if (file.startsWith("shared/") && !target.startsWith("shared/"))
-    return "shared/ imports nothing of ours outside shared/";
-  if (file.startsWith("scanner/") && target.startsWith("gateway/")) return "scanner/ never imports gateway/";
-  if (file.startsWith("gateway/") && target.startsWith("scanner/")) return "gateway/ never imports scanner/";
-  if (file.startsWith("drizzle/") && !/^(drizzle|shared)\//.test(target)) return "drizzle/ imports only shared/";
+    return "shared/ imports nothing of ours outside shared/: take it as an argument, or move it into shared/";
+  if (file.startsWith("scanner/") && target.startsWith("gateway/"))
+    return "scanner/ never imports gateway/: put what both need into shared/";
+  if (file.startsWith("gateway/") && target.startsWith("scanner/"))
+    return "gateway/ never imports scanner/: put what both need into shared/";
+  if (file.startsWith("drizzle/") && !/^(drizzle|shared)\//.test(target))
+    return "drizzle/ imports only shared/: take it as an argument";
   if (file.startsWith("scanner/checks/") && !/^(scanner\/(checks\/|artifacts\.ts|check\.ts)|shared\/)/.test(target)) {
-    return "a check sees only artifacts.ts, check.ts and shared/";
+    return "a check sees only artifacts.ts, check.ts and shared/: have a collector put it into an artifact";
   }
-  if (!file.startsWith("test/") && target.startsWith("test/")) return "product code never imports test/";
+  if (!file.startsWith("test/") && target.startsWith("test/"))
+    return "product code never imports test/: move what it needs out of test/";
   return null;
 }
 
+/** What speaks to a database. `gateway/worker/neon.ts` sets the driver's options for Workers and queries nothing. */
+const drivers = /^(?:pg|@electric-sql\/pglite|@neondatabase\/serverless)(?:$|\/)|^drizzle-orm\/(?!pg-core$)/;
+const driverUsers = /^(?:drizzle\/|test\/|gateway\/worker\/neon\.ts$)/;
+
 function forbiddenPackage(file: string, source: string): string | null {
-  const isNode = source.startsWith("node:");
-  if (isNode && file.startsWith("shared/")) return "shared/ runs on every runtime: no node: import";
-  if (isNode && file.startsWith("scanner/checks/")) return "a check is a pure function of artifacts: no node: import";
+  const isRuntimes = /^(?:node|deno|bun|cloudflare):/.test(source) || builtinModules.includes(source);
+  if (isRuntimes && file.startsWith("shared/"))
+    return "shared/ runs on every runtime: no node: import: take what it gives as an argument";
+  if (isRuntimes && file.startsWith("scanner/checks/"))
+    return "a check is a pure function of artifacts: no node: import: have a collector put it into an artifact";
+  if (drivers.test(source) && !driverUsers.test(file))
+    return "only drizzle/ speaks to a database: query through drizzle/with_tenant.ts";
   return null;
 }
 
@@ -71,30 +108,34 @@ function forbiddenPackage(file: string, source: string): string | null {
 const globals: Rule = {
   create(context) {
     const file = pathOf(context);
-    const forbidden = forbiddenGlobals(file);
+    const { names, instead } = forbiddenGlobals(file);
+    const report = (node: Node, name: string) => {
+      const folder = file.split("/").slice(0, -1).join("/");
+      context.report({ node, message: `${folder}/ may not name ${name}: ${instead}` });
+    };
     return {
       Identifier(node) {
-        if (node.name === undefined || !forbidden.has(node.name) || isPropertyName(node)) return;
-        context.report({ node, message: `${file.split("/").slice(0, -1).join("/")}/ may not name ${node.name}` });
+        if (node.name !== undefined && names.has(node.name) && !isNoValue(node)) report(node, node.name);
+      },
+      MemberExpression(node) {
+        const name = propertyOf(node);
+        if (node.object?.name === "globalThis" && name !== null && names.has(name)) report(node, name);
+      },
+      ObjectPattern(node) {
+        if (sourceOf(node)?.name !== "globalThis") return;
+        for (const key of keysOf(node)) if (names.has(key)) report(node, key);
       },
     };
   },
 };
 
-const impure = new Set(["fetch", "Date", "process", "crypto"]);
+const impure = new Set(["fetch", "Date", "process", "crypto", "performance", "globalThis", "global", "self", "eval"]);
 const runtimeOwned = new Set(["process", "Buffer", "Deno", "window", "document"]);
 
-function forbiddenGlobals(file: string): ReadonlySet<string> {
-  if (file.startsWith("scanner/checks/")) return impure;
-  if (file.startsWith("shared/")) return runtimeOwned;
-  return new Set();
-}
-
-function isPropertyName(node: Node): boolean {
-  const parent = node.parent;
-  if (parent === undefined) return false;
-  if (parent.type === "MemberExpression") return parent.property === node;
-  return parent.type === "Property" || parent.type.startsWith("TS");
+function forbiddenGlobals(file: string): { readonly names: ReadonlySet<string>; readonly instead: string } {
+  if (file.startsWith("scanner/checks/"))
+    return { names: impure, instead: "judge artifacts and their collection time" };
+  return { names: file.startsWith("shared/") ? runtimeOwned : new Set(), instead: "take it as an argument" };
 }
 
 /** Only mains, config and tests read the environment. */
@@ -103,32 +144,109 @@ const environment: Rule = {
     const file = pathOf(context);
     const isAllowed =
       /(^|\/)(main\w*|config)\.ts$/.test(file) || /^(test\/|scanstream\.ts|start\.ts|[\w.]+\.config\.ts)/.test(file);
+    if (isAllowed) return {};
+    const report = (node: Node) =>
+      context.report({ node, message: "only mains and config read the environment: take the value as an argument" });
     return {
       MemberExpression(node) {
-        if (isAllowed || node.property?.name !== "env") return;
-        if (node.object?.name === "process" || node.object?.name === "Deno") {
-          context.report({ node, message: "only mains and config read the environment" });
-        }
+        if (propertyOf(node) === "env" && isProcess(node.object)) report(node);
+      },
+      ObjectPattern(node) {
+        if (isProcess(sourceOf(node)) && keysOf(node).some((key) => key === "env" || key === "...")) report(node);
+      },
+      ImportDeclaration(node) {
+        if (!/^(?:node:)?process$/.test(textOf(node.source) ?? "")) return;
+        // Under another name it would not be seen any more.
+        const isHidden = ({ imported, local }: Node) =>
+          imported === undefined ? local?.name !== "process" : ["env", "default"].includes(nameOf(imported) ?? "");
+        if (node.specifiers?.some(isHidden) === true) report(node);
+      },
+      Identifier(node) {
+        if (isProcess(node) && !isNoValue(node) && isAliased(node)) report(node);
       },
     };
   },
 };
 
+function isProcess(node: Node | null | undefined): boolean {
+  if (node === null || node === undefined) return false;
+  if (node.type === "MetaProperty" || node.name === "process" || node.name === "Deno") return true;
+  const property = propertyOf(node);
+  return property === "process" || property === "Deno";
+}
+
+/** Given another name, or to somebody else, so that what is read of it cannot be seen here. */
+function isAliased(node: Node): boolean {
+  const { parent } = node;
+  if (parent === undefined || parent.type.startsWith("Import")) return false;
+  if (parent.type === "MemberExpression") return parent.object !== node && parent.computed === true;
+  const target = parent.type === "VariableDeclarator" ? parent.id : parent.left;
+  return target?.type !== "ObjectPattern" && parent.operator !== "typeof";
+}
+
 /** Only drizzle/with_tenant.ts opens a transaction, so no query runs without its tenant. */
 const transaction: Rule = {
   create(context) {
     const file = pathOf(context);
-    const isAllowed =
-      file === "drizzle/with_tenant.ts" || file.startsWith("drizzle/databases/") || file.startsWith("test/");
+    const isAllowed = /^(?:drizzle\/(?:with_tenant\.ts|database\.ts|databases\/)|test\/)/.test(file);
+    if (isAllowed) return {};
+    const report = (node: Node) =>
+      context.report({
+        node,
+        message: "only drizzle/with_tenant.ts opens a transaction: query through withTenant, asOwner or withPrincipal",
+      });
+    const named = (node: Node) => {
+      if (nameOf(node) === "transact") report(node);
+    };
     return {
+      // However it is reached: a call, an alias, a pattern, a key in brackets.
+      Identifier: named,
+      Literal: named,
+      TemplateLiteral: named,
       CallExpression(node) {
-        if (isAllowed || node.callee?.type !== "MemberExpression" || node.callee.property?.name !== "transaction")
-          return;
-        context.report({ node, message: "only drizzle/with_tenant.ts opens a transaction" });
+        if (node.callee !== undefined && propertyOf(node.callee) === "transaction") report(node);
       },
     };
   },
 };
+
+/** An identifier's name, or the text of a string. */
+function nameOf(node: Node | null | undefined): string | null {
+  return node?.type === "Identifier" ? (node.name ?? null) : textOf(node);
+}
+
+/** The text of a string or of a template without holes; null for anything else. */
+function textOf(node: Node | null | undefined): string | null {
+  if (typeof node?.value === "string") return node.value;
+  return node?.type === "TemplateLiteral" && node.quasis?.length === 1 ? (node.quasis[0]?.value.cooked ?? null) : null;
+}
+
+/** The name of a member, also in brackets; null when it is computed, or the node is no member. */
+function propertyOf(node: Node): string | null {
+  if (node.type !== "MemberExpression") return null;
+  return node.computed === true && node.property?.type === "Identifier" ? null : nameOf(node.property);
+}
+
+/** What a pattern takes its values from. */
+function sourceOf({ parent }: Node): Node | null {
+  const source = (parent?.type === "VariableDeclarator" ? parent.init : parent?.right) ?? null;
+  return source?.type.startsWith("TS") === true ? (source.expression ?? null) : source;
+}
+
+/** The keys of a pattern; `...` for the rest of them. */
+function keysOf(node: Node): readonly string[] {
+  return (node.properties ?? []).map(({ key }) => (key === undefined ? "..." : (nameOf(key) ?? "...")));
+}
+
+/** A name that stands for no value: of a property, or in a type. */
+function isNoValue(node: Node): boolean {
+  const { parent } = node;
+  if (parent === undefined) return false;
+  if (parent.type === "MemberExpression") return parent.property === node && parent.computed !== true;
+  if (/^(?:Property|MethodDefinition|PropertyDefinition)$/.test(parent.type))
+    return parent.key === node && parent.computed !== true && parent.shorthand !== true;
+  return parent.type.startsWith("TS") && parent.expression !== node;
+}
 
 function pathOf(context: Context): string {
   return relative(context.cwd, context.filename).split(sep).join("/");

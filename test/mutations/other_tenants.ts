@@ -8,7 +8,7 @@ const caches = "a shared cache that keeps a stream or an answer";
 const origins = "a page of another origin";
 
 const scansOfTenant = `USING ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH`;
-const statement = "const { columns, rows } = await database.transact([begin, { sql: text, params }]);";
+const statement = "const { columns, rows } = await database.transact([...beginGuarded, { sql: text, params }]);";
 
 /** The second table of `docs/threat_model.md`. */
 export const otherTenants: readonly Mutation[] = [

@@ -41,9 +41,9 @@ export const promises: readonly Mutation[] = [
   {
     mistake: "a feature that asks the database nothing lets everybody in",
     holds: ["S3"],
-    file: "gateway/event_stream_route.ts",
-    find: "if (counted.count === 0) await",
-    replace: "if (counted.count > 9) await",
+    file: "drizzle/with_tenant.ts",
+    find: "if (!isGuardAsked) await",
+    replace: "if (isGuardAsked && guard !== undefined) await",
     testFile: "test/gateway/event_stream_route.test.ts",
     test: "S3: who is no member is refused",
   },
