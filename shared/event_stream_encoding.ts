@@ -17,3 +17,12 @@ export function encodeComment(text: string): string {
 export function encodeRetry(retryMs: number): string {
   return `retry: ${Math.round(retryMs)}\n`;
 }
+
+/**
+ * The last bytes of a stream: why it is closed and, unless null, when to come back. The space begins a line that never ends,
+ * and so the stream ends in the middle of a block. Every client throws that away, as the standard says; after a finished
+ * comment go-sse takes the end for the end of everything and does not reconnect, or makes an empty message of `retry`.
+ */
+export function encodeClose(reason: string, retryMs: number | null): string {
+  return `${retryMs === null ? "" : encodeRetry(retryMs)}${encodeComment(`close ${reason}`)} `;
+}

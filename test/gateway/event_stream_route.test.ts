@@ -169,7 +169,7 @@ test("closesAfterEnd ends the stream after its terminal event; without it the st
   const response = await closes.get(path, ada);
   await sendEvent(closes.broker, channel, "thing.end", { thing_id: resourceId });
   expect(await response.text()).toBe(
-    `retry: 2000\n: open\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n`,
+    `retry: 2000\n: open\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n `,
   );
   await using stays = createApp();
   const staying = await stays.get(path, ada);

@@ -104,7 +104,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   },
 
   "tells the server's reason when it closes the stream": async () => {
-    await using server = await startScriptedServer(endedStream(": close lifetime\n\n"), stream(end));
+    await using server = await startScriptedServer(endedStream(": close lifetime\n "), stream(end));
     const log = follow(server.url);
     await log.finished;
     const lost = log.details.find(({ state }) => state === "reconnecting");
@@ -681,8 +681,9 @@ function follow(url: string, options: SubscribeOptions<ScanEvents> = {}) {
     },
     onStateChange: (state, detail) => {
       details.push({ state, ...detail });
-      options.onStateChange?.(state, detail);
+      const told = options.onStateChange?.(state, detail);
       add(detail.error === null ? state : `${state} ${detail.error.code}`);
+      return told;
     },
   });
   return {

@@ -115,7 +115,7 @@ describe("job checkpoints", () => {
     const response = await app.get(`/${running}/event-stream`, ada);
     await jobEvents.publishJobProgress(app.broker, channel, { job_id: running, checkpoint: "a", done: 1, total: 1 });
     await jobEvents.publishJobEnd(app.broker, channel, { job_id: running, status: "succeeded" });
-    expect(await response.text()).toMatch(/event: job\.progress\n.*\n\nevent: job\.end\n.*\n\n: close ended\n$/);
+    expect(await response.text()).toMatch(/event: job\.progress\n.*\n\nevent: job\.end\n.*\n\n: close ended\n $/);
     expect((await app.get(`/${over}/event-stream`, ada)).status).toBe(204);
     expect((await app.get(`/${foreign}/event-stream`, ada)).status).toBe(404);
   });

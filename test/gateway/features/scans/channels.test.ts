@@ -87,7 +87,7 @@ describe("the event stream", () => {
     const endedMs = Date.now();
     await admin("api-key.revoke", { id: newKey.id });
     await admin("user.remove", membership);
-    for (const text of await texts) expect(text).toMatch(/: close revoked\n$/);
+    for (const text of await texts) expect(text).toMatch(/: close revoked\n $/);
     expect(Date.now() - endedMs).toBeLessThan(3000);
   });
 
