@@ -13,7 +13,7 @@ import {
   uniqueIndex,
   uuid,
 } from "drizzle-orm/pg-core";
-import type { ManualReason, Severity, Status } from "../shared/report.ts";
+import type { Coverage, ManualReason, Severity, Status } from "../shared/report.ts";
 import type { ScanEndStatus } from "../shared/scan_events.ts";
 import { currentTenantId, policies, tenantPolicies } from "./policies.ts";
 
@@ -164,6 +164,12 @@ export const findings = pgTable(
     expected: text("expected").notNull(),
     actual: text("actual").notNull(),
     detail: text("detail").notNull(),
+    /** `partial`: a PASS that is narrower than its rule. */
+    coverage: text("coverage").$type<Coverage>().notNull().default("full"),
+    /** What of the rule a partial PASS leaves to a person. */
+    coverageReason: text("coverage_reason"),
+    /** Does not count for the check's status. */
+    advisory: boolean("advisory").notNull().default(false),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [
@@ -176,6 +182,7 @@ export const findings = pgTable(
     }).onDelete("cascade"),
     index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
     check("findings_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("findings_coverage", sql`${table.coverage} in ('full', 'partial')`),
     check("findings_severity", sql`${table.severity} in ('high', 'medium', 'low')`),
     ...tenantPolicies("findings", table.tenantId),
   ],

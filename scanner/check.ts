@@ -42,7 +42,20 @@ export type FindingDraft = {
   readonly actual: string;
   /** What a reader should know besides, as the end of the sentence. */
   readonly note?: string;
-} & ({ readonly status: "PASS" | "FAIL" } | { readonly status: "MANUAL"; readonly reason: ManualReason });
+} & (
+  | {
+      readonly status: "PASS";
+      /** What of the rule this PASS leaves to a person, in one sentence: then its coverage is partial. */
+      readonly remains?: string;
+    }
+  | { readonly status: "FAIL" }
+  | {
+      readonly status: "MANUAL";
+      readonly reason: ManualReason;
+      /** Said beside a verdict that stands without it. */
+      readonly isAdvisory?: true;
+    }
+);
 
 export interface CheckDefinition<Needed extends ArtifactName, Further extends ArtifactName> {
   readonly name: string;

@@ -76,7 +76,8 @@ async function toResult(
     }),
   );
   const sorted = onePerResource(findings).sort(byResource);
-  const status = worstStatus(sorted.map((finding) => finding.status));
+  const counted = sorted.filter((finding) => !finding.advisory);
+  const status = worstStatus((counted.length > 0 ? counted : sorted).map((finding) => finding.status));
   const { rule } = check;
   return {
     check: check.name,
@@ -87,9 +88,9 @@ async function toResult(
     category: rule.category,
     title: rule.title,
     status,
-    reason: status === "MANUAL" ? firstReason(sorted) : null,
+    reason: status === "MANUAL" ? firstReason(counted.length > 0 ? counted : sorted) : null,
     detail: summarize(sorted, status),
-    coverage: rule.coverage,
+    coverage: sorted.some((finding) => finding.coverage === "partial") ? "partial" : rule.coverage,
     attestation: null,
     findings: sorted,
   };
@@ -107,7 +108,14 @@ function toFinding(draft: FindingDraft, resource: FindingResource, fingerprint: 
     waived: false,
     waiver: null,
     change: null,
+    ...coverageOf(draft),
+    advisory: draft.status === "MANUAL" && draft.isAdvisory === true,
   };
+}
+
+function coverageOf(draft: FindingDraft): Pick<Finding, "coverage" | "coverage_reason"> {
+  if (draft.status !== "PASS" || draft.remains === undefined) return { coverage: "full", coverage_reason: null };
+  return { coverage: "partial", coverage_reason: shorten(draft.remains, maxTextLength) };
 }
 
 async function portableSha256(text: string): Promise<string> {

@@ -39,7 +39,7 @@ function fails(check: CheckResult, rule: ExitRule): boolean {
 }
 
 function counts(check: CheckResult, finding: Finding, rule: ExitRule): boolean {
-  if (rule.onlyNew && finding.change !== "new") return false;
+  if (finding.advisory || (rule.onlyNew && finding.change !== "new")) return false;
   if (finding.status === "FAIL") return true;
   return finding.status === "MANUAL" && rule.failOn === "manual" && check.attestation === null;
 }

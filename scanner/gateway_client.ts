@@ -1,4 +1,4 @@
-import type { ManualReason, Severity, Status, StatusCounts } from "../shared/report.ts";
+import type { Coverage, ManualReason, Severity, Status, StatusCounts } from "../shared/report.ts";
 import type { ScanEndStatus } from "../shared/scan_events.ts";
 
 /** The gateway's REST resources as the scanner uses them. Every call is bounded in time; failures are thrown as `GatewayRefusal` or network errors. */
@@ -46,6 +46,9 @@ export interface StoredFinding {
   readonly expected: string;
   readonly actual: string;
   readonly detail: string;
+  readonly coverage: Coverage;
+  readonly coverage_reason: string | null;
+  readonly advisory: boolean;
 }
 
 /** The gateway answered, and refused. */

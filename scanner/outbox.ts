@@ -83,7 +83,7 @@ export function createOutbox(): Outbox {
 
 /** Within the gateway's bounds, whatever the evidence held: one odd name must not cost a scan its results. */
 function toStored(result: CheckResult, finding: Finding): StoredFinding {
-  const { status, reason, resource, expected, actual, detail, fingerprint } = finding;
+  const { status, reason, resource, expected, actual, detail, fingerprint, coverage, advisory } = finding;
   return {
     fingerprint,
     check: result.check,
@@ -96,11 +96,14 @@ function toStored(result: CheckResult, finding: Finding): StoredFinding {
     expected: toLine(expected, maxDetailChars),
     actual: toLine(actual, maxDetailChars),
     detail: toLine(detail, maxDetailChars),
+    coverage,
+    coverage_reason: finding.coverage_reason === null ? null : toLine(finding.coverage_reason, maxDetailChars),
+    advisory,
   };
 }
 
 function publishFinding(to: Publisher, scan: RegisteredScan, finding: StoredFinding): Promise<void> {
-  const { check, status, severity, resource_name, detail, fingerprint } = finding;
+  const { check, status, severity, resource_name, detail, fingerprint, coverage, advisory } = finding;
   return publishFindingCreated(to, scan.channel, {
     scan_id: scan.id,
     check,
@@ -109,5 +112,7 @@ function publishFinding(to: Publisher, scan: RegisteredScan, finding: StoredFind
     resource_name,
     detail,
     fingerprint,
+    coverage,
+    advisory,
   });
 }

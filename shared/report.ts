@@ -57,7 +57,15 @@ export interface Finding {
   readonly waiver: Waiver | null;
   /** Against a baseline report; null without one. */
   readonly change: FindingChange | null;
+  /** `partial`: a PASS that is narrower than its rule. */
+  readonly coverage: Coverage;
+  /** What of the rule a partial PASS leaves to a person, in one sentence; null with full coverage. */
+  readonly coverage_reason: string | null;
+  /** Said beside a verdict that stands without it: it does not count for the check's status, nor for an exit code. */
+  readonly advisory: boolean;
 }
+
+export type Coverage = "full" | "partial";
 
 export interface CheckResult {
   readonly check: string;
@@ -70,8 +78,11 @@ export interface CheckResult {
   readonly status: Status;
   readonly reason: ManualReason | null;
   readonly detail: string;
-  /** `partial`: the check sees only a part of what its rule asks, so its PASS alone closes nothing in a checklist. */
-  readonly coverage: "full" | "partial";
+  /**
+   * `partial`: the check sees only a part of what its rule asks, always or because a PASS among its findings does, so its
+   * PASS alone closes nothing in a checklist.
+   */
+  readonly coverage: Coverage;
   readonly attestation: Attestation | null;
   readonly findings: readonly Finding[];
 }

@@ -1,6 +1,6 @@
 import type { Publisher } from "./broker.ts";
 import { makeChannelName } from "./channel_name.ts";
-import type { Severity, Status } from "./report.ts";
+import type { Coverage, Severity, Status } from "./report.ts";
 import { sendEvent } from "./send_event.ts";
 
 /** The events of a scan, published by the scanner and (for an expired scan) by the gateway. One function an event. */
@@ -28,6 +28,10 @@ export interface FindingCreated {
   readonly resource_name: string;
   readonly detail: string;
   readonly fingerprint: string;
+  /** `partial`: a PASS that is narrower than its rule; what it leaves open is read from the stored finding. */
+  readonly coverage?: Coverage;
+  /** Does not count for the check's status. */
+  readonly advisory?: boolean;
 }
 
 export interface ScanError {

@@ -34,6 +34,8 @@ export function describeEvents(): AsyncApi {
       resource_name: text,
       detail: text,
       fingerprint: text,
+      coverage: { enum: ["full", "partial"], description: "partial: a PASS that is narrower than its rule" },
+      advisory: { type: "boolean", description: "true: it does not count for the check's status" },
     }),
     scanError: message("scan.error", "Something kept the scan from an answer", {
       scan_id: uuid,

@@ -17,6 +17,9 @@ const finding = {
   expected: "Every rule requires two factors",
   actual: "The rule “Catch-all” allows a password alone",
   detail: "The Admin Console can be opened with a password alone",
+  coverage: "full",
+  coverage_reason: null,
+  advisory: false,
 };
 
 const scan = {

@@ -69,6 +69,7 @@ function fillInside(inside: HTMLElement, finding: Finding): void {
       ...fact("Expected", finding.expected ?? "Being read…", "fact-expected"),
       ...fact("Actual", finding.actual ?? "Being read…", "fact-actual"),
       ...fact("Detail", finding.detail),
+      ...(finding.coverageReason === null ? [] : fact("Left to a person", finding.coverageReason)),
       ...(finding.reason === null ? [] : fact("Why a person must look", reasonWords[finding.reason] ?? finding.reason)),
       ...(resource === "" ? [] : fact("Resource", resource)),
       ...fact("Check", info === null ? finding.check : `${finding.check} (${info.stigId})`),

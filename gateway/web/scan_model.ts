@@ -52,7 +52,7 @@ const maxProblems = 50;
 export function createScanModel(): ScanModel {
   const findings = new Map<string, Finding>();
   const checks = new Map<string, CheckState>();
-  const statusCounts = new Map<string, Record<Status, number>>();
+  const statusCounts = new Map<string, Record<Status | "advisory", number>>();
   const problems: ScanProblem[] = [];
   const incomplete = new Set<string>();
   let scan: Scan | null = null;
@@ -70,31 +70,32 @@ export function createScanModel(): ScanModel {
             reason: record.expected === null ? known.reason : record.reason,
             resourceType: record.resourceType ?? known.resourceType,
             resourceId: record.resourceId ?? known.resourceId,
+            coverageReason: record.expected === null ? known.coverageReason : record.coverageReason,
           };
     if (merged.expected === null) incomplete.add(record.fingerprint);
     else incomplete.delete(record.fingerprint);
-    if (known !== undefined) count(known.check, known.status, -1);
-    count(record.check, record.status, 1);
+    if (known !== undefined) count(known, -1);
+    count(record, 1);
     findings.set(record.fingerprint, { ...merged, order: known?.order ?? findings.size });
     updateCheck(record.check, record.severity, null);
   }
 
-  function count(check: string, status: Status, step: number): void {
-    const counts = statusCounts.get(check) ?? { PASS: 0, FAIL: 0, MANUAL: 0 };
-    counts[status] += step;
+  function count({ check, status, isAdvisory }: FindingRecord, step: number): void {
+    const counts = statusCounts.get(check) ?? { PASS: 0, FAIL: 0, MANUAL: 0, advisory: 0 };
+    counts[isAdvisory ? "advisory" : status] += step;
     statusCounts.set(check, counts);
   }
 
   /** A check is as bad as its worst finding; what a progress event said counts only while no finding is known. */
   function updateCheck(check: string, severity: Severity | null, said: Status | null): void {
     const known = checks.get(check);
-    const counts = statusCounts.get(check) ?? { PASS: 0, FAIL: 0, MANUAL: 0 };
+    const counts = statusCounts.get(check) ?? { PASS: 0, FAIL: 0, MANUAL: 0, advisory: 0 };
     const status = worstFirst.find((candidate) => counts[candidate] > 0) ?? said ?? known?.status ?? "MANUAL";
     checks.set(check, {
       check,
       status,
       severity: severity ?? known?.severity ?? null,
-      findingCount: counts.PASS + counts.FAIL + counts.MANUAL,
+      findingCount: counts.PASS + counts.FAIL + counts.MANUAL + counts.advisory,
       order: known?.order ?? checks.size,
     });
   }

@@ -35,6 +35,10 @@ export interface FindingRecord {
   readonly reason: string | null;
   readonly resourceType: string | null;
   readonly resourceId: string | null;
+  /** What of the rule a partial PASS leaves to a person. */
+  readonly coverageReason: string | null;
+  /** Does not count for the check's status. */
+  readonly isAdvisory: boolean;
 }
 
 export interface Page<Item> {
@@ -98,6 +102,8 @@ export function parseFinding(value: unknown): FindingRecord {
     reason: toText(record["reason"]),
     resourceType: toText(record["resource_type"]) ?? toText(resource["type"]),
     resourceId: toText(record["resource_id"]) ?? toText(resource["id"]),
+    coverageReason: toText(record["coverage_reason"]),
+    isAdvisory: record["advisory"] === true,
   };
 }
 

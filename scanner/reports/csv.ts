@@ -25,6 +25,9 @@ const columns = {
   waiver_expires: (_: CheckResult, finding: Finding) => finding.waiver?.expires ?? "",
   attestation: (check: CheckResult) => attestationLine(check),
   change: (_: CheckResult, finding: Finding) => finding.change ?? "",
+  coverage: (_: CheckResult, finding: Finding) => finding.coverage,
+  coverage_reason: (_: CheckResult, finding: Finding) => finding.coverage_reason ?? "",
+  advisory: (_: CheckResult, finding: Finding) => String(finding.advisory),
   fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
 } as const;
 

@@ -40,9 +40,14 @@ export function noteOf({ expected, actual, detail }: Finding): string {
   return rest === "." ? "" : rest.replace(/^: /, "");
 }
 
-/** What people decided about a finding, and how it compares with the baseline; none for most. */
-export function findingMarks({ waiver, change }: Finding): readonly string[] {
-  return [...(waiver === null ? [] : [waiverLine(waiver)]), ...(change === null ? [] : [change])];
+/** What people decided about a finding, what it leaves open, and how it compares with the baseline; none for most. */
+export function findingMarks({ waiver, change, coverage_reason: remains, advisory }: Finding): readonly string[] {
+  return [
+    ...(waiver === null ? [] : [waiverLine(waiver)]),
+    ...(remains === null ? [] : [`covers a part of the rule: ${remains}`]),
+    ...(advisory ? ["does not count for the check"] : []),
+    ...(change === null ? [] : [change]),
+  ];
 }
 
 /** What a reader of a checklist must know beside the findings: attestation, partial coverage. */
@@ -51,10 +56,15 @@ export function checkComments(check: CheckResult): string {
   const lines = [
     ...(attestation === null ? [] : [attestationLine(check)]),
     ...(check.coverage === "partial" && attestation === null
-      ? ["The API shows a part of what this rule asks; a person has to answer for the rest."]
+      ? ["The API shows a part of what this rule asks; a person has to answer for the rest.", ...remainders(check)]
       : []),
   ];
   return lines.join("\n");
+}
+
+/** What the PASSes of a check leave to a person, each said once. */
+export function remainders(check: CheckResult): readonly string[] {
+  return [...new Set(check.findings.map((finding) => finding.coverage_reason).filter((reason) => reason !== null))];
 }
 
 /** A waiver as a line: `waived until 2027-01-31: why`. */

@@ -107,6 +107,12 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
     resources: [
       { uid: finding.resource.id, name: finding.resource.name, type: finding.resource.type, namespace: scan.org_url },
     ],
-    unmapped: { expected: finding.expected, actual: finding.actual, coverage: check.coverage },
+    unmapped: {
+      expected: finding.expected,
+      actual: finding.actual,
+      coverage: check.coverage === "partial" ? "partial" : finding.coverage,
+      coverage_reason: finding.coverage_reason,
+      advisory: finding.advisory,
+    },
   };
 }

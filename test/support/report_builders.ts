@@ -17,6 +17,9 @@ export function aFinding(changes: Partial<Finding> = {}): Finding {
     waived: false,
     waiver: null,
     change: null,
+    coverage: "full",
+    coverage_reason: null,
+    advisory: false,
     ...changes,
   };
 }

@@ -28,16 +28,17 @@ export async function storeFindings(
     ), given as (
       select * from jsonb_to_recordset(${JSON.stringify(toRows(given))}::jsonb) as row (
         fingerprint text, "check" text, status text, reason text, severity text, resource_type text, resource_id text,
-        resource_name text, expected text, actual text, detail text)
+        resource_name text, expected text, actual text, detail text, coverage text, coverage_reason text, advisory boolean)
     ), stored as (
       insert into findings (tenant_id, scan_id, fingerprint, "check", status, reason, severity, resource_type,
-        resource_id, resource_name, expected, actual, detail)
+        resource_id, resource_name, expected, actual, detail, coverage, coverage_reason, advisory)
       select scan.tenant_id, scan.id, given.* from scan, given
       on conflict (tenant_id, scan_id, fingerprint) do update set
         "check" = excluded."check", status = excluded.status, reason = excluded.reason, severity = excluded.severity,
         resource_type = excluded.resource_type, resource_id = excluded.resource_id,
         resource_name = excluded.resource_name, expected = excluded.expected, actual = excluded.actual,
-        detail = excluded.detail
+        detail = excluded.detail, coverage = excluded.coverage, coverage_reason = excluded.coverage_reason,
+        advisory = excluded.advisory
       returning (xmax = 0) as is_new
     )
     select (select count(*)::integer from scan) as scans,
@@ -67,8 +68,8 @@ export async function selectFindings(
 }
 
 /** One row per fingerprint: a statement may not write the same row twice, and the last word counts. */
-function toRows(given: readonly NewFinding[]): readonly Readonly<Record<string, string | null>>[] {
-  const rows = new Map<string, Readonly<Record<string, string | null>>>();
+function toRows(given: readonly NewFinding[]): readonly Readonly<Record<string, string | boolean | null>>[] {
+  const rows = new Map<string, Readonly<Record<string, string | boolean | null>>>();
   for (const finding of given) {
     rows.set(finding.fingerprint, {
       fingerprint: finding.fingerprint,
@@ -82,6 +83,9 @@ function toRows(given: readonly NewFinding[]): readonly Readonly<Record<string, 
       expected: finding.expected,
       actual: finding.actual,
       detail: finding.detail,
+      coverage: finding.coverage,
+      coverage_reason: finding.coverage_reason ?? null,
+      advisory: finding.advisory,
     });
   }
   return [...rows.values()];

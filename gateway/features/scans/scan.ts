@@ -51,7 +51,7 @@ export function toScan(row: ScanRow): Scan {
 }
 
 /** A stored finding, with the words of the `finding.created` event, so that a client merges both. */
-export function toFinding(row: FindingRow): Readonly<Record<string, string | null>> {
+export function toFinding(row: FindingRow): Readonly<Record<string, string | boolean | null>> {
   return {
     fingerprint: row.fingerprint,
     check: row.check,
@@ -64,6 +64,9 @@ export function toFinding(row: FindingRow): Readonly<Record<string, string | nul
     expected: row.expected,
     actual: row.actual,
     detail: row.detail,
+    coverage: row.coverage,
+    coverage_reason: row.coverageReason,
+    advisory: row.advisory,
     created_at: row.createdAt.toISOString(),
   };
 }

@@ -118,6 +118,9 @@ const findingSchema = v.object(
     expected: v.optional(longText, ""),
     actual: v.optional(longText, ""),
     detail: v.optional(longText, ""),
+    coverage: v.optional(v.picklist(["full", "partial"], "expected full or partial"), "full"),
+    coverage_reason: v.nullish(longText),
+    advisory: v.optional(v.boolean("expected true or false"), false),
   },
   fieldMessage,
 );
