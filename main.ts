@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import packageJson from "./package.json" with { type: "json" };
 import { ConfigError as GatewayConfigError } from "./gateway/config.ts";
@@ -85,7 +86,7 @@ function explain(error: unknown): number {
 }
 
 function explainBug(error: unknown): number {
-  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const trace = error instanceof Error ? (error.stack ?? error.message) : inspect(error);
   process.stderr.write(
     `This is a bug of scanstream ${packageJson.version}; please report it as an issue of its repository, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,
   );

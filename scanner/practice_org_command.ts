@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import type { CommandIo } from "./command_io.ts";
 import { exitCodes } from "./exit_code.ts";
+import { explainWriteError } from "./files.ts";
 import { createPracticeOrg, type PracticeOrgOptions } from "./practice_org/create_practice_org.ts";
 import { publishCredentials } from "./practice_org/credentials.ts";
 import { faultNames, parseFault } from "./practice_org/fault.ts";
@@ -25,17 +26,26 @@ export async function practiceOrgCommand(flags: PracticeOrgFlags, io: CommandIo)
     return exitCodes.ok;
   }
   const options = parseFlags(flags);
-  const keyPair = await loadKeyPair(flags.state);
+  const keyPair = await inState(flags.state, loadKeyPair(flags.state));
   const org = await createPracticeOrg({ ...options, keyPair }).catch((error: unknown) => {
     // The port is taken, or not ours to take: the person chose it.
     throw error instanceof Error && error.message.startsWith("Cannot listen") ? new UsageError([error.message]) : error;
   });
-  const { environmentLines } = await publishCredentials(org, flags.state);
+  const { environmentLines } = await inState(flags.state, publishCredentials(org, flags.state));
   io.terminal.write(`Practice org (${flags.profile}, ${flags.role}) at ${org.url}; stop it with Ctrl-C\n`);
   io.stdout(`${environmentLines.join("\n")}\n`);
   if (!io.interrupted.aborted) await once(io.interrupted, "abort");
   await org.stop();
   return exitCodes.ok;
+}
+
+/** Rejects with `UsageError` where the folder of `--state` cannot be used. */
+async function inState<Result>(directory: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new UsageError([explainWriteError(`--state ${JSON.stringify(directory)}`, error)]);
+  }
 }
 
 function parseFlags(flags: PracticeOrgFlags): PracticeOrgOptions {

@@ -111,6 +111,13 @@ describe("places that cannot be written are refused before the first request", (
   });
 });
 
+test("practice-org without a place for its key exits with 2 and the reason", async () => {
+  const outcome = await runCommand(["practice-org", "--state", "/dev/null/state"], { cwd });
+  expectNoBug(outcome);
+  expect(outcome.code).toBe(2);
+  expect(outcome.stderr).toMatch(/^Cannot write --state "\/dev\/null\/state": .*\(ENOTDIR\): expected .*\n$/);
+});
+
 describe("reports in a folder", () => {
   test("on a disk that becomes full: what fits is written, nothing is there by half, exit 2", async () => {
     const output = join(cwd, "full");

@@ -118,6 +118,14 @@ describe("standard output", () => {
 
 describe("standard error", () => {
   test.each([
+    ["scan", ["scan", "--output", "quiet"]],
+    ["collect", ["collect", "--save-artifacts", "quiet.json"]],
+  ])("of %s --quiet is empty where there is no problem", async (_, args) => {
+    const outcome = await runCommand([...args, "--quiet", "--check", "V-273201"], { cwd, env: idpEnv });
+    expect(outcome).toMatchObject({ stdout: "", stderr: "" });
+  });
+
+  test.each([
     ["is on a full disk", '"$@" 2> /dev/full'],
     ["is closed", '"$@" 2>&-'],
     ["has no reader", '{ "$@" 2>&1 >&3 3>&- | true; exit "${PIPESTATUS[0]}"; } 3>&1'],

@@ -139,21 +139,6 @@ describe("scan", () => {
     expect(good.stderr).toMatch(/^::notice::\d+ more findings fail; the job summary lists them$/m);
   });
 
-  test("--quiet writes nothing to stderr where there is no problem", async () => {
-    const args = ["--check", "V-273187", "--quiet", "--output", join(folder.path, "quiet")];
-    expect(await scan(await envOf(readOnly), ...args)).toEqual({ code: 0, stdout: "", stderr: "" });
-    const collected = [
-      "collect",
-      "--check",
-      "V-273187",
-      "--quiet",
-      "--save-artifacts",
-      join(folder.path, "quiet.json"),
-    ];
-    const outcome = await runCommand(collected, { cwd: folder.path, env: await envOf(readOnly) });
-    expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
-  });
-
   test("writes every format into a folder in one run", async () => {
     const output = join(folder.path, "reports");
     const formats = "table,json,ndjson,csv,sarif,junit,ocsf,cklb,ckl,hdf,xccdf,html,markdown";
