@@ -7,7 +7,7 @@ import { createPinoLog } from "./gateway/pino_log.ts";
 import { startGateway, type RunningGateway } from "./gateway/start_gateway.ts";
 import { createStaticFiles } from "./gateway/static_files.ts";
 import { webFolder } from "./gateway/web_folder.ts";
-import type { CommandIo } from "./scanner/command_io.ts";
+import { createProcessIo, openStandardStreams } from "./process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "./scanner/practice_org/create_practice_org.ts";
 import { publishCredentials } from "./scanner/practice_org/credentials.ts";
 import { loadKeyPair } from "./scanner/practice_org/key_pair.ts";
@@ -24,6 +24,7 @@ const practiceLatencyMs = 500;
 const practiceConcurrency = 2;
 const practicePort = 8788;
 const sessionMinutes = 15;
+const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
 
 interface Demo {
   readonly tenant_id: string;
@@ -35,6 +36,7 @@ interface Demo {
 /** What the demo session needs, once it is there. */
 let current: { readonly gateway: RunningGateway; readonly demo: Demo } | null = null;
 const interruption = new AbortController();
+const streams = openStandardStreams();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     if (interruption.signal.aborted) process.exit(130);
@@ -50,6 +52,7 @@ try {
   say(error.message);
   process.exit(2);
 }
+await streams.flushed();
 process.exit(0);
 
 async function main(): Promise<void> {
@@ -63,7 +66,8 @@ async function main(): Promise<void> {
   const org = await openPracticeOrg();
   const credentials = await publishCredentials(org, join(stateDirectory, "practice-org"));
   const env = {
-    ...Object.fromEntries(credentials.environmentLines.map(splitLine)),
+    IDP_ORG_URL: org.url,
+    IDP_CLIENT_ID: org.clientId,
     IDP_PRIVATE_KEY_FILE: credentials.privateKeyFile,
     SCANSTREAM_URL: gateway.url,
     SCANSTREAM_API_KEY: demo.api_key,
@@ -73,11 +77,16 @@ async function main(): Promise<void> {
 
   await scanCommand(
     { format: "table", failOn: "never", concurrency: String(practiceConcurrency) },
-    terminalIo(env, interruption.signal),
+    createProcessIo(streams, {
+      env: { ...env, NO_COLOR, FORCE_COLOR, TERM },
+      interrupted: interruption.signal,
+      mayColor: true,
+    }),
   );
   if (!interruption.signal.aborted) {
     say(`The scan is kept at ${gateway.url}/. To scan again yourself:\n`);
-    for (const [name, value] of Object.entries(env)) say(`  export ${name}=${value}`);
+    const gatewayLines = [`SCANSTREAM_URL=${gateway.url}`, `SCANSTREAM_API_KEY=${demo.api_key}`];
+    for (const line of [...credentials.environmentLines, ...gatewayLines]) say(`  export ${line}`);
     say(`  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C.`);
     await new Promise((resolve) => interruption.signal.addEventListener("abort", resolve, { once: true }));
   }
@@ -130,29 +139,6 @@ async function openPracticeOrg(): Promise<PracticeOrg> {
   return createPracticeOrg({ ...options, port: practicePort }).catch(() => createPracticeOrg(options));
 }
 
-function splitLine(line: string): readonly [name: string, value: string] {
-  const equals = line.indexOf("=");
-  return [line.slice(0, equals), line.slice(equals + 1)];
-}
-
-function terminalIo(env: CommandIo["env"], interrupted: AbortSignal): CommandIo {
-  const { stdout, stderr } = process;
-  return {
-    env,
-    stdout: (text) => void stdout.write(text),
-    colorStdout: stdout.isTTY,
-    terminal: {
-      isTTY: stderr.isTTY,
-      columns: stderr.columns ?? 100,
-      color: stderr.isTTY,
-      write: (text) => void stderr.write(text),
-    },
-    interrupted,
-    toolVersion: packageJson.version,
-    now: () => new Date(),
-  };
-}
-
 function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  streams.write(`${line}\n`);
 }

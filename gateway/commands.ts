@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
+import { toLine, toPrintableJson } from "../shared/text.ts";
 import type { AdminOperation } from "./admin.ts";
 
 /** What a gateway command may touch beside its arguments. */
@@ -42,25 +43,79 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     .action(() => run(async (io) => (await import("./migrate.ts")).migrateCommand(io)));
 
   const admin = program.command("admin").description("tenants, users, API keys and development tokens");
-  const tenant = admin.command("tenant").description("tenants");
-  addAdminCommand(tenant, run, "tenant.create", "create --name <name>", "make a tenant");
-  addAdminCommand(tenant, run, "tenant.list", "list", "list every tenant");
-  const user = admin.command("user").description("members of a tenant");
-  addAdminCommand(user, run, "user.create", "create --tenant <id> --sub <sub>", "make a JWT subject a member");
-  addAdminCommand(user, run, "user.remove", "remove --tenant <id> --sub <sub>", "end a membership");
-  const key = admin.command("api-key").description("API keys of a tenant");
-  addAdminCommand(key, run, "api-key.create", "create --tenant <id> --name <name>", "make a key; it is shown once");
-  addAdminCommand(key, run, "api-key.list", "list --tenant <id>", "list a tenant's keys");
-  addAdminCommand(key, run, "api-key.revoke", "revoke <id>", "end a key; its streams close within 30 s");
-  const token = admin.command("token").description("JWTs of the local development key");
-  addAdminCommand(
-    token,
-    run,
-    "token.create",
-    "create --tenant <id> --sub <sub> [--ttl <seconds>]",
-    "make a JWT; only while no AUTH_JWKS… is set",
-  );
+  for (const [group, description] of Object.entries(adminGroups)) {
+    const parent = admin.command(group).description(description);
+    for (const command of adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`))) {
+      addAdminCommand(parent, run, command);
+    }
+  }
 }
+
+interface AdminCommand {
+  readonly operation: AdminOperation;
+  readonly description: string;
+  /** `--flag <value>` or, as a positional argument, `<value>`; each required unless `isOptional`. */
+  readonly inputs: readonly (readonly [usage: string, description: string, isOptional?: "optional"])[];
+  /** What follows `scanstream admin …` in the example. */
+  readonly example: string;
+}
+
+const adminGroups = {
+  tenant: "tenants",
+  user: "members of a tenant",
+  "api-key": "API keys of a tenant",
+  token: "JWTs of the local development key",
+};
+
+const tenantInput = ["--tenant <id>", "the tenant's id, as `admin tenant list` shows it"] as const;
+const subInput = ["--sub <sub>", "the `sub` claim of the user's JWTs"] as const;
+const tenantExample = "--tenant 8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11";
+
+const adminCommands: readonly AdminCommand[] = [
+  {
+    operation: "tenant.create",
+    description: "make a tenant",
+    inputs: [["--name <name>", "what people call it"]],
+    example: '--name "Acme Inc."',
+  },
+  { operation: "tenant.list", description: "list every tenant", inputs: [], example: "--format json" },
+  {
+    operation: "user.create",
+    description: "make a JWT subject a member",
+    inputs: [tenantInput, subInput],
+    example: `${tenantExample} --sub ann@acme.example`,
+  },
+  {
+    operation: "user.remove",
+    description: "end a membership; the member's streams close within 30 s",
+    inputs: [tenantInput, subInput],
+    example: `${tenantExample} --sub ann@acme.example`,
+  },
+  {
+    operation: "api-key.create",
+    description: "make a key; it is shown once",
+    inputs: [tenantInput, ["--name <name>", "what the key is for, to know it again in a list"]],
+    example: `${tenantExample} --name "nightly scan"`,
+  },
+  {
+    operation: "api-key.list",
+    description: "list a tenant's keys",
+    inputs: [tenantInput],
+    example: tenantExample,
+  },
+  {
+    operation: "api-key.revoke",
+    description: "end a key; its streams close within 30 s",
+    inputs: [["<id>", "the key's id, as `admin api-key list` shows it"]],
+    example: "5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",
+  },
+  {
+    operation: "token.create",
+    description: "make a JWT; only while no AUTH_JWKS… is set",
+    inputs: [tenantInput, subInput, ["--ttl <seconds>", "how long it is valid, 3600 unless given", "optional"]],
+    example: `${tenantExample} --sub ann@acme.example --ttl 900`,
+  },
+];
 
 const maxProcesses = 256;
 
@@ -70,41 +125,36 @@ function parseProcesses(value: string): number {
   throw new InvalidArgumentError(`Expected a whole number from 1 to ${maxProcesses}.`);
 }
 
-/** `usage` is the whole shape of the command: its name, required options, optional ones in brackets, arguments. */
-function addAdminCommand(
-  parent: Command,
-  run: RunCommand,
-  operation: AdminOperation,
-  usage: string,
-  description: string,
-): void {
-  const [name = ""] = usage.split(" ");
-  const command = parent.command(name).description(description);
-  for (const [, optional, flag, value] of usage.matchAll(/(\[)?--([a-z]+) <([a-z]+)>/g)) {
-    if (flag === undefined || value === undefined) continue;
-    const option = new Option(`--${flag} <${value}>`);
-    command.addOption(optional === undefined ? option.makeOptionMandatory() : option);
+function addAdminCommand(parent: Command, run: RunCommand, definition: AdminCommand): void {
+  const { operation, inputs, example } = definition;
+  const [group = "", name = ""] = operation.split(".");
+  const command = parent.command(name).description(definition.description);
+  for (const [usage, description, isOptional] of inputs) {
+    if (usage.startsWith("<")) command.argument(usage, description);
+    else command.addOption(new Option(usage, description).makeOptionMandatory(isOptional === undefined));
   }
-  const argument = /^\w+ <(\w+)>$/.exec(usage)?.[1];
-  if (argument !== undefined) command.argument(`<${argument}>`);
   command.addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"));
+  command.addHelpText("after", `\nExample:\n  $ scanstream admin ${group} ${name} ${example}`);
   command.action((...values: readonly unknown[]) =>
     run(async (io) => {
       const { format, ...flags } = command.opts<AdminFlags>();
-      const args = argument === undefined ? flags : { ...flags, [argument]: String(values[0]) };
+      const args = command.registeredArguments.map((argument, at) => [argument.name(), String(values[at])] as const);
       const { runAdmin } = await import("./admin.ts");
-      const result = await runAdmin(io.env, operation, args);
-      io.stdout(format === "json" ? `${JSON.stringify(result, null, 2)}\n` : toText(result));
+      const result = await runAdmin(io.env, operation, { ...flags, ...Object.fromEntries(args) });
+      io.stdout(format === "json" ? `${toPrintableJson(result, 2)}\n` : toText(result));
       return 0;
     }),
   );
 }
+
+/** Longer than every token. */
+const maxValueLength = 10_000;
 
 /** `name: value` lines, an empty line between two entries of a list. */
 function toText(result: unknown): string {
   if (Array.isArray(result)) return result.length === 0 ? "None\n" : result.map(toText).join("\n");
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
-    .map(([name, value]) => `${name}: ${String(value)}\n`)
+    .map(([name, value]) => `${name}: ${toLine(String(value), maxValueLength)}\n`)
     .join("");
 }

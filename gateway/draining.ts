@@ -44,6 +44,12 @@ export class Interruption {
     return this.#hurried.signal;
   }
 
+  /** As a signal that allows no delay, for a reason of the process's own. */
+  abort(reason: unknown): void {
+    this.#interrupted.abort(reason);
+    this.#hurried.abort();
+  }
+
   /** False when all that a signal can ask for was asked for already: then the process should end at once. */
   receive(signal: "SIGINT" | "SIGTERM"): boolean {
     if (this.hurried.aborted) return false;

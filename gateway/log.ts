@@ -14,8 +14,8 @@ const secretPatterns: readonly (readonly [RegExp, string])[] = [
   [/(access_token=)[^&\s"'\\#]+/gi, "$1[hidden]"],
   [/\b((?:bearer|api-key)\s+)[^\s"',\\]+/gi, "$1[hidden]"],
   [/\bscs_([0-9a-f]{8})_[0-9a-f]+/g, "scs_$1_[hidden]"],
-  // A JWT, wherever it stands.
-  [/\beyJ[\w-]*\.[\w-]+\.[\w-]*/g, "[hidden]"],
+  // A JWT, or a part of one, wherever it stands.
+  [/\beyJ[\w.-]+/g, "[hidden]"],
   // The password of a URL like DATABASE_URL.
   [/(\w:\/\/[^\s:@/"'\\]*):[^\s@/"'\\]+@/g, "$1:[hidden]@"],
 ];

@@ -1,4 +1,4 @@
-import { encodeComment, encodeRetry } from "../shared/event_stream_encoding.ts";
+import { encodeClose, encodeComment, encodeRetry } from "../shared/event_stream_encoding.ts";
 import { encodeChunk, type Chunk } from "./chunk.ts";
 import type { Deadlines, Due } from "./deadlines.ts";
 import type { Beating, Heartbeats } from "./heartbeats.ts";
@@ -203,11 +203,11 @@ export interface StreamEnd {
 }
 
 const plainChunks: Readonly<Record<"expired" | "revoked" | "slow" | "lifetime" | "ended", Chunk>> = {
-  expired: encodeChunk(encodeComment("close expired")),
-  revoked: encodeChunk(encodeComment("close revoked")),
-  slow: encodeChunk(encodeComment("close slow")),
-  lifetime: encodeChunk(encodeComment("close lifetime")),
-  ended: encodeChunk(encodeComment("close ended")),
+  expired: encodeChunk(encodeClose("expired", null)),
+  revoked: encodeChunk(encodeClose("revoked", null)),
+  slow: encodeChunk(encodeClose("slow", null)),
+  lifetime: encodeChunk(encodeClose("lifetime", null)),
+  ended: encodeChunk(encodeClose("ended", null)),
 };
 
 /** What closes many streams at a time tells each when to come back, from 1 to 5 s, so that they do not come together. */
@@ -217,9 +217,7 @@ const spreadChunks: Readonly<Record<"lost" | "drain", readonly Chunk[]>> = {
 };
 
 function spread(reason: "lost" | "drain"): readonly Chunk[] {
-  return Array.from({ length: 32 }, (_, step) =>
-    encodeChunk(encodeRetry(1000 + step * 125) + encodeComment(`close ${reason}`)),
-  );
+  return Array.from({ length: 32 }, (_, step) => encodeChunk(encodeClose(reason, 1000 + step * 125)));
 }
 
 function closeChunk(reason: CloseReason, random: () => number): Chunk {

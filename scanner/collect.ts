@@ -1,4 +1,11 @@
-import type { ArtifactName, Artifacts, CollectedArtifacts } from "./artifacts.ts";
+import { toLine } from "../shared/text.ts";
+import {
+  missing,
+  type ArtifactName,
+  type Artifacts,
+  type CollectedArtifacts,
+  type MissingEvidence,
+} from "./artifacts.ts";
 import type { Check } from "./check.ts";
 import type { CollectorContext } from "./collectors/collector.ts";
 import { collectors } from "./collectors/collectors.ts";
@@ -40,7 +47,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   async function obtainFor(check: Check): Promise<CollectedArtifacts> {
     await obtain(check.artifacts);
     for (;;) {
-      const missing = check.further(artifacts()).filter((name) => !(name in collected));
+      const missing = furtherNeeds(check, artifacts()).filter((name) => !(name in collected));
       if (missing.length === 0) return artifacts();
       await obtain(missing);
     }
@@ -58,13 +65,31 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     // A turn later, when every check has said what it needs: one list may then answer for several.
     await Promise.resolve();
     signal?.throwIfAborted();
-    const artifact: Artifacts[Name] = await collectors[name](context);
+    const artifact = await collectors[name](context).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      return notUnderstood(error);
+    });
     collected[name] = artifact;
-    return artifact;
+    return artifact as Artifacts[Name];
   }
 
   /** A copy: an artifact that arrives later must not appear in what somebody is already judging. */
   function artifacts(): CollectedArtifacts {
     return { ...collected } as CollectedArtifacts;
+  }
+}
+
+/** Where a collector fails on an answer of a shape that nobody thought of: that costs the checks that need it, and no others. */
+function notUnderstood(error: unknown): MissingEvidence<never> {
+  const problem = error instanceof Error ? error.message : "unknown";
+  return missing("unreadable", `The provider's answers about this are not understood (${toLine(problem, 200)}).`);
+}
+
+/** A check that fails here fails in `evaluate.ts` too, where that becomes its result. */
+function furtherNeeds(check: Check, collected: CollectedArtifacts): readonly ArtifactName[] {
+  try {
+    return check.further(collected);
+  } catch {
+    return [];
   }
 }

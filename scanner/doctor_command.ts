@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import { toPrintableJson } from "../shared/text.ts";
 import type { CommandIo } from "./command_io.ts";
 import type { ScannerFlags } from "./config.ts";
 import { diagnose, type DoctorResult, type DoctorState } from "./doctor.ts";
@@ -21,7 +22,7 @@ export async function doctorCommand(flags: DoctorFlags, io: CommandIo): Promise<
     results.push(result);
     if (flags.format === "text") io.stdout(resultText(result, io.colorStdout));
   }
-  if (flags.format === "json") io.stdout(`${JSON.stringify(results, null, 2)}\n`);
+  if (flags.format === "json") io.stdout(`${toPrintableJson(results, 2)}\n`);
   const failed = results.find((result) => result.state === "fail");
   if (failed === undefined) return exitCodes.ok;
   return failed.step === "configuration" || failed.step === "private_key"

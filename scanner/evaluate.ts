@@ -1,6 +1,7 @@
 import type { CollectedArtifacts } from "./artifacts.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import type { CheckContext, FindingDraft } from "./check.ts";
+import { shorten, toLine } from "../shared/text.ts";
 import {
   worstStatus,
   type CheckResult,
@@ -50,7 +51,7 @@ function draftFindings(
     const drafts = check.evaluate(artifacts, context);
     return drafts.length > 0 ? drafts : [couldNotEvaluate("unreadable", "The check found nothing to say")];
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = error instanceof Error ? error.message : "unknown";
     return [couldNotEvaluate("unreadable", `The check failed on an answer that it does not understand (${problem})`)];
   }
 }
@@ -99,8 +100,8 @@ function toFinding(draft: FindingDraft, resource: FindingResource, fingerprint: 
     status: draft.status,
     reason: draft.status === "MANUAL" ? draft.reason : null,
     resource,
-    expected: draft.expected,
-    actual: draft.actual,
+    expected: shorten(draft.expected, maxTextLength),
+    actual: shorten(draft.actual, maxTextLength),
     detail: sentence(resource, draft),
     fingerprint,
     waived: false,
@@ -125,6 +126,9 @@ function orgResource(orgUrl: string): FindingResource {
   return { type: "org", id: origin, name: origin.replace(/^https?:\/\//, "") };
 }
 
+/** A reader's, a column's and the gateway's patience: names of the provider are long, and a finding may list several. */
+const maxTextLength = 4000;
+
 const typeNames: Readonly<Record<string, string>> = { org: "Organization", api_token: "API token" };
 
 function sentence(resource: FindingResource, draft: FindingDraft): string {
@@ -132,7 +136,14 @@ function sentence(resource: FindingResource, draft: FindingDraft): string {
     typeNames[resource.type] ?? resource.type.replaceAll("_", " ").replace(/^./, (letter) => letter.toUpperCase());
   const note = draft.note === undefined ? "" : `: ${draft.note}`;
   const text = `${type} "${resource.name}": expected ${draft.expected}, found ${draft.actual}${note}`;
-  return `${text.replaceAll(/[\p{Cc}\s]+/gu, " ").replace(/[.\s]+$/, "")}.`;
+  return `${withoutEnd(toLine(text, maxTextLength - 1).replaceAll(/\s+/g, " "))}.`;
+}
+
+/** Without the dots and blanks at its end. */
+function withoutEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && ". ".includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
 
 /** A list that names the same thing twice gives one finding, the worse one. */

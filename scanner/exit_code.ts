@@ -9,7 +9,7 @@ export interface ExitRule {
   readonly onlyNew: boolean;
 }
 
-/** Exit codes of the command line. */
+/** Exit codes of the command line. `usage` also says that a file or stdout that was asked for could not be written. */
 export const exitCodes = {
   ok: 0,
   findings: 1,
@@ -17,7 +17,14 @@ export const exitCodes = {
   notAuthenticated: 3,
   bug: 4,
   interrupted: 130,
+  /** 128 + SIGPIPE, as a shell tells it of other programs: the reader of stdout closed it. */
+  closedPipe: 141,
 } as const;
+
+/** True for the codes of a run that went well: nothing failed, or findings did. */
+export function isVerdict(code: number): boolean {
+  return code === exitCodes.ok || code === exitCodes.findings;
+}
 
 /** 0 when there is nothing to fail on, 1 when at least one unwaived finding counts. */
 export function exitCodeOf(report: Report, rule: ExitRule): 0 | 1 {

@@ -1,6 +1,8 @@
-import { createReadStream } from "node:fs";
-import { access, constants, mkdir, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { randomUUID } from "node:crypto";
+import { createReadStream, type Stats } from "node:fs";
+import { access, constants, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { getSystemErrorMessage } from "node:util";
 import { UsageError } from "./usage_error.ts";
 
 /** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
@@ -29,43 +31,124 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
   }
 }
 
-/** Checks before a scan that its results can be written after it. Throws `UsageError` naming every place that cannot. */
+/** A place that was asked for, as a message names it: `option` and what was given to it. */
+export interface Target {
+  readonly option: "--save-artifacts" | "--output";
+  readonly path: string;
+}
+
+/**
+ * Checks before a scan that its results can be written after it, and makes `directory`. Throws `UsageError` naming every
+ * place that cannot be written.
+ */
 export async function requireWritable(targets: {
   readonly directory?: string | null;
-  readonly file?: string | null;
+  /** In `directory`. */
+  readonly fileNames?: readonly string[];
+  readonly file?: string | undefined;
 }): Promise<void> {
+  const { directory = null, fileNames = [], file } = targets;
   const problems: string[] = [];
-  if (isNamed(targets.directory)) {
-    const problem = await problemOf(async (path) => {
-      await mkdir(path, { recursive: true });
-      await access(path, constants.W_OK);
-    }, targets.directory);
-    if (problem !== null) problems.push(`--output ${JSON.stringify(targets.directory)}: ${problem}`);
+  const attempt = async (option: Target["option"], path: string, work: () => Promise<unknown>) => {
+    const problem = await problemOf({ option, path }, work);
+    if (problem !== null) problems.push(problem);
+  };
+  if (directory !== null) {
+    await attempt("--output", directory, async () => {
+      await mkdir(directory, { recursive: true });
+      await access(directory, constants.W_OK);
+    });
+    if (problems.length === 0) {
+      for (const path of fileNames.map((name) => join(directory, name))) {
+        await attempt("--output", path, () => requireFile(path));
+      }
+    }
   }
-  if (isNamed(targets.file)) {
-    const problem = await problemOf(async (path) => {
-      await access(dirname(path), constants.W_OK);
-      const isDirectory = await stat(path).then(
-        (entry) => entry.isDirectory(),
-        () => false,
-      );
-      if (isDirectory) throw Object.assign(new Error("is a directory"), { code: "EISDIR" });
-    }, targets.file);
-    if (problem !== null) problems.push(`--save-artifacts ${JSON.stringify(targets.file)}: ${problem}`);
-  }
+  if (file !== undefined) await attempt("--save-artifacts", file, () => requireFile(file));
   if (problems.length > 0) throw new UsageError(problems);
 }
 
-function isNamed(path: string | null | undefined): path is string {
-  return path !== null && path !== undefined;
+/** Opening tells more than the permissions do: a directory, a read-only disk, a program that is running. */
+async function requireFile(path: string): Promise<void> {
+  const entry = await statOrNull(stat(path));
+  if (entry === null) await access(dirname(path), constants.W_OK);
+  // A reader of a named pipe would see it closed, and go.
+  else if (entry.isFIFO()) await access(path, constants.W_OK);
+  else await (await open(path, constants.O_WRONLY)).close();
 }
 
-async function problemOf(attempt: (path: string) => Promise<void>, path: string): Promise<string | null> {
+/**
+ * Writes a file, or leaves the one that was there: never a half of it. Resolves with null, or with one line for a person
+ * that says why it could not be written; rejects with what is no fault of the place.
+ */
+export function writeWhole(target: Target, text: string): Promise<string | null> {
+  return problemOf(target, () => replaceFile(target.path, text));
+}
+
+async function replaceFile(path: string, text: string): Promise<void> {
+  const entry = await statOrNull(lstat(path));
+  if (entry !== null && !entry.isFile()) return writeInPlace(path, text);
+  const temporary = join(dirname(path), `.scanstream-${randomUUID()}`);
   try {
-    await attempt(path);
+    await writeFile(temporary, text, { flag: "wx", flush: true, mode: entry?.mode ?? 0o666 });
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    // A file that is mounted by itself, or that is ours in a directory that is not.
+    if (entry !== null && ["EACCES", "EBUSY", "EPERM", "EROFS"].includes(codeOf(error))) return writeFile(path, text);
+    throw error;
+  }
+}
+
+/** A device, a pipe or a link stays what it is. */
+async function writeInPlace(path: string, text: string): Promise<void> {
+  // Opening a named pipe that nobody reads would wait for ever; opened like this it fails, and after that it does not wait.
+  const probe = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK);
+  try {
+    await writeFile(path, text);
+  } finally {
+    await probe.close();
+  }
+}
+
+function statOrNull(entry: Promise<Stats>): Promise<Stats | null> {
+  return entry.catch((error: unknown) => {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  });
+}
+
+async function problemOf(target: Target, work: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await work();
     return null;
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    return `cannot be written (${code})`;
+    return explainWriteError(`${target.option} ${JSON.stringify(target.path)}`, error);
   }
+}
+
+/** One line for a person. Throws `error` again when it is none of the system's. */
+export function explainWriteError(what: string, error: unknown): string {
+  if (!(error instanceof Error && "errno" in error && typeof error.errno === "number")) throw error;
+  const code = codeOf(error);
+  return `Cannot write ${what}: ${getSystemErrorMessage(error.errno)} (${code}): expected ${expectations[code] ?? "a place that can be written"}`;
+}
+
+const expectations: Readonly<Record<string, string>> = {
+  EACCES: "a place that this user may write",
+  EDQUOT: "a disk with room for it",
+  EEXIST: "a directory",
+  EFBIG: "a disk with room for it",
+  EISDIR: "a file",
+  ENOENT: "a directory that is there",
+  ENOSPC: "a disk with room for it",
+  ENOTDIR: "a directory that is there",
+  ENXIO: "a pipe that a program reads",
+  EPERM: "a place that this user may write",
+  EROFS: "a disk that can be written",
+};
+
+/** The system's word for what failed, `ENOSPC`; `unknown` when it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }

@@ -1,3 +1,5 @@
+import { cleanProviderText } from "./idp/provider_text.ts";
+
 /** What stands in a file that was written for us, before anybody looks at its shape. */
 export interface JsonTextOptions {
   /** How many lists and objects may stand inside one another. */
@@ -8,13 +10,16 @@ export interface JsonTextOptions {
   readonly repeatedKeys?: "refuse" | "allow";
 }
 
-/** Throws `SyntaxError` (as JSON.parse does) or, for what may be JSON and is refused, `RangeError`, each with one sentence. */
+/**
+ * Reads JSON; its texts are cleaned as those of a provider are, whose names such a file repeats (`idp/provider_text.ts`).
+ * Throws `SyntaxError` (as JSON.parse does) or, for what may be JSON and is refused, `RangeError`, each with one sentence.
+ */
 export function parseJsonText(text: string, options: JsonTextOptions): unknown {
   // Before it is parsed: what is deep or all brackets needs up to a hundred times the memory of its text.
   requireModest(text, options);
   const value: unknown = JSON.parse(text);
   if (options.repeatedKeys === "refuse") requireUniqueKeys(text);
-  return value;
+  return cleanProviderText(value, { pageField: "content" });
 }
 
 function requireModest(text: string, { maxDepth, maxParts }: JsonTextOptions): void {

@@ -108,8 +108,7 @@ function addConnectionOptions(command: Command): void {
     .option("--client-id <id>", "the service application's client id (IDP_CLIENT_ID)")
     .option("--private-key-file <file>", "its private key (IDP_PRIVATE_KEY_FILE, or IDP_PRIVATE_KEY)")
     .option("--concurrency <n>", "requests under way at one time")
-    .option("--timeout <seconds>", "bound on one request")
-    .option("--no-color", "no colours");
+    .option("--timeout <seconds>", "bound on one request");
 }
 
 function addSelectionOptions(command: Command): void {

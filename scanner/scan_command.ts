@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { appendFile, writeFile } from "node:fs/promises";
+import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../shared/report.ts";
+import { shorten } from "../shared/text.ts";
 import { maxArtifactsBytes, parseArtifacts } from "./artifacts_document.ts";
 import { catalog } from "./catalog/catalog.ts";
 import { selectChecks } from "./catalog/select_checks.ts";
@@ -10,7 +11,7 @@ import { readScannerConfig, type Environment, type ScannerFlags } from "./config
 import { applyDecisions, readDecisions, type Decisions } from "./decisions.ts";
 import { evaluateCheck } from "./evaluate.ts";
 import { exitCodeOf, exitCodes } from "./exit_code.ts";
-import { FileContentError, readText, requireWritable } from "./files.ts";
+import { codeOf, FileContentError, readText, requireWritable, writeWhole } from "./files.ts";
 import { annotations } from "./github_actions.ts";
 import { connect } from "./idp/connect.ts";
 import { IdpError, toErrorReport } from "./idp/idp_error.ts";
@@ -22,8 +23,9 @@ import { runScan, toContext, type FinishedScan } from "./run_scan.ts";
 import { markdownFormat } from "./reports/markdown.ts";
 import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
 import { readStreamConfig } from "./stream_config.ts";
+import { printable } from "./terminal.ts";
 import { UsageError } from "./usage_error.ts";
-import { writeReports } from "./write_reports.ts";
+import { reportFileName, writeReports } from "./write_reports.ts";
 
 export interface SelectionFlags {
   readonly check?: string;
@@ -45,14 +47,16 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   const approvedIssuers = readApprovedIssuers(io.env);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   const decisions = await readDecisions(options, checkNames);
-  await requireWritable({ directory: options.outputDir, file: flags.saveArtifacts ?? null });
+  await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
 
   const progress = newProgress(flags, io);
+  // What the gateway or the broker answered may be in a message.
+  const messages: Progress = { ...progress, message: (text) => progress.message(printable(text)) };
   const { orgUrl, clientId } = config;
   const stream =
     streamConfig === null
       ? null
-      : openStream(streamConfig, { org_url: orgUrl, client_id: clientId, checks_total: checks.length }, progress);
+      : openStream(streamConfig, { org_url: orgUrl, client_id: clientId, checks_total: checks.length }, messages);
   const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
   progress.started(checks.map((check) => check.name));
 
@@ -76,11 +80,16 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
     throw error;
   }
   progress.ended();
-  // The evidence is worth more than the live view: it is on disk before anybody is waited for.
-  if (flags.saveArtifacts !== undefined) await writeFile(flags.saveArtifacts, JSON.stringify(scan.document));
-  await stream?.end(scan.status, scan.results);
-  const code = await finish(scan, { decisions, options, registered: stream?.registered() ?? null }, io);
-  return scan.status === "cancelled" ? exitCodes.interrupted : code;
+  let areSaved: boolean;
+  try {
+    // The evidence is worth more than the live view: it is on disk before the gateway is waited for.
+    areSaved = await saveArtifacts(flags.saveArtifacts, scan, io);
+  } finally {
+    await stream?.end(scan.status, scan.results);
+  }
+  const code = await finish(scan, { decisions, options, registered: stream?.registered() ?? null, flags }, io);
+  if (scan.status === "cancelled") return exitCodes.interrupted;
+  return areSaved ? code : exitCodes.usage;
 }
 
 export interface CollectFlags extends ScannerFlags, SelectionFlags {
@@ -102,12 +111,13 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
       { orgUrl, clientId, checks, approvedIssuers: null, signal: io.interrupted },
       { connect: (connectOptions) => connect(config, connectOptions), onResult: () => {}, now: io.now },
     );
-    await writeFile(file, JSON.stringify(scan.document));
-    progress.message(`Artifacts of ${checks.length} checks are in ${file}`);
-    return scan.status === "cancelled" ? exitCodes.interrupted : exitCodes.ok;
+    const areSaved = await saveArtifacts(file, scan, io);
+    if (areSaved && flags.quiet !== true) progress.message(`Artifacts of ${checks.length} checks are in ${file}`);
+    if (scan.status === "cancelled") return exitCodes.interrupted;
+    return areSaved ? exitCodes.ok : exitCodes.usage;
   } catch (error) {
     if (!(error instanceof IdpError)) throw error;
-    progress.message(`${error.message}\n${error.remedy}`);
+    writeIdpError(error, io);
     return exitCodes.notAuthenticated;
   }
 }
@@ -124,7 +134,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const options = parseReportOptions(flags);
   const selected = selectChecks(toSelection(flags));
   const decisions = await readDecisions(options, checkNames);
-  await requireWritable({ directory: options.outputDir });
+  await requireWritable(reportPlaces(options));
   const text = await readText(file, maxArtifactsBytes).catch((error: unknown) => {
     const problem = error instanceof FileContentError ? error.message : codeOf(error);
     throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
@@ -141,7 +151,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
     approvedIssuers: readApprovedIssuers(io.env),
   });
   const results = await Promise.all(checks.map((check) => evaluateCheck(check, document.artifacts, context)));
-  return finish({ status: "completed", results, document }, { decisions, options, registered: null }, io);
+  return finish({ status: "completed", results, document }, { decisions, options, registered: null, flags: {} }, io);
 }
 
 /** Distinguished names hold commas, so semicolons separate them. */
@@ -168,17 +178,30 @@ function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progre
     : createProgress(io.terminal, { now: () => performance.now() });
 }
 
+function reportPlaces({ outputDir, formats }: ReportOptions) {
+  return { directory: outputDir, fileNames: formats.map(reportFileName) };
+}
+
+/** False when they could not be written, and that was said. */
+async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: CommandIo): Promise<boolean> {
+  if (path === undefined) return true;
+  const problem = await writeWhole({ option: "--save-artifacts", path }, JSON.stringify(scan.document));
+  if (problem !== null) io.terminal.write(`${problem}\n`);
+  return problem === null;
+}
+
 interface Ending {
   readonly decisions: Decisions;
   readonly options: ReportOptions;
   readonly registered: RegisteredScan | null;
+  readonly flags: { readonly quiet?: boolean };
 }
 
 /** Decides, writes the reports and gives the exit code. */
 async function finish(scan: FinishedScan, ending: Ending, io: CommandIo): Promise<number> {
-  const { decisions, options, registered } = ending;
+  const { decisions, options, registered, flags } = ending;
   const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
-  for (const warning of warnings) io.terminal.write(`${warning}\n`);
+  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
     schema: "scanstream.report/1",
     scan: {
@@ -192,47 +215,61 @@ async function finish(scan: FinishedScan, ending: Ending, io: CommandIo): Promis
     baseline: comparison,
   };
   const { formats, outputDir } = options;
-  const files = await writeReports(
+  const { files, problems } = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
     { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
   );
-  for (const file of files) io.terminal.write(`Wrote ${file}\n`);
-  await tellGitHub(report, io);
-  return exitCodeOf(report, options);
+  if (flags.quiet !== true) for (const file of files) io.terminal.write(`Wrote ${file}\n`);
+  for (const problem of problems) io.terminal.write(`${problem}\n`);
+  await writeGitHubFeedback(report, io);
+  return problems.length > 0 ? exitCodes.usage : exitCodeOf(report, options);
 }
 
 /** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
-async function tellGitHub(report: Report, io: CommandIo): Promise<void> {
-  if (io.env["GITHUB_ACTIONS"] === "true") {
-    for (const annotation of annotations(report)) io.terminal.write(`${annotation}\n`);
-  }
+async function writeGitHubFeedback(report: Report, io: CommandIo): Promise<void> {
+  const isInSummary = await writeJobSummary(report, io);
+  if (io.env["GITHUB_ACTIONS"] !== "true") return;
+  for (const annotation of annotations(report, { isInSummary })) io.terminal.write(`${annotation}\n`);
+}
+
+/** True when the summary has the whole report. */
+async function writeJobSummary(report: Report, io: CommandIo): Promise<boolean> {
   const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
-  if (summaryFile === undefined || summaryFile === "") return;
-  const summary = markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
-  await appendFile(summaryFile, shortenSummary(summary)).catch((error: unknown) => {
+  if (summaryFile === undefined || summaryFile === "") return false;
+  const markdown = markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
+  const isWhole = markdown.length <= maxSummaryLength;
+  try {
+    await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
+    return isWhole;
+  } catch (error) {
     io.terminal.write(`The job summary could not be written (${codeOf(error)})\n`);
-  });
+    return false;
+  }
 }
 
 /** GitHub refuses a summary of more than 1 MiB as a whole. */
-function shortenSummary(markdown: string): string {
-  return markdown.length <= maxSummaryLength ? markdown : `${markdown.slice(0, maxSummaryLength)}\n\n… cut short\n`;
-}
-
 const maxSummaryLength = 250_000;
 
 /** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
 async function reportIdpError(error: IdpError, options: ReportOptions, io: CommandIo): Promise<number> {
-  io.terminal.write(`${error.message}\n${error.remedy}\n`);
+  writeIdpError(error, io);
   const json = options.formats.find((format) => format.name === "json");
   if (json !== undefined) {
     const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
     // Also where a report of an earlier run may still lie: nobody must take that one for this run's.
     if (options.outputDir === null) io.stdout(text);
-    else await writeFile(join(options.outputDir, `scan.${json.extension}`), text);
+    else {
+      const path = join(options.outputDir, reportFileName(json));
+      const problem = await writeWhole({ option: "--output", path }, text);
+      if (problem !== null) io.terminal.write(`${problem}\n`);
+    }
   }
   return exitCodes.notAuthenticated;
+}
+
+function writeIdpError(error: IdpError, io: CommandIo): void {
+  io.terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
 }
 
 async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<void> {
@@ -240,8 +277,4 @@ async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<
   if (error instanceof IdpError) stream.error(error.code, error.message);
   else stream.error("internal_error", "The scanner failed");
   await stream.end("failed", []);
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
 }

@@ -1,19 +1,14 @@
 import { isUuid } from "../shared/channel_name.ts";
-import type { FindingCreated, ScanEnd, ScanError, ScanProgress, ScanStart } from "../shared/scan_events.ts";
 import { subscribe } from "../shared/subscribe.ts";
+import { shorten, toPrintableJson } from "../shared/text.ts";
 import type { CommandIo } from "./command_io.ts";
 import { exitCodes } from "./exit_code.ts";
 import { readStreamConfig } from "./stream_config.ts";
 import { paintStatus, printable } from "./terminal.ts";
 import { UsageError } from "./usage_error.ts";
 
-interface ScanEvents {
-  readonly "scan.start": ScanStart;
-  readonly "scan.progress": ScanProgress;
-  readonly "finding.created": FindingCreated;
-  readonly "scan.error": ScanError;
-  readonly "scan.end": ScanEnd;
-}
+/** An event's payload as it came: whoever has a key of the tenant may publish any type, with any fields. */
+type Payload = Readonly<Record<string, unknown>>;
 
 export interface WatchFlags {
   readonly format?: string;
@@ -35,54 +30,78 @@ export async function watchCommand(scanId: string, flags: WatchFlags, io: Comman
   if (config === null || problems.length > 0) throw new UsageError(problems);
 
   const url = new URL(`/api/v1/scans/${scanId}`, config.gatewayUrl);
-  const subscription = subscribe<ScanEvents>(`${url}/event-stream`, {
+  const write = (type: string, data: Payload) => {
+    const text = isJson
+      ? toPrintableJson(Object.assign({ type }, data, { type }))
+      : eventText(type, data, io.colorStdout);
+    io.stdout(`${text}\n`);
+  };
+  const subscription = subscribe<Record<string, Payload>>(`${url}/event-stream`, {
     apiKey: config.apiKey,
-    signal: io.interrupted,
-    onEvent: ({ type, data }) =>
-      io.stdout(
-        isJson ? `${JSON.stringify({ type, ...data })}\n` : `${eventText(type, data, { color: io.colorStdout })}\n`,
-      ),
+    signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
+    onEvent: ({ type, data }) => write(type, data),
     onStateChange: (state, { error }) => {
-      if (state === "reconnecting") io.terminal.write(`Reconnecting${error === null ? "" : `: ${error.message}`}\n`);
+      if (state === "reconnecting")
+        io.terminal.write(`Reconnecting${error === null ? "" : `: ${printable(error.message)}`}\n`);
       if (state === "live") io.terminal.write(`Following scan ${scanId}\n`);
     },
   });
   const end = await subscription.finished;
-  if (end.state === "closed") return exitCodes.interrupted;
-  if (end.state === "failed") {
-    io.terminal.write(`Cannot follow the scan: ${end.error.message}\n`);
-    return exitCodes.notAuthenticated;
-  }
+  if (end.state === "closed") return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
+  if (end.state === "failed") return cannotFollow(end.error, io);
   if (end.event === null) {
-    const scan = await fetchState(url, config.apiKey);
-    io.stdout(isJson ? `${JSON.stringify({ type: "scan.end", ...scan })}\n` : `${endText(scan)}\n`);
+    try {
+      write("scan.end", await fetchState(url, config.apiKey));
+    } catch (error) {
+      return cannotFollow(error, io);
+    }
   }
   return exitCodes.ok;
 }
 
-function eventText(type: string, data: ScanEvents[keyof ScanEvents], terminal: { readonly color: boolean }): string {
-  if ("fingerprint" in data) {
-    const status = paintStatus(data.status.padEnd(6), data.status, terminal);
-    return `${status} ${data.check}: ${printable(data.detail)}`;
-  }
-  if ("check" in data)
-    return `[${data.checks_done}/${data.checks_total}] ${paintStatus(data.status.padEnd(6), data.status, terminal)} ${data.check}`;
-  if ("pass" in data) return endText(data);
-  if ("code" in data) return `${type} ${data.code}: ${printable(data.detail)}`;
-  return `Scan ${data.scan_id} started: ${data.checks_total} checks`;
+function cannotFollow(error: unknown, io: CommandIo): number {
+  io.terminal.write(`Cannot follow the scan: ${printable(error instanceof Error ? error.message : String(error))}\n`);
+  return exitCodes.notAuthenticated;
 }
 
-function endText(scan: Omit<ScanEnd, "scan_id">): string {
-  return `Scan ${scan.status}: ${scan.pass} passed, ${scan.fail} failed, ${scan.manual} for a person`;
+function eventText(type: string, data: Payload, color: boolean): string {
+  const field = (name: string) => valueText(data[name]);
+  const status = () => statusText(data["status"], color);
+  switch (type) {
+    case "scan.start":
+      return `Scan ${field("scan_id")} started: ${field("checks_total")} checks`;
+    case "scan.progress":
+      return `[${field("checks_done")}/${field("checks_total")}] ${status()} ${field("check")}`;
+    case "finding.created":
+      return `${status()} ${field("check")}: ${field("detail")}`;
+    case "scan.error":
+      return `${type} ${field("code")}: ${field("detail")}`;
+    case "scan.end":
+      return `Scan ${field("status")}: ${field("pass")} passed, ${field("fail")} failed, ${field("manual")} for a person`;
+    default:
+      return `${printable(type)} ${valueText(data)}`;
+  }
+}
+
+function statusText(status: unknown, color: boolean): string {
+  const text = valueText(status).padEnd(6);
+  return status === "PASS" || status === "FAIL" || status === "MANUAL" ? paintStatus(text, status, { color }) : text;
+}
+
+const maxValueLength = 1000;
+
+function valueText(value: unknown): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "?");
+  return printable(shorten(text, maxValueLength));
 }
 
 /** The scan had ended before the stream could open: what would have been its last event, from its state. */
-async function fetchState(url: URL, apiKey: string): Promise<ScanEnd> {
+async function fetchState(url: URL, apiKey: string): Promise<Payload> {
   const response = await fetch(url, {
     headers: { authorization: `Api-Key ${apiKey}` },
     signal: AbortSignal.timeout(10_000),
   });
-  if (!response.ok) throw new Error(`Cannot read the scan: HTTP status ${response.status}`);
-  const { id, status, pass, fail, manual } = (await response.json()) as ScanEnd & { readonly id: string };
+  if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+  const { id, status, pass, fail, manual } = (await response.json()) as Payload;
   return { scan_id: id, status, pass, fail, manual };
 }

@@ -5,12 +5,24 @@ export function encodeEventFrame(event: EncodedEvent): string {
   return `event: ${event.type}\ndata: ${event.data}\n\n`;
 }
 
-/** A line that every client ignores: heartbeats, and the reason of a close. Line breaks in it would start a new field. */
+/**
+ * A line that every client ignores: heartbeats, and the reason of a close. Line breaks in it would start a new field. No
+ * blank line follows: only an event ends with one, because several clients make an empty message of a block without data.
+ */
 export function encodeComment(text: string): string {
-  return `: ${text.replace(/[\r\n\0]+/g, " ")}\n\n`;
+  return `: ${text.replace(/[\r\n\0]+/g, " ")}\n`;
 }
 
-/** How long a client waits before it reconnects, in whole milliseconds. */
+/** How long a client waits before it reconnects, in whole milliseconds. It counts as soon as the line was read. */
 export function encodeRetry(retryMs: number): string {
   return `retry: ${Math.round(retryMs)}\n`;
+}
+
+/**
+ * The last bytes of a stream: why it is closed and, unless null, when to come back. The space begins a line that never ends,
+ * and so the stream ends in the middle of a block. Every client throws that away, as the standard says; after a finished
+ * comment go-sse takes the end for the end of everything and does not reconnect, or makes an empty message of `retry`.
+ */
+export function encodeClose(reason: string, retryMs: number | null): string {
+  return `${retryMs === null ? "" : encodeRetry(retryMs)}${encodeComment(`close ${reason}`)} `;
 }

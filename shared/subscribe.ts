@@ -81,9 +81,13 @@ export function subscribe<Events extends object>(
 
   const follower: Follower = {
     signal: closing.signal,
-    setState(next, detail) {
+    async setState(next, detail) {
       state = next;
-      settings.onStateChange(next, detail);
+      try {
+        await settings.onStateChange(next, detail);
+      } catch (cause) {
+        closing.abort(new SubscribeError("callback_failed", "onStateChange failed", { cause }));
+      }
     },
     async pause(ms) {
       waking = new AbortController();
@@ -107,8 +111,10 @@ export function subscribe<Events extends object>(
 }
 
 interface Follower {
+  /** Its reason is a `SubscribeError` when a bug of the caller ends the subscription. */
   readonly signal: AbortSignal;
-  setState(state: SubscriptionState, detail: StateDetail): void;
+  /** Never rejects. */
+  setState(state: SubscriptionState, detail: StateDetail): Promise<void>;
   pause(ms: number): Promise<void>;
 }
 
@@ -117,12 +123,9 @@ type End = SubscriptionEnd<Record<string, object>>;
 async function follow(settings: SubscribeSettings, follower: Follower): Promise<End> {
   // The caller first gets its subscription, then the first callback.
   await Promise.resolve();
-  try {
-    return await followOverReconnects(settings, follower);
-  } catch (error) {
-    // Only `onStateChange` can throw here, and it is not told about itself a second time.
-    return { state: "failed", error: toCallbackError(error) };
-  }
+  const end = await followOverReconnects(settings, follower);
+  const reason: unknown = follower.signal.reason;
+  return reason instanceof SubscribeError ? { state: "failed", error: reason } : end;
 }
 
 async function followOverReconnects(settings: SubscribeSettings, follower: Follower): Promise<End> {
@@ -134,11 +137,8 @@ async function followOverReconnects(settings: SubscribeSettings, follower: Follo
   let earlierRefetch: Promise<void> = Promise.resolve();
   const tell = (state: SubscriptionState, error: SubscribeError | null = null, retryInMs = 0) => {
     if (follower.signal.aborted) return;
-    try {
-      follower.setState(state, { error, retryInMs, openCount });
-    } catch (cause) {
-      throw toCallbackError(cause);
-    }
+    // Not waited for: a slow display must not hold up the events.
+    void follower.setState(state, { error, retryInMs, openCount });
   };
 
   tell("connecting");
@@ -185,11 +185,6 @@ async function followOverReconnects(settings: SubscribeSettings, follower: Follo
     tell("reconnecting", error);
   }
   return { state: "closed" };
-}
-
-function toCallbackError(error: unknown): SubscribeError {
-  if (error instanceof SubscribeError && error.code === "callback_failed") return error;
-  return new SubscribeError("callback_failed", "onStateChange failed", { cause: error });
 }
 
 /** What the server asked for, and on top a random part that doubles with each failure (full jitter). */

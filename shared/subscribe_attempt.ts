@@ -116,7 +116,9 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
       isSynced = true;
     });
     expectBytes();
-    let read = reader.read();
+    // Started only where it is waited for: a read ahead that is rejected while an event is being worked on has no handler
+    // yet, and that ends the process.
+    let read: ReturnType<typeof reader.read> | null = null;
     for (;;) {
       if (isSynced) {
         if (!isLive) context.onLive();
@@ -134,8 +136,10 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
         await synced;
         continue;
       }
+      read ??= reader.read();
       const result = await abortable(isSynced ? read : Promise.race([read, synced]), own.signal);
       if (result === undefined) continue;
+      read = null;
       if (result.done) throw new SubscribeError("closed", closedMessage(), { detail: closeReason });
       expectBytes();
       for (const message of events.feed(result.value)) {
@@ -148,7 +152,6 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
       if (waitingChars > settings.maxWaitingChars) {
         throw new SubscribeError("refetch_failed", "Cannot follow the stream: too many events came during the refetch");
       }
-      if (!isEndSeen) read = reader.read();
     }
   }
 

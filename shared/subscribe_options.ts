@@ -35,7 +35,8 @@ export interface SubscribeOptions<Events extends object> {
    * rejects, the subscription reconnects. Its signal aborts when the result is of no more use.
    */
   readonly refetch?: (signal: AbortSignal) => unknown;
-  readonly onStateChange?: (state: SubscriptionState, detail: StateDetail) => void;
+  /** A returned promise is not waited for; when it rejects before the subscription is over, the subscription fails. */
+  readonly onStateChange?: (state: SubscriptionState, detail: StateDetail) => void | Promise<void>;
   /**
    * Asked before each connect, so that a short-lived token is always fresh. When it rejects it is asked again after a
    * pause, unless with a final `SubscribeError` (`not_authenticated`, `permission_denied`, `not_found`).
@@ -78,7 +79,7 @@ export interface SubscribeSettings {
   readonly onEvent: (event: RawEvent) => unknown;
   readonly onOpen: () => unknown;
   readonly refetch: (signal: AbortSignal) => unknown;
-  readonly onStateChange: (state: SubscriptionState, detail: StateDetail) => void;
+  readonly onStateChange: (state: SubscriptionState, detail: StateDetail) => unknown;
   readonly getAccessToken: ((request: TokenRequest) => string | Promise<string>) | null;
   readonly tokenIn: "header" | "query";
   readonly apiKey: string | null;

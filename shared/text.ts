@@ -18,8 +18,30 @@ export function toLine(text: string, maxLength: number): string {
   return shorten(text, maxLength).toWellFormed().replace(unprintable, " ");
 }
 
+/** True for text that `toLine` would leave as it is: what is asked of every text, while few need to be changed. */
+export function isLine(text: string, maxLength: number): boolean {
+  return text.length <= maxLength && !unlike.test(text);
+}
+
+/** JSON on one line whose text cannot steer a terminal: what is not printable is escaped, and reads back as it was. */
+export function toPrintableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(invisible, (character) =>
+    Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(""),
+  );
+}
+
+/** Line breaks are those of the indentation: inside a string JSON has them escaped. */
+const invisible = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function toEscape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, "0")}`;
+}
+
 /** C0 and C1 controls, line and paragraph separators, and the marks that turn the direction of the text after them. */
 const unprintable = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu;
+
+/** One of those, or half of a surrogate pair. */
+const unlike = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;

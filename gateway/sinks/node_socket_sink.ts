@@ -138,6 +138,8 @@ class NodeSocketSink implements Sink {
   settle(): void {}
 
   destroy(): void {
+    // A mere close leaves what the client does not take to the kernel, which keeps it for as long as the client answers.
+    this.#socket?.resetAndDestroy();
     this.#outgoing.destroy();
     this.closed();
   }

@@ -23,11 +23,13 @@ class ReadableStreamSink implements Sink {
   readonly #owner: SinkOwner;
   readonly #signal: AbortSignal;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #platform: unknown;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
 
   constructor(stream: StreamRequest, owner: SinkOwner, headers: Readonly<Record<string, string>>) {
     this.#owner = owner;
     this.#headers = headers;
+    this.#platform = stream.platform;
     // Read before the first await: @hono/node-server aborts only a signal that somebody has asked for.
     this.#signal = stream.request.signal;
     if (this.#signal.aborted) owner.gone();
@@ -94,9 +96,14 @@ class ReadableStreamSink implements Sink {
   }
 
   destroy(): void {
-    // Without effect on a stream that was read to its end.
-    this.#controller?.error(new Error("The stream was closed"));
-    this.#finish();
+    const controller = this.#controller;
+    // Drops what waits. Without effect on a stream that was read to its end.
+    controller?.error(new Error("The stream was closed"));
+    if (controller === null || !isServedByDeno(this.#platform)) return this.#finish();
+    // Deno keeps the connection of a client that reads nothing, whatever becomes of the body. Until it is gone the stream is
+    // not, so that the bounds on streams hold such connections, too.
+    const finish = () => this.#finish();
+    this.#platform.completed.then(finish, finish);
   }
 
   #finish(): void {
@@ -104,4 +111,14 @@ class ReadableStreamSink implements Sink {
     this.#signal.removeEventListener("abort", this);
     this.#owner.gone();
   }
+}
+
+/** What `Deno.serve` hands to its handler beside the request; `completed` settles once the response has left or cannot. */
+function isServedByDeno(platform: unknown): platform is { readonly completed: Promise<void> } {
+  return (
+    typeof platform === "object" &&
+    platform !== null &&
+    "completed" in platform &&
+    platform.completed instanceof Promise
+  );
 }

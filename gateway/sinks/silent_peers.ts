@@ -57,7 +57,8 @@ export function createSilentPeers(options: SilentPeersOptions = {}): SilentPeers
       const before = suspects.get(socket);
       // A smaller count: something was acknowledged in between.
       const sinceMs = before === undefined || count < before.count ? nowMs : before.sinceMs;
-      if (nowMs - sinceMs >= silentMs) socket.destroy();
+      // With a reset, or the kernel would keep on sending for minutes.
+      if (nowMs - sinceMs >= silentMs) socket.resetAndDestroy();
       else seen.set(socket, { sinceMs, count });
     }
     suspects = seen;

@@ -15,7 +15,10 @@ export interface Sink {
   end(last: Chunk): void;
   /** After `end`, now and then: calls `owner.gone()` when the last bytes have left and no event of the runtime said so. */
   settle(): void;
-  /** Frees everything now, whatever still waits to be sent. Calling it twice, or after the end, is fine. */
+  /**
+   * Frees what waits to be sent; `owner.gone()` follows, at once where the runtime closes the connection with it. Calling it
+   * twice, or after the end, is fine.
+   */
   destroy(): void;
 }
 

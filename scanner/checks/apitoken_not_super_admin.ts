@@ -28,21 +28,33 @@ export const apitokenNotSuperAdmin = defineCheck({
       "GET /api/v1/groups/{id}/roles: type, label",
     ],
   },
-  evaluate: ({ api_tokens: tokens, api_token_owners: owners }) =>
-    judgeList(tokens, {
+  evaluate({ api_tokens: tokens, api_token_owners: owners }) {
+    // Each owner is judged once, however many tokens they have.
+    const judged = new Map<ApiTokenOwner, FindingDraft>();
+    const judgeOnce = (owner: ApiTokenOwner) => {
+      const draft = judged.get(owner) ?? judgeOwner({ resource: null, expected }, owner);
+      judged.set(owner, draft);
+      return draft;
+    };
+    return judgeList(tokens, {
       expected,
-      each: (token) => judgeToken(token, owners),
+      each: (token) => judgeToken(token, owners, judgeOnce),
       none: () => [pass({ resource: null, expected }, "no API token")],
-    }),
+    });
+  },
 });
 
-function judgeToken(token: JsonObject, owners: Evidence<ApiTokenOwners>): FindingDraft {
+function judgeToken(
+  token: JsonObject,
+  owners: Evidence<ApiTokenOwners>,
+  judgeOnce: (owner: ApiTokenOwner) => FindingDraft,
+): FindingDraft {
   const subject: Subject = { resource: resourceOf("api_token", token), expected };
   const userId = readText(token, "userId");
   if (userId.kind !== "value" || userId.value === "") return unreadable(subject, `the owner ${shown(token["userId"])}`);
   const known = owners.state === "obtained" ? owners.value : (owners.partial ?? {});
   const owner = Object.hasOwn(known, userId.value) ? known[userId.value] : undefined;
-  const draft = owner === undefined ? null : judgeOwner(subject, owner);
+  const draft = owner === undefined ? null : { ...judgeOnce(owner), resource: subject.resource };
   if (draft !== null && (owners.state === "obtained" || draft.status === "FAIL")) return draft;
   if (owners.state === "missing") return manualForMissing(subject, owners);
   return manual(subject, "provider_error", "no answer about its owner's roles");

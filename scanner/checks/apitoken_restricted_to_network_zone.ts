@@ -3,7 +3,7 @@ import { defineCheck, type FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "./reading/activity.ts";
 import { fail, judgeList, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readText, readTexts, readWord, shown } from "./reading/fields.ts";
-import { textsInOrder } from "./reading/in_order.ts";
+import { firstTexts, textsInOrder } from "./reading/in_order.ts";
 import { nameOf, resourceOf } from "./reading/names.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
@@ -29,13 +29,24 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
       "GET /api/v1/zones: id, status, usage",
     ],
   },
-  evaluate: ({ api_tokens: tokens, network_zones: zones }) =>
-    judgeList(tokens, {
+  evaluate({ api_tokens: tokens, network_zones: zones = notAsked }) {
+    const byId = new Map<unknown, JsonObject>();
+    // Of two with one id the first counts.
+    for (const zone of listed(zones).toReversed()) byId.set(zone["id"], zone);
+    return judgeList(tokens, {
       expected,
-      each: (token) => judgeToken(token, zones ?? missing("provider_error", "The network zones were not asked for.")),
+      each: (token) => judgeToken(token, { evidence: zones, byId }),
       none: () => [pass({ resource: null, expected }, "no API token")],
-    }),
+    });
+  },
 });
+
+const notAsked = missing<JsonList>("provider_error", "The network zones were not asked for.");
+
+interface Zones {
+  readonly evidence: Evidence<JsonList>;
+  readonly byId: ReadonlyMap<unknown, JsonObject>;
+}
 
 function listed(evidence: Evidence<JsonList>): JsonList {
   return evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
@@ -49,7 +60,7 @@ function zoneIdsOf(token: JsonObject): readonly string[] | null {
   return connection.kind === "value" && connection.value === "ZONE" ? include.value : null;
 }
 
-function judgeToken(token: JsonObject, zones: Evidence<JsonList>): FindingDraft {
+function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
   const subject: Subject = { resource: resourceOf("api_token", token), expected };
   const connection = readText(token, "network.connection");
   if (connection.kind === "absent") return fail(subject, "no network restriction set");
@@ -63,18 +74,16 @@ function judgeToken(token: JsonObject, zones: Evidence<JsonList>): FindingDraft 
   return judgeZones(subject, include.value, zones);
 }
 
-function judgeZones(subject: Subject, ids: readonly string[], zones: Evidence<JsonList>): FindingDraft {
+function judgeZones(subject: Subject, ids: readonly string[], zones: Zones): FindingDraft {
   const sorted = textsInOrder(ids);
   const verdicts = sorted.map((id) => judgeZone(subject, id, zones));
   const worst =
     verdicts.find((draft) => draft.status === "FAIL") ?? verdicts.find((draft) => draft.status === "MANUAL");
-  return (
-    worst ?? pass(subject, `use only from ${ids.length === 1 ? "zone" : "zones"} ${sorted.slice(0, 5).join(", ")}`)
-  );
+  return worst ?? pass(subject, `use only from ${ids.length === 1 ? "zone" : "zones"} ${firstTexts(sorted)}`);
 }
 
-function judgeZone(subject: Subject, id: string, zones: Evidence<JsonList>): FindingDraft {
-  const zone = listed(zones).find((candidate) => candidate["id"] === id);
+function judgeZone(subject: Subject, id: string, { evidence: zones, byId }: Zones): FindingDraft {
+  const zone = byId.get(id);
   if (zone === undefined) {
     return zones.state === "missing" ? manualForMissing(subject, zones) : fail(subject, `the unknown zone ${id}`);
   }

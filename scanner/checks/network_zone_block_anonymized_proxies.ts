@@ -3,7 +3,7 @@ import { defineCheck, type FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "./reading/activity.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readList, readText, readTexts, readWord, shown, type Field } from "./reading/fields.ts";
-import { inOrder, textsInOrder } from "./reading/in_order.ts";
+import { firstTexts, inOrder } from "./reading/in_order.ts";
 import { nameOf } from "./reading/names.ts";
 
 const subject: Subject = {
@@ -90,7 +90,7 @@ function judgeEnhanced(zone: JsonObject, name: string): ZoneVerdict | null {
   const unread = narrowing.find(({ entries }) => entries.kind === "unreadable");
   if (unread !== undefined) return { kind: "unreadable", actual: `the ${unread.path} of ${name}` };
   const narrowed = narrowing.filter(({ entries }) => entries.kind === "value" && entries.value.length > 0);
-  const categories = textsInOrder(include.value).slice(0, 5).join(", ");
+  const categories = firstTexts(include.value);
   if (narrowed.length > 0) {
     const limits = narrowed.map(({ path }) => path).join(", ");
     return { kind: "review", actual: `${categories} limited by ${limits} in ${name}` };

@@ -15,7 +15,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
     examines: "Whether the sign-in page of every brand holds DISA's notice and consent banner, word for word.",
     why:
       "Only who was told that use is monitored has consented to it. The words are compared, not their setting: tags, entities, scripts, " +
-      "quotation marks, dashes and case make no difference, and text in a comment does not count.",
+      "quotation marks, dashes and case make no difference; text in a comment, or hidden by the page itself, does not count.",
     fix: [
       "Open Customizations > Brands in the Admin Console and each brand (a custom domain is needed)",
       'On the Pages tab choose Configure next to "Sign-in page", and the code editor',
@@ -39,19 +39,32 @@ function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {
   const annotated: Subject = note === undefined ? subject : { ...subject, note };
   if (content === undefined || content === null) return fail(annotated, "no banner");
   if (typeof content !== "string") return unreadable(subject, `the page ${shown(content)}`);
-  return judgePage(annotated, wordsOfPage(content));
+  try {
+    return judgePage(annotated, content);
+  } catch (error) {
+    if (error instanceof RangeError) return unreadable(subject, error.message);
+    throw error;
+  }
 }
 
 /** The sentences in their order, with whatever a page puts between them. */
-function judgePage(subject: Subject, words: string): FindingDraft {
-  const missing = bannerSentences.filter((sentence) => !words.includes(wordsOf(sentence)));
+function judgePage(subject: Subject, page: string): FindingDraft {
+  const words = wordsOfPage(page);
+  const missing = missingIn(words);
   if (missing.length === 0) {
     if (isInOrder(words)) return pass(subject, "the whole banner");
     return manual(subject, "needs_review", "every sentence of the banner, but not in its order");
   }
+  if (missingIn(wordsOfPage(page, { withHidden: true })).length === 0) {
+    return manual(subject, "needs_review", "the whole banner, but some of it hidden until a script shows it");
+  }
   if (words.includes(wordsOf(shortBanner))) return manual(subject, "needs_review", "the short form of the banner");
   if (missing.length === bannerSentences.length) return fail(subject, "no banner");
   return fail(subject, `the banner without ${missing.map(quoted).join(" and ")}`);
+}
+
+function missingIn(words: string): readonly string[] {
+  return bannerSentences.filter((sentence) => !words.includes(wordsOf(sentence)));
 }
 
 function isInOrder(words: string): boolean {

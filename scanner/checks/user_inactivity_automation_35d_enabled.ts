@@ -8,7 +8,7 @@ import type {
 } from "../artifacts.ts";
 import { defineCheck, type FindingDraft } from "../check.ts";
 import type { FindingResource } from "../../shared/report.ts";
-import { judgeAutomation, type Automation, type JudgedAutomation } from "./reading/automations.ts";
+import { createAutomationJudge, type JudgedAutomation } from "./reading/automations.ts";
 import { activityOf } from "./reading/activity.ts";
 import { shown } from "./reading/fields.ts";
 import { inOrder } from "./reading/in_order.ts";
@@ -77,11 +77,9 @@ function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
 /** An automation is a policy with one of its rules; a policy without rules lacks the action. */
 function judgePolicy({ policy, rules }: PolicyWithRules): readonly JudgedAutomation[] {
   if (rules?.state !== "obtained") return [];
-  const automations: readonly Automation[] =
-    rules.value.length > 0 ? rules.value.map((rule) => ({ policy, rule })) : [{ policy, rule: null }];
-  return automations.map((automation) =>
-    judgeAutomation(automation, automationResource(automation, automations.length)),
-  );
+  const judge = createAutomationJudge(policy);
+  const actions: readonly (JsonObject | null)[] = rules.value.length > 0 ? rules.value : [null];
+  return actions.map((rule) => judge(rule, automationResource(policy, rule, actions.length)));
 }
 
 /** Nothing once an automation complies or nobody can tell; then the cheaper evidence first. */
@@ -117,7 +115,7 @@ function subjectOf({ resource }: JudgedAutomation): Subject {
 }
 
 /** The console shows the policy; where it has several actions each is named too. */
-function automationResource({ policy, rule }: Automation, actions: number): FindingResource {
+function automationResource(policy: JsonObject, rule: JsonObject | null, actions: number): FindingResource {
   const resource = resourceOf("automation", policy);
   if (rule === null || actions === 1) return resource;
   const action = resourceOf("action", rule);

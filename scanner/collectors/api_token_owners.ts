@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type OwnerGroup,
 } from "../artifacts.ts";
+import { readText } from "../checks/reading/fields.ts";
 import { isSuperAdminRole } from "../checks/reading/super_admin_role.ts";
 import type { IdpClient } from "../idp/idp_client.ts";
 import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
@@ -16,8 +17,8 @@ export const collectApiTokenOwners: Collector<"api_token_owners"> = async ({ cli
   const tokens = await obtain("api_tokens");
   const groupRoles = createGroupRoles(client);
   return mapEvidence(tokens, async (found): Promise<ApiTokenOwners> => {
-    const userIds = new Set(found.map((token) => token["userId"]).filter((id) => typeof id === "string" && id !== ""));
-    const owners = [...userIds].map(async (id) => [String(id), await owner(client, String(id), groupRoles)] as const);
+    const userIds = new Set(found.map((token) => token["userId"]).filter((id) => typeof id === "string"));
+    const owners = [...userIds].map(async (id) => [id, await owner(client, id, groupRoles)] as const);
     return Object.fromEntries(await Promise.all(owners));
   });
 };
@@ -25,11 +26,16 @@ export const collectApiTokenOwners: Collector<"api_token_owners"> = async ({ cli
 const keepRole = keeping(["id", "type", "label", "status"]);
 const keepGroup = keeping(["id", "profile.name"]);
 
-type GroupRoles = (groupId: string) => Promise<Evidence<JsonList>>;
+type GroupRoles = (groupId: unknown) => Promise<Evidence<JsonList>>;
 
 /** Where a role of the user's own already decides, the groups are not asked for. */
 async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles): Promise<ApiTokenOwner> {
-  const path = `/api/v1/users/${encodeURIComponent(userId)}`;
+  const id = pathSegment(userId);
+  if (id === null) {
+    const unasked = missing<never>("unreadable", "The owner has no usable id, so no roles could be asked for.");
+    return { roles: unasked, groups: unasked };
+  }
+  const path = `/api/v1/users/${id}`;
   const roles = await listRoles(client, path);
   const known = roles.state === "obtained" ? roles.value : (roles.partial ?? []);
   if (known.some((role) => isSuperAdminRole(role) === true)) return { roles, groups: null };
@@ -43,24 +49,19 @@ async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles):
 }
 
 async function ownerGroup(group: JsonObject, groupRoles: GroupRoles): Promise<OwnerGroup> {
-  const { id, profile } = group;
-  const name = typeof profile === "object" && profile !== null && "name" in profile ? profile.name : null;
-  if (pathSegment(id) === null) {
-    return {
-      id: "",
-      name: "",
-      roles: missing("unreadable", "A group has no id, so its roles could not be asked for."),
-    };
-  }
-  return { id: String(id), name: typeof name === "string" ? name : String(id), roles: await groupRoles(String(id)) };
+  const name = readText(group, "profile.name");
+  const id = typeof group["id"] === "string" ? group["id"] : "";
+  return { id, name: name.kind === "value" ? name.value : id, roles: await groupRoles(id) };
 }
 
 /** A group's roles, asked for once however many owners are in it. */
 function createGroupRoles(client: IdpClient): GroupRoles {
   const asked = new Map<string, Promise<Evidence<JsonList>>>();
-  return (groupId) => {
-    const running = asked.get(groupId) ?? listRoles(client, `/api/v1/groups/${encodeURIComponent(groupId)}`);
-    asked.set(groupId, running);
+  return async (groupId) => {
+    const id = pathSegment(groupId);
+    if (id === null) return missing("unreadable", "A group has no usable id, so its roles could not be asked for.");
+    const running = asked.get(id) ?? listRoles(client, `/api/v1/groups/${id}`);
+    asked.set(id, running);
     return running;
   };
 }

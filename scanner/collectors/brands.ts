@@ -20,7 +20,8 @@ export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async (
 /** The customized page; the default one where nothing is customized, which the provider says by 404 or by null. */
 async function signInPage(client: IdpClient, brand: JsonObject): Promise<Evidence<SignInPage>> {
   const id = pathSegment(brand["id"]);
-  if (id === null) return missing("unreadable", "The brand has no id, so its sign-in page could not be asked for.");
+  if (id === null)
+    return missing("unreadable", "The brand has no usable id, so its sign-in page could not be asked for.");
   const path = `/api/v1/brands/${id}/pages/sign-in`;
   const customized = await client.getObject({ path: `${path}/customized`, scope });
   if (isCustomized(customized)) return pageOf("customized", customized);

@@ -15,7 +15,7 @@ export interface CollectorContext {
   /** Whether an artifact is fetched in any case, so that what it holds need not be asked for again. */
   readonly isFetchedAnyway: (name: ArtifactName) => boolean;
   /** The rules of a policy; shared by all apps that are bound to it. */
-  readonly policyRules: (policyId: string) => Promise<Evidence<JsonList>>;
+  readonly policyRules: (policyId: unknown) => Promise<Evidence<JsonList>>;
 }
 
 export type Collector<Name extends ArtifactName> = (context: CollectorContext) => Promise<Artifacts[Name]>;
@@ -30,10 +30,18 @@ export async function mapEvidence<Value, Made>(
   return { state: "missing", reason, detail, partial: partial === null ? null : await make(partial) };
 }
 
-/** The id as a path segment; null where there is none that a path could be made of. */
+/**
+ * An id as one segment of a request's path; null for what is none: no text, empty or longer than any id, dots that would
+ * lead to another path, and text with blanks or characters that nothing shows, as ids have that were changed where they
+ * entered (`idp/provider_text.ts`). Never throws.
+ */
 export function pathSegment(id: unknown): string | null {
-  return typeof id === "string" && id !== "" ? encodeURIComponent(id) : null;
+  if (typeof id !== "string" || !idShape.test(id) || id === "." || id === "..") return null;
+  return encodeURIComponent(id);
 }
+
+// Lone surrogates are of the category C too.
+const idShape = /^[^\s\p{C}\uFFFD]{1,200}$/u;
 
 /**
  * What is kept of each entry of a list: the named fields alone, `settings.compliance` for a part of one. What no check

@@ -20,17 +20,19 @@ export const collectUserLifecyclePolicies: Collector<"user_lifecycle_policies"> 
 };
 
 /** A policy's rules, asked for once however many apps share the policy. */
-export function createPolicyRules(client: IdpClient): (policyId: string) => Promise<Evidence<JsonList>> {
+export function createPolicyRules(client: IdpClient): CollectorContext["policyRules"] {
   const asked = new Map<string, Promise<Evidence<JsonList>>>();
-  return (policyId) => {
-    const running = asked.get(policyId) ?? fetchRules(client, policyId);
-    asked.set(policyId, running);
+  return async (policyId) => {
+    const id = pathSegment(policyId);
+    if (id === null) return missing("unreadable", "The policy has no usable id, so its rules could not be asked for.");
+    const running = asked.get(id) ?? fetchRules(client, id);
+    asked.set(id, running);
     return running;
   };
 }
 
 async function fetchRules(client: IdpClient, policyId: string): Promise<Evidence<JsonList>> {
-  const path = `/api/v1/policies/${encodeURIComponent(policyId)}/rules`;
+  const path = `/api/v1/policies/${policyId}/rules`;
   return evidenceOf(await client.getList({ path, scope, keep: withoutLinks }));
 }
 
@@ -44,13 +46,10 @@ function withRules(
   isAsked: (policy: JsonObject) => boolean,
 ): Promise<readonly PolicyWithRules[]> {
   return Promise.all(
-    policies.map(async (policy): Promise<PolicyWithRules> => {
-      if (!isAsked(policy)) return { policy, rules: null };
-      if (pathSegment(policy["id"]) === null) {
-        return { policy, rules: missing("unreadable", "The policy has no id, so its rules could not be asked for.") };
-      }
-      return { policy, rules: await context.policyRules(String(policy["id"])) };
-    }),
+    policies.map(async (policy): Promise<PolicyWithRules> => ({
+      policy,
+      rules: isAsked(policy) ? await context.policyRules(policy["id"]) : null,
+    })),
   );
 }
 

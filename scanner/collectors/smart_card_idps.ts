@@ -2,6 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { obtained, type Evidence, type JsonObject, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
 import { readText } from "../checks/reading/fields.ts";
 import type { IdpClient } from "../idp/idp_client.ts";
+import { cleanDistinguishedName } from "../idp/provider_text.ts";
 import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";
 
@@ -49,8 +50,8 @@ export function readCertificate(key: JsonObject): TrustedCertificate | null {
     // Some answers wrap the base64 in the middle of lines.
     const certificate = new X509Certificate(Buffer.from(x5c.replaceAll(/\s+/g, ""), "base64"));
     return {
-      subject: certificate.subject,
-      issuer: certificate.issuer,
+      subject: cleanDistinguishedName(certificate.subject),
+      issuer: cleanDistinguishedName(certificate.issuer),
       valid_from: certificate.validFromDate.toISOString(),
       valid_to: certificate.validToDate.toISOString(),
       x5c,

@@ -157,6 +157,8 @@ export class HttpIdpClient implements IdpClient {
       return { path: null, problem: "its next link cannot be read" };
     }
     const url = new URL(link.target, base);
+    // Below another base such a path is a host.
+    if (url.pathname.startsWith("//")) return { path: null, problem: "its next link cannot be read" };
     if (url.origin === this.#options.orgUrl && url.username === "" && url.password === "") {
       return { path: url.pathname + url.search, problem: null };
     }

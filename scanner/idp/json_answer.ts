@@ -1,4 +1,5 @@
 import type { JsonObject } from "../artifacts.ts";
+import { cleanProviderText } from "./provider_text.ts";
 
 /** Deeper than anything the provider sends; what walks a value later may recurse that far. */
 const maxJsonDepth = 100;
@@ -8,15 +9,16 @@ export type ParsedBody =
   | { readonly kind: "json"; readonly value: unknown }
   | { readonly kind: "html" | "empty" | "broken" | "too_deep" };
 
+/** Reads an answer's body. Every text in it has gone through the door for text of the provider (`provider_text.ts`). */
 export function parseBody(body: string): ParsedBody {
   const text = body.trim();
   if (text === "") return { kind: "empty" };
   if (text.startsWith("<")) return { kind: "html" };
   try {
-    const value: unknown = JSON.parse(text);
-    return isDeeperThan(value, maxJsonDepth) ? { kind: "too_deep" } : { kind: "json", value };
-  } catch {
-    return { kind: "broken" };
+    const value = cleanProviderText(JSON.parse(text), { pageField: "pageContent", maxDepth: maxJsonDepth });
+    return { kind: "json", value };
+  } catch (error) {
+    return { kind: error instanceof SyntaxError ? "broken" : "too_deep" };
   }
 }
 
@@ -28,10 +30,4 @@ export function objectIn(body: string): JsonObject {
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  return Object.values(value).some((inner) => isDeeperThan(inner, levels - 1));
 }

@@ -69,7 +69,7 @@ function unquote(text: string): string {
 
 function parsePem(text: string, options: PrivateKeyOptions): SigningKey {
   const unescaped = text.replaceAll(/\\r\\n|\\n|\\r/g, "\n").replaceAll(/\r\n?/g, "\n");
-  const blocks = [...unescaped.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g)];
+  const blocks = [...unescaped.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----((?:(?!-----)[\s\S])*)-----END \1-----/g)];
   const labels = blocks.map((block) => block[1] ?? "");
   const keys = blocks.filter((block) => block[1]?.endsWith("PRIVATE KEY") === true);
   const [block, second] = keys;

@@ -8,7 +8,7 @@ export interface ReadSighting {
   readonly errorCode: string | null;
 }
 
-const firstPartyApps = new Set(["saasure", "okta_enduser"]);
+const firstPartyApps = new Set<unknown>(["saasure", "okta_enduser"]);
 
 /**
  * Tells from answers that were needed anyway what kind of role the run had. The provider keeps its first-party apps and
@@ -31,7 +31,7 @@ export class RoleEvidence {
   /** One page of a list. */
   noteEntries(path: string, entries: readonly JsonObject[]): void {
     if (!isAppList(path)) return;
-    if (entries.some((app) => firstPartyApps.has(String(app["name"])))) this.#sawFirstParty = true;
+    if (entries.some((app) => firstPartyApps.has(app["name"]))) this.#sawFirstParty = true;
   }
 
   /** A list was read to its end. */

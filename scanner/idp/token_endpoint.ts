@@ -4,6 +4,7 @@ import { providerMoment, type Clock, type ProviderClock } from "./clock.ts";
 import type { DpopProver } from "./dpop.ts";
 import type { IdpError } from "./idp_error.ts";
 import { isJsonObject, objectIn, parseBody } from "./json_answer.ts";
+import { cleanProviderText } from "./provider_text.ts";
 import { NoAnswer, noAnswerError } from "./no_answer.ts";
 import type { SigningKey } from "./private_key.ts";
 import { isClockRefusal, oauthError, tokenRefusal, unreadableToken } from "./token_errors.ts";
@@ -157,7 +158,7 @@ function claimedLifetime(claims: Readonly<Record<string, unknown>>): number | nu
 /** An opaque token has none. Nothing is verified: the token is the provider's business, its claims only tell the scopes. */
 function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
-    const claims: unknown = decodeJwt(token);
+    const claims = cleanProviderText(decodeJwt(token), { pageField: "pageContent" });
     return isJsonObject(claims) ? claims : {};
   } catch {
     return {};

@@ -89,7 +89,7 @@ async function exchange(request: WireRequest, options: ExchangeOptions): Promise
       ...(request.form === undefined ? {} : { body: request.form }),
     });
     const body = response.body === null ? "" : await readBody(response.body, options.maxBodyBytes);
-    return { status: response.status, headers: new Headers([...response.headers]), body };
+    return { status: response.status, headers: cleanHeaders(response.headers), body };
   } catch (error) {
     signal.throwIfAborted();
     if (stop.signal.aborted) throw stop.signal.reason;
@@ -119,6 +119,11 @@ function allowedUrl(request: WireRequest, orgUrl: string): URL {
     return url;
   }
   throw new ForbiddenRequest("only GET below the API, and POST to the token endpoint, are ever sent");
+}
+
+/** Header values are Latin-1: of what is no line there may be tabs and C1 controls. Their length the HTTP parser bounds. */
+function cleanHeaders(headers: Iterable<readonly [string, string]>): Headers {
+  return new Headers([...headers].map(([name, value]) => [name, value.replaceAll(/\p{Cc}+/gu, " ")]));
 }
 
 async function readBody(stream: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {

@@ -11,7 +11,7 @@ export function parseFilter(
   attributes: readonly string[],
 ): { readonly matches: (item: JsonObject) => boolean } | { readonly refusal: PracticeResponse } {
   if (text === null) return { matches: () => true };
-  const clauses = text.split(/\s+and\s+/i).map((clause) => /^\s*([\w.]+)\s+eq\s+"([^"]*)"\s*$/i.exec(clause));
+  const clauses = text.split(/(?<!\s)\s+and\s+/i).map((clause) => /^\s*([\w.]+)\s+eq\s+"([^"]*)"\s*$/i.exec(clause));
   const wanted: (readonly [string, string])[] = [];
   for (const clause of clauses) {
     const [, attribute, value] = clause ?? [];

@@ -10,5 +10,5 @@ export function parseServiceUrl(value: string, variable: string): string {
       `Cannot make a broker: ${variable} is not valid: expected an https:// URL without user, query and fragment`,
     );
   }
-  return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
+  return `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, "")}`;
 }

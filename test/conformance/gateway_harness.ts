@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 
 /**
  * A running gateway as its clients see it, wherever it runs. The cases know an address and credentials, nothing of the
@@ -232,16 +234,34 @@ export async function openStream(
   };
 }
 
+/** Opens an event stream on a socket and, once it is open, never takes another byte from it. Over plain HTTP only. */
+export async function openStuckReader({ url }: GatewayUnderTest, path: string, credential: string): Promise<Socket> {
+  const { hostname, port, host } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  // However the gateway gets rid of it.
+  socket.on("error", () => undefined);
+  socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nauthorization: ${credential}\r\n\r\n`);
+  let head = "";
+  while (!head.includes(": open\n")) {
+    const [bytes] = (await once(socket, "data")) as [Buffer];
+    head += bytes.toString("latin1");
+    if (/^HTTP\/1\.1 [345]/.test(head)) assert.fail(`Cannot open the stream: ${head}`);
+  }
+  socket.pause();
+  return socket;
+}
+
 /** Asks again and again until it is so. */
 export async function eventually(
   isSo: () => Promise<boolean> | boolean,
   what: string,
   withinMs = 15_000,
+  everyMs = 50,
 ): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await isSo())) {
     if (Date.now() > deadlineMs) assert.fail(`Waited ${withinMs} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
 

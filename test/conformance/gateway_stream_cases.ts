@@ -6,6 +6,7 @@ import {
   given,
   keyOf,
   openStream,
+  openStuckReader,
   refused,
   send,
   type GatewayCase,
@@ -28,10 +29,8 @@ export const streamCases: readonly GatewayCase[] = [
       for (let n = 0; n < 20; n += 1) await send(gateway, scan, progress(n));
       await stream.until('{"n":19}\n\n');
       stream.leave();
-      const frames = stream
-        .text()
-        .split("\n\n")
-        .filter((frame) => frame.startsWith("event:"));
+      // From an `event:` line to its blank line; comments may stand before it.
+      const frames = Array.from(stream.text().matchAll(/^(event:[^]*?)\n\n/gm), ([, frame]) => frame);
       assert.deepEqual(frames, [
         `event: scan.start\ndata: ${JSON.stringify(data)}`,
         ...Array.from({ length: 20 }, (_, n) => `event: scan.progress\ndata: {"n":${n}}`),
@@ -46,9 +45,9 @@ export const streamCases: readonly GatewayCase[] = [
       const stream = await openStream(gateway, scan.event_stream, keyOf(gateway.tenant), {
         "accept-encoding": "gzip, br",
       });
-      await stream.until("\n\n", 3000);
+      await stream.until(": open\n", 3000);
       stream.leave();
-      assert.match(stream.text(), /^retry: 2000\n(?:\n)?: /);
+      assert.equal(stream.text(), "retry: 2000\n: open\n");
       assert.doesNotMatch(stream.text(), /^id:/m);
       const { headers } = stream.response;
       assert.equal(headers.get("content-type"), "text/event-stream; charset=utf-8");
@@ -58,6 +57,28 @@ export const streamCases: readonly GatewayCase[] = [
       assert.equal(headers.get("x-accel-buffering"), isKept ? null : "no");
       assert.equal(headers.get("content-length"), null);
       assert.ok([null, "identity"].includes(headers.get("content-encoding")));
+    },
+  },
+  {
+    name: "a blank line only ever ends an event: none at the opening, at heartbeats and at the close",
+    needs: ["control"],
+    async run(gateway) {
+      const { heartbeatSeconds } = given(gateway.control, "control");
+      const as = keyOf(gateway.tenant);
+      const scan = await createScan(gateway);
+      const stream = await openStream(gateway, scan.event_stream, as);
+      await stream.until(/: heartbeat\n[^]*: heartbeat\n/, heartbeatSeconds * 2000 + 2000);
+      await send(gateway, scan, progress(1));
+      await stream.until(/"n":1\}\n\n[^]*: heartbeat\n/, heartbeatSeconds * 1000 + 2000);
+      await send(gateway, scan, { type: "scan.end", data: { scan_id: scan.id, status: "completed" } });
+      const text = await stream.untilEnd();
+      assert.match(text, /: close ended\n $/);
+      // Several clients make an empty message of a block without data.
+      const blocks = text.split("\n\n").slice(0, -1);
+      assert.deepEqual(
+        blocks.map((block) => block.replaceAll(/^(?:: .*|retry: \d+)\n/gm, "")),
+        ['event: scan.progress\ndata: {"n":1}', `event: scan.end\ndata: {"scan_id":"${scan.id}","status":"completed"}`],
+      );
     },
   },
   {
@@ -92,12 +113,11 @@ export const streamCases: readonly GatewayCase[] = [
         await openStream(gateway, scan.event_stream, as),
         await openStream(gateway, scan.event_stream, as),
       ];
-      const done = { method: "PATCH", as, json: { status: "completed", pass: 1, fail: 0, manual: 0 } };
+      const counts = { checks_done: 1, pass: 1, fail: 0, manual: 0 };
+      const done = { method: "PATCH", as, json: { status: "completed", ...counts } };
       assert.equal((await call(gateway, `/api/v1/scans/${scan.id}`, done)).status, 200);
-      const end = { scan_id: scan.id, status: "completed", pass: 1, fail: 0, manual: 0 };
-      await send(gateway, scan, { type: "scan.end", data: end });
       for (const stream of streams) {
-        assert.match(await stream.untilEnd(), /event: scan\.end\ndata: \{[^\n]*\}\n\n: close ended\n\n$/);
+        assert.match(await stream.untilEnd(), /event: scan\.end\ndata: \{[^\n]*\}\n\n: close ended\n $/);
       }
       const after = await call(gateway, scan.event_stream, { as });
       assert.deepEqual([after.status, await after.text()], [204, ""]);
@@ -145,7 +165,7 @@ export const streamCases: readonly GatewayCase[] = [
       const openedMs = Date.now();
       const token = await sign({ tenant_id: tenant.id, sub: tenant.sub }, 3);
       const stream = await openStream(gateway, scan.event_stream, `Bearer ${token}`);
-      assert.match(await stream.untilEnd(8000), /: close expired\n\n$/);
+      assert.match(await stream.untilEnd(8000), /: close expired\n $/);
       const livedMs = Date.now() - openedMs;
       assert.ok(livedMs > 1500 && livedMs < 5500, `it lived ${livedMs} ms`);
     },
@@ -163,11 +183,11 @@ export const streamCases: readonly GatewayCase[] = [
       const byMember = await open(`Bearer ${other}`);
       await control.revokeApiKey(tenant.apiKeyId);
       const withinMs = control.recheckSeconds * 1000 + 3000;
-      assert.match(await byKey.untilEnd(withinMs), /: close revoked\n\n$/);
+      assert.match(await byKey.untilEnd(withinMs), /: close revoked\n $/);
       await refused(await call(gateway, scan.event_stream, { as: keyOf(tenant) }), 401, "not_authenticated");
       assert.doesNotMatch(byMember.text(), /close/);
       await control.removeUser(tenant.id, tenant.sub);
-      assert.match(await byMember.untilEnd(withinMs), /: close revoked\n\n$/);
+      assert.match(await byMember.untilEnd(withinMs), /: close revoked\n $/);
       await refused(await call(gateway, scan.event_stream, { as: `Bearer ${other}` }), 403, "permission_denied");
     },
   },
@@ -182,9 +202,9 @@ export const streamCases: readonly GatewayCase[] = [
         await openStream(gateway, scan.event_stream, keyOf(gateway.tenant)),
       ];
       assert.equal(await control.subscriptionCount(scan.channel), 1, "two streams of a channel share a subscription");
-      await first.until(/: heartbeat\n\n[^]*: heartbeat\n\n/, control.heartbeatSeconds * 2000 + 2000);
+      await first.until(/: heartbeat\n[^]*: heartbeat\n/, control.heartbeatSeconds * 2000 + 2000);
       first.leave();
-      await second.until(/: heartbeat\n\n/);
+      await second.until(/: heartbeat\n/);
       assert.equal(await control.subscriptionCount(scan.channel), 1);
       second.leave();
       await eventually(
@@ -255,6 +275,38 @@ export const streamCases: readonly GatewayCase[] = [
     },
   },
   {
+    name: "S2: a reader that reads nothing at all is closed, and with it goes the subscription that only it had",
+    needs: ["control"],
+    async run(gateway) {
+      const control = given(gateway.control, "control");
+      const tenant = await control.createTenant("Stuck");
+      const scan = await createScan(gateway, tenant);
+      const stuck = await openStuckReader(gateway, scan.event_stream, keyOf(tenant));
+      try {
+        assert.equal(await control.subscriptionCount(scan.channel), 1);
+        const filler = "x".repeat(60_000);
+        let sent = 0;
+        await eventually(
+          async () => {
+            // As fast as a gateway at the edge takes them from its broker.
+            if (sent < 600)
+              await control.publishRaw(
+                scan.channel,
+                JSON.stringify({ type: "scan.progress", data: { n: sent, filler } }),
+              );
+            sent += 1;
+            return (await control.subscriptionCount(scan.channel)) === 0;
+          },
+          "the stream of a reader that reads nothing is closed",
+          60_000,
+          5,
+        );
+      } finally {
+        stuck.destroy();
+      }
+    },
+  },
+  {
     name: "S2: a message that cannot be read ends the channel's streams, and no other's",
     needs: ["control"],
     async run(gateway) {
@@ -264,7 +316,7 @@ export const streamCases: readonly GatewayCase[] = [
       const stream = await openStream(gateway, scan.event_stream, as);
       const bystander = await openStream(gateway, other.event_stream, as);
       await control.publishRaw(scan.channel, "no event at all");
-      assert.match(await stream.untilEnd(), /retry: \d{4}\n(?:\n)?: close lost\n\n$/);
+      assert.match(await stream.untilEnd(), /retry: \d{4}\n: close lost\n $/);
       await send(gateway, other, progress(1));
       await bystander.until('{"n":1}');
       bystander.leave();
@@ -284,7 +336,7 @@ export const streamCases: readonly GatewayCase[] = [
       const scan = await createScan(gateway);
       const streams = await Promise.all([1, 2, 3].map(() => openStream(gateway, scan.event_stream, as)));
       control.cutBroker();
-      for (const stream of streams) assert.match(await stream.untilEnd(5000), /: close lost\n\n$/);
+      for (const stream of streams) assert.match(await stream.untilEnd(5000), /: close lost\n $/);
       const again = await openStream(gateway, scan.event_stream, as);
       await send(gateway, scan, progress(1));
       await again.until('{"n":1}');

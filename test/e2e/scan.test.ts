@@ -129,6 +129,31 @@ describe("scan", () => {
     expect(await readFile(summary, "utf8")).toMatch(/^# Scan of /);
   });
 
+  test("where the job summary cannot be written says so, and names the report for the other findings", async () => {
+    const env = { ...(await envOf(readOnly)), GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: "/dev/full" };
+    const { code, stderr } = await scan(env, "--format", "json", "--quiet", "--fail-on", "never");
+    expect(code).toBe(0);
+    expect(stderr).toContain("The job summary could not be written (ENOSPC)");
+    expect(stderr).toMatch(/^::notice::\d+ more findings fail; the report lists them$/m);
+    const good = await scan({ ...env, GITHUB_STEP_SUMMARY: join(folder.path, "summary_2.md") }, "--format", "json");
+    expect(good.stderr).toMatch(/^::notice::\d+ more findings fail; the job summary lists them$/m);
+  });
+
+  test("--quiet writes nothing to stderr where there is no problem", async () => {
+    const args = ["--check", "V-273187", "--quiet", "--output", join(folder.path, "quiet")];
+    expect(await scan(await envOf(readOnly), ...args)).toEqual({ code: 0, stdout: "", stderr: "" });
+    const collected = [
+      "collect",
+      "--check",
+      "V-273187",
+      "--quiet",
+      "--save-artifacts",
+      join(folder.path, "quiet.json"),
+    ];
+    const outcome = await runCommand(collected, { cwd: folder.path, env: await envOf(readOnly) });
+    expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
+  });
+
   test("writes every format into a folder in one run", async () => {
     const output = join(folder.path, "reports");
     const formats = "table,json,ndjson,csv,sarif,junit,ocsf,cklb,ckl,hdf,xccdf,html,markdown";

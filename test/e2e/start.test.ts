@@ -1,15 +1,23 @@
+import { execFile } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startProgram, temporaryFolder } from "../support/command_line.ts";
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let cwd: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
+  // As a person may call it.
+  cwd = join(folder.path, "it's my folder");
+  await mkdir(cwd);
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
 function start() {
-  return startProgram("start.ts", [], { cwd: folder.path, env: { PORT: "0" } });
+  return startProgram("start.ts", [], { cwd, env: { PORT: "0" } });
 }
 
 async function getJson(url: string, accessToken?: string): Promise<Record<string, unknown>> {
@@ -38,6 +46,11 @@ test("npm start shows one scan live on its page's session, ends it, and works ag
   expect(types.filter((type) => type === "scan.progress").length).toBeGreaterThan(1);
 
   await first.until("stdout", /Everything stays up/);
+  const pasted = (first.output.stdout.match(/^ {2}export .*$/gm) ?? []).join("\n");
+  const shown = await promisify(execFile)("bash", ["-c", `${pasted}\nenv -0`], { env: {} });
+  const variables = Object.fromEntries(shown.stdout.split("\0").map((line) => line.split(/=(.*)/s, 2)));
+  expect(variables).toMatchObject({ IDP_ORG_URL: expect.stringMatching(/^http:/), SCANSTREAM_URL: url });
+  expect(await readFile(variables["IDP_PRIVATE_KEY_FILE"], "utf8")).toContain("PRIVATE KEY");
   expect(await getJson(`${url}/api/v1/scans/${scanId}`, token)).toMatchObject({ status: "completed", checks_done: 29 });
   expect((await first.stop("SIGINT")).code).toBe(0);
 

@@ -55,7 +55,7 @@ test("the cron trigger expires scans whose producer is gone", async () => {
   const response = await fetch(`${worker.url}/__scheduled?cron=*+*+*+*+*`);
   expect(response.status).toBe(200);
   expect(await stream.untilEnd()).toMatch(
-    /event: scan\.end\ndata: \{[^\n]*"status":"expired"[^\n]*\}\n\n: close ended\n\n$/,
+    /event: scan\.end\ndata: \{[^\n]*"status":"expired"[^\n]*\}\n\n: close ended\n $/,
   );
 });
 

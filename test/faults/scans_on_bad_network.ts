@@ -129,6 +129,7 @@ async function oneScan({ gatewayUrl, followerUrl, idp, gateway, tenant, result }
     {
       env: { ...idp, SCANSTREAM_URL: gatewayUrl, SCANSTREAM_API_KEY: tenant.apiKey },
       stdout: (text) => void (stdout += text),
+      stdoutFailed: new AbortController().signal,
       colorStdout: false,
       terminal: {
         isTTY: false,
@@ -229,10 +230,10 @@ async function readScan(url: string, scanId: string, apiKey: string, attempts: n
     }
   };
   const findings = new Map<string, string>();
-  for (let cursor: unknown = ""; cursor !== null;) {
-    const page = await read(`/findings?limit=200${cursor === "" ? "" : `&cursor=${String(cursor)}`}`);
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page: Record<string, unknown> = await read(`/findings?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`);
     for (const { fingerprint, status } of page["items"] as readonly Finding[]) findings.set(fingerprint, status);
-    cursor = page["next_cursor"];
+    cursor = page["next_cursor"] as string | null;
   }
   return { scan: await read(""), findings };
 }

@@ -37,7 +37,7 @@ test("the route opens a stream of the feature's channel", async () => {
   const response = await app.get(path, ada);
   expect(response.status).toBe(200);
   await sendEvent(app.broker, channel, "thing.updated", { n: 1 });
-  expect(await readUntil(response, "data:")).toBe('retry: 2000\n: open\n\nevent: thing.updated\ndata: {"n":1}\n\n');
+  expect(await readUntil(response, "data:")).toBe('retry: 2000\n: open\nevent: thing.updated\ndata: {"n":1}\n\n');
 });
 
 test("the route asks who it is before anything else", async () => {
@@ -169,7 +169,7 @@ test("closesAfterEnd ends the stream after its terminal event; without it the st
   const response = await closes.get(path, ada);
   await sendEvent(closes.broker, channel, "thing.end", { thing_id: resourceId });
   expect(await response.text()).toBe(
-    `retry: 2000\n: open\n\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n\n`,
+    `retry: 2000\n: open\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n `,
   );
   await using stays = createApp();
   const staying = await stays.get(path, ada);

@@ -48,7 +48,7 @@ async function open(scan: TestScan, authorization: string, query = ""): Promise<
 
 const key = () => `Api-Key ${gateway.acme.apiKey}`;
 const token = () => `Bearer ${gateway.acme.token}`;
-const head = "retry: 2000\n: open\n\n";
+const head = "retry: 2000\n: open\n";
 
 test("the head of a stream is the contract's, with the app's own headers, once each", async () => {
   const client = await open(await createScan(gateway, gateway.acme), key());
@@ -79,7 +79,7 @@ test("S4: within the recheck time of its revocation a key's streams are closed, 
   const revokedAt = performance.now();
   await revoked.until(() => revoked.isComplete());
   expect(performance.now() - revokedAt).toBeLessThan(2 * recheckMs);
-  expect(revoked.body()).toBe(`${head}: close revoked\n\n`);
+  expect(revoked.body()).toBe(`${head}: close revoked\n `);
   expect((await open(scan, key())).status()).toBe(401);
   expect(kept.isComplete()).toBe(false);
 });
@@ -95,7 +95,7 @@ test("S4: within the recheck time of leaving the tenant a member's streams are c
   const removedAt = performance.now();
   for (const client of leaving) {
     await client.until(() => client.isComplete());
-    expect(client.body()).toBe(`${head}: close revoked\n\n`);
+    expect(client.body()).toBe(`${head}: close revoked\n `);
   }
   expect(performance.now() - removedAt).toBeLessThan(2 * recheckMs);
   expect((await open(scan, token())).status()).toBe(403);
@@ -109,7 +109,7 @@ test("S4: a stream ends with the token that opened it", async () => {
   const client = await open(scan, `Bearer ${short}`);
   await client.until(() => client.isComplete());
   expect(Math.abs(Date.now() - exp * 1000)).toBeLessThan(1500);
-  expect(client.body()).toMatch(/: close expired\n\n$/);
+  expect(client.body()).toMatch(/: close expired\n $/);
   expect((await open(scan, `Bearer ${short}`)).status()).toBe(401);
 });
 
@@ -142,7 +142,7 @@ test("while the database is away open streams go on and new ones are 503; after 
   expect(refused.status()).toBe(503);
   expect(Number(refused.headers().get("retry-after"))).toBeGreaterThan(0);
   await client.until(() => client.isComplete());
-  expect(client.body()).toMatch(/: close revoked\n\n$/);
+  expect(client.body()).toMatch(/: close revoked\n $/);
   expect(performance.now() - awayAt).toBeGreaterThan(1.5 * recheckMs);
   expect(performance.now() - awayAt).toBeLessThan(6 * recheckMs);
   isDatabaseAway = false;
@@ -155,7 +155,7 @@ test("S7: a gateway that stops closes its streams and their connections", async 
   await gateway.gateway.stop({ drainMs: 50 });
   await client.closed();
   expect(client.isComplete()).toBe(true);
-  expect(client.body()).toMatch(/retry: \d{4}\n: close drain\n\n$/);
+  expect(client.body()).toMatch(/retry: \d{4}\n: close drain\n $/);
 });
 
 test("S9: no token of a stream is ever logged", async () => {

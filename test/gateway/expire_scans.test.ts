@@ -64,7 +64,7 @@ test("its streams hear the end and close", async () => {
   const stream = await gateway.request(scan.event_stream, { as: `Api-Key ${gateway.acme.apiKey}` });
   const text = readStream(stream, /^\u0000/);
   await expireScans({ database, publisher: gateway.gateway.parts.broker, log: silentLog, olderThanMinutes: 15 });
-  expect(await text).toMatch(/event: scan\.end\ndata: \{.*"status":"expired".*\}\n\n: close ended\n\n$/);
+  expect(await text).toMatch(/event: scan\.end\ndata: \{.*"status":"expired".*\}\n\n: close ended\n $/);
 });
 
 test("a broker that is away costs the event, not the state; a database that is away is tried again later", async () => {

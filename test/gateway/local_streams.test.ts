@@ -16,7 +16,7 @@ import {
 } from "./stream_server.ts";
 import { createScriptedSubscriber } from "./scripted_subscriber.ts";
 
-const head = "retry: 2000\n: open\n\n";
+const head = "retry: 2000\n: open\n";
 const delta = (n: number) => `event: job.delta\ndata: {"n":${n}}\n\n`;
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
 
@@ -109,7 +109,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     breakIt(subscriber);
     await client.until(() => client.isComplete());
     expect(client.body()).toMatch(
-      /^retry: 2000\n: open\n\nevent: job.delta\ndata: {"n":1}\n\nretry: \d{4}\n: close lost\n\n$/,
+      /^retry: 2000\n: open\nevent: job.delta\ndata: {"n":1}\n\nretry: \d{4}\n: close lost\n $/,
     );
     expect(counted.closed).toEqual(["lost"]);
     await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
@@ -167,7 +167,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     expect(counted.closed).toEqual(["slow"]);
     slow.socket.resume();
     await slow.until(() => slow.isComplete());
-    expect(slow.body().endsWith(`"}\n\n: close slow\n\n`)).toBe(true);
+    expect(slow.body().endsWith(`"}\n\n: close slow\n `)).toBe(true);
   });
 
   test.each(["destroy", "resetAndDestroy"] as const)(
@@ -203,9 +203,9 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const busyChannel = makeChannelName("job", tenantId, "busy");
     const [idle, busy] = await Promise.all([server.open(), server.open({}, { channels: [busyChannel] })]);
     const ticking = setInterval(() => void sendEvent(broker, busyChannel, "job.delta", { n: 1 }), 20);
-    await idle.untilBody(": heartbeat\n\n: heartbeat\n\n");
+    await idle.untilBody(": heartbeat\n: heartbeat\n");
     clearInterval(ticking);
-    expect(idle.body()).toBe(head + ": heartbeat\n\n".repeat(2));
+    expect(idle.body()).toBe(head + ": heartbeat\n".repeat(2));
     expect(busy.body()).not.toContain("heartbeat");
   });
 
@@ -238,7 +238,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     await short.until(() => short.isComplete());
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAtMs);
     expect(Date.now()).toBeLessThan(expiresAtMs + 1000);
-    expect(short.body()).toBe(`${head}: close expired\n\n`);
+    expect(short.body()).toBe(`${head}: close expired\n `);
     expect(long.isComplete()).toBe(false);
     expect(counted.closed).toEqual(["expired"]);
   });
@@ -256,7 +256,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     await revoked.until(() => revoked.isComplete());
     await key.until(() => key.isComplete());
     expect(performance.now() - startedMs).toBeLessThan(1000);
-    expect(revoked.body()).toBe(`${head}: close revoked\n\n`);
+    expect(revoked.body()).toBe(`${head}: close revoked\n `);
     await vi.waitFor(() => expect(authority.asked.length).toBeGreaterThan(2));
     expect(kept.isComplete()).toBe(false);
   });
@@ -278,7 +278,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     expect(server.streams.stats()).toEqual(nothing);
     expect(Math.max(...endings) - Math.min(...endings)).toBeGreaterThan(150);
     expect(performance.now() - startedMs).toBeLessThan(3000);
-    const retries = new Set(clients.map((client) => /retry: (\d+)\n: close drain\n\n$/.exec(client.body())?.[1]));
+    const retries = new Set(clients.map((client) => /retry: (\d+)\n: close drain\n $/.exec(client.body())?.[1]));
     expect(retries.has(undefined)).toBe(false);
     expect(retries.size).toBeGreaterThan(5);
     for (const retry of retries) {
@@ -310,7 +310,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     await sendEvent(broker, channel, "job.delta", { n: 2 });
     await ends.until(() => ends.isComplete());
     const end = `event: job.end\ndata: {"job_id":"${resourceId}"}\n\n`;
-    expect(ends.body()).toBe(`${head}${delta(1)}${end}: close ended\n\n`);
+    expect(ends.body()).toBe(`${head}${delta(1)}${end}: close ended\n `);
     expect(await stays.untilBody(delta(2))).toBe(head + delta(1) + end + delta(2));
     expect(counted.closed).toEqual(["ended"]);
   });
@@ -320,7 +320,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const startedMs = performance.now();
     const client = await server.open();
     await client.until(() => client.isComplete());
-    expect(client.body()).toBe(`${head}: close lifetime\n\n`);
+    expect(client.body()).toBe(`${head}: close lifetime\n `);
     expect(performance.now() - startedMs).toBeGreaterThan(235);
     expect(performance.now() - startedMs).toBeLessThan(1500);
   });
@@ -436,7 +436,7 @@ test("streams of several channels hear all of them and end with the last", async
   expect(client.isComplete()).toBe(false);
   await sendEvent(broker, channel, "job.end", { job_id: resourceId });
   await client.until(() => client.isComplete());
-  expect(client.body().endsWith(": close ended\n\n")).toBe(true);
+  expect(client.body().endsWith(": close ended\n ")).toBe(true);
 });
 
 test("drain ends in time although a client takes nothing and another is still being opened", async () => {

@@ -130,7 +130,7 @@ test("an idle stream writes a comment at least every heartbeat, also when the cl
     expect(sink.written.length).toBeGreaterThanOrEqual(beat);
   }
   expect(sink.written.length).toBeLessThanOrEqual(31);
-  expect(new Set(sink.written)).toEqual(new Set([": heartbeat\n\n"]));
+  expect(new Set(sink.written)).toEqual(new Set([": heartbeat\n"]));
   sink.written.length = 0;
   vi.setSystemTime(1000);
   await vi.advanceTimersByTimeAsync(15_000);
@@ -169,7 +169,7 @@ test("a client that takes some of what waits now and then is not closed; one tha
     trickling.waitingBytes -= 100;
   }
   expect(closed).toEqual(["slow"]);
-  expect(stuck.written.at(-1)).toBe(": close slow\n\n");
+  expect(stuck.written.at(-1)).toBe(": close slow\n ");
   expect(trickling.written).toHaveLength(1);
 });
 
@@ -194,7 +194,7 @@ test("a closed stream's last bytes have two seconds, then the connection is dest
   const { streams, open } = setUp();
   const sink = await open({ ...user, expiresAtMs: Date.now() + 1000 });
   await vi.advanceTimersByTimeAsync(1000);
-  expect(sink.written.at(-1)).toBe(": close expired\n\n");
+  expect(sink.written.at(-1)).toBe(": close expired\n ");
   await vi.advanceTimersByTimeAsync(1999);
   expect(sink.isDestroyed).toBe(false);
   expect(streams.stats()).toMatchObject({ members: 0, streams: 1 });
@@ -211,7 +211,7 @@ test("a closed stream takes nothing more and is closed once, whatever else happe
   void streams.drain({ overMs: 0 });
   await broker.close();
   await vi.advanceTimersByTimeAsync(100);
-  expect(sink.written.slice(1)).toEqual([": close expired\n\n"]);
+  expect(sink.written.slice(1)).toEqual([": close expired\n "]);
   sink.owner.gone();
   sink.owner.gone();
   expect(closed).toEqual(["expired"]);

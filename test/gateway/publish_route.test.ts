@@ -40,7 +40,7 @@ test("an event reaches the channel's streams, as one line of the data that was s
   const stream = await gateway.request(scan.event_stream, { as: key });
   const response = await publish(scan.channel, start);
   expect(response.status).toBe(202);
-  const text = await readStream(stream, "\n\nevent");
+  const text = await readStream(stream, "}\n\n");
   expect(text).toContain('event: scan.start\ndata: {"scan_id":"x","checks_total":3}\n\n');
 }, 10_000);
 
@@ -50,7 +50,7 @@ test("after scan.end the stream closes; a scan that has ended answers 204", asyn
   const end = { type: "scan.end", data: { scan_id: own.id, status: "completed", pass: 1, fail: 0, manual: 0 } };
   expect((await publish(own.channel, end)).status).toBe(202);
   await gateway.request(`/api/v1/scans/${own.id}`, { method: "PATCH", json: { status: "completed" }, as: key });
-  expect(await readStream(stream, /^\u0000/)).toMatch(/event: scan\.end\ndata: \{.*\}\n\n: close ended\n\n$/);
+  expect(await readStream(stream, /^\u0000/)).toMatch(/event: scan\.end\ndata: \{.*\}\n\n: close ended\n $/);
   const after = await gateway.request(own.event_stream, { as: key });
   expect(after.status).toBe(204);
   expect(after.headers.get("vary")).toBe("Origin");

@@ -31,7 +31,7 @@ describe("leaving", () => {
     const texts = Promise.all(streams.map((stream) => readStream(stream, /^\u0000/)));
     const startedMs = Date.now();
     const stopped = gateway.gateway.stop({ drainMs: 400 });
-    for (const text of await texts) expect(text).toMatch(/retry: (?:[1-5]\d{3})\n: close drain\n\n$/);
+    for (const text of await texts) expect(text).toMatch(/retry: (?:[1-5]\d{3})\n: close drain\n $/);
     await stopped;
     expect(Date.now() - startedMs).toBeLessThan(3000);
     await expect(gateway.request("/healthz")).rejects.toThrow(TypeError);

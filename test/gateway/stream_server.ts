@@ -99,7 +99,7 @@ export async function startStreamServer(
     async open(principal, request) {
       const client = await streamServer.send(principal, request);
       await client.until(() => client.raw().includes("\r\n\r\n"));
-      if (client.status() === 200) await client.untilBody("\n\n");
+      if (client.status() === 200) await client.untilBody(": open\n");
       return client;
     },
 

@@ -222,9 +222,9 @@ export const promises: readonly Mutation[] = [
   {
     mistake: "what escapes every promise leaves with the exit code of findings",
     holds: ["V5"],
-    file: "scanstream.ts",
-    find: 'process.on("uncaughtException", (error) => process.exit(explainBug(error)));',
-    replace: "",
+    file: "main.ts",
+    find: 'process.on("uncaughtException", (error) => {',
+    replace: 'process.on("never", (error) => {',
     testFile: "test/e2e/scan.test.ts",
     test: "%s exits with 4",
   },

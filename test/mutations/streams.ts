@@ -4,6 +4,7 @@ const lineBreaks = "line breaks that make new fields or events";
 const publisher = "a hostile publisher with access to the broker";
 const endless = "a broker message that is far too long";
 const smuggling = "response headers or requests smuggled in";
+const terminal = "control characters in an event, for the terminal of who watches";
 
 /** The third table of `docs/threat_model.md`, "Putting words into streams". */
 export const streams: readonly Mutation[] = [
@@ -78,5 +79,23 @@ export const streams: readonly Mutation[] = [
     replace: "noDelay: true,\n      insecureHTTPParser: true,",
     testFile: "test/attacks/requests.test.ts",
     test: "two requests in one",
+  },
+  {
+    mistake: "watch writes the values of an event as they are",
+    holds: [terminal],
+    file: "scanner/watch_command.ts",
+    find: "return printable(shorten(text, maxValueLength));",
+    replace: "return shorten(text, maxValueLength);",
+    testFile: "test/e2e/watch.test.ts",
+    test: "writes one clean line",
+  },
+  {
+    mistake: "watch writes JSON with the characters that JSON allows",
+    holds: [terminal],
+    file: "scanner/watch_command.ts",
+    find: "toPrintableJson(Object.assign({ type }, data, { type }))",
+    replace: "JSON.stringify(Object.assign({ type }, data, { type }))",
+    testFile: "test/e2e/watch.test.ts",
+    test: "--format json writes",
   },
 ];

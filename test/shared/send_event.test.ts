@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Publisher } from "../../shared/broker.ts";
 import { encodeEvent, EventError, isEventType, maxPayloadBytes, parseMessage, toMessage } from "../../shared/event.ts";
-import { encodeComment, encodeEventFrame } from "../../shared/event_stream_encoding.ts";
+import { encodeClose, encodeComment, encodeEventFrame, encodeRetry } from "../../shared/event_stream_encoding.ts";
 import { sendEvent } from "../../shared/send_event.ts";
 import { verbs } from "../../shared/verbs.ts";
 
@@ -164,6 +164,14 @@ describe("the event-stream wire", () => {
   });
 
   test("a comment cannot break out of its line", () => {
-    expect(encodeComment("close\n\ndata: x")).toBe(": close data: x\n\n");
+    expect(encodeComment("close\n\ndata: x")).toBe(": close data: x\n");
+    expect(encodeClose("lost\n\ndata: x", 1500)).toBe("retry: 1500\n: close lost data: x\n ");
+  });
+
+  test("only an event ends with a blank line, and a close ends in the middle of a block", () => {
+    for (const text of [encodeRetry(2000), encodeComment("open"), encodeClose("drain", 1), encodeClose("slow", null)]) {
+      expect(text).not.toContain("\n\n");
+    }
+    expect(encodeClose("slow", null)).toBe(": close slow\n ");
   });
 });

@@ -229,8 +229,8 @@ export function aSmartCardIdp(changes: JsonObject = {}): JsonObject {
 }
 
 export const dodCertificate = {
-  subject: "C=US\nO=U.S. Government\nOU=DoD\nOU=PKI\nCN=DOD ID CA-59",
-  issuer: "C=US\nO=U.S. Government\nOU=DoD\nOU=PKI\nCN=DoD Root CA 3",
+  subject: "C=US, O=U.S. Government, OU=DoD, OU=PKI, CN=DOD ID CA-59",
+  issuer: "C=US, O=U.S. Government, OU=DoD, OU=PKI, CN=DoD Root CA 3",
   valid_from: "2020-01-01T00:00:00.000Z",
   valid_to: "2030-01-01T00:00:00.000Z",
   x5c: "MIIB",

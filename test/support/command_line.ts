@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Where it runs; default: a folder that nobody else uses. */
   readonly cwd: string;
+  /** A line of bash that runs it as `"$@"`, for redirections and limits; default: it is run without a shell. */
+  readonly shell?: string;
 }
 
 /** Starts the command line as a user would, with an environment of its own. */
@@ -35,7 +37,9 @@ export function startCommand(args: readonly string[], options: RunOptions): Runn
 
 /** As `startCommand`, for another program of the project: `start.ts` is `npm start`. */
 export function startProgram(program: string, args: readonly string[], options: RunOptions): Running {
-  const child = spawn(process.execPath, [join(root, program), ...args], {
+  const command = [process.execPath, join(root, program), ...args] as const;
+  const [file, ...rest] = options.shell === undefined ? command : ["bash", "-c", options.shell, "bash", ...command];
+  const child = spawn(file, rest, {
     cwd: options.cwd,
     // Nobody balances load over a test's gateway, so it need not wait before it leaves.
     env: { PATH: process.env["PATH"], HOME: options.cwd, DRAIN_DELAY_SECONDS: "0", ...options.env },

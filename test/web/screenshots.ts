@@ -85,6 +85,7 @@ export async function takeScreenshots(folder: string): Promise<void> {
       {
         env,
         stdout: () => undefined,
+        stdoutFailed: new AbortController().signal,
         colorStdout: false,
         terminal,
         interrupted: new AbortController().signal,

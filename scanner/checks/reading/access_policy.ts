@@ -9,12 +9,8 @@ export function accessPolicyId(app: JsonObject): string | null | typeof unreadab
   const href = readText(app, "_links.accessPolicy.href");
   if (href.kind === "absent") return null;
   if (href.kind === "unreadable") return unreadablePolicy;
-  const segment =
-    href.value
-      .replace(/[?#].*$/, "")
-      .replace(/\/+$/, "")
-      .split("/")
-      .at(-1) ?? "";
+  const [path = ""] = href.value.split(/[?#]/, 1);
+  const segment = path.split("/").findLast((part) => part !== "") ?? "";
   return /^[\w.~-]+$/.test(segment) ? segment : unreadablePolicy;
 }
 

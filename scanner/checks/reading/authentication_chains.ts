@@ -1,3 +1,4 @@
+import { shorten } from "../../../shared/text.ts";
 import { isJsonObject, type JsonObject } from "../../artifacts.ts";
 import { readList, readText, readWord, shown, type Field } from "./fields.ts";
 
@@ -20,7 +21,9 @@ export type ChainPath = readonly ChainStep[];
 
 // The API allows five chains of three steps; these only bound what a broken answer can cost.
 const maxSteps = 10;
+const maxMethods = 50;
 const maxPaths = 100;
+const maxNameLength = 80;
 
 /** Every path through the chains; a chain that branches gives several. */
 export function readChains(verificationMethod: JsonObject): Field<readonly ChainPath[]> {
@@ -39,6 +42,7 @@ function walk(link: unknown, before: ChainPath, paths: ChainPath[]): string | nu
   if (!isJsonObject(link)) return shown(link);
   const methods = readList(link, "authenticationMethods");
   if (methods.kind !== "value" || methods.value.length === 0) return `a step without methods, ${shown(link)}`;
+  if (methods.value.length > maxMethods) return `a step of more than ${maxMethods} methods`;
   const path = [...before, methods.value.map(readMethod)];
   const next = readList(link, "next");
   if (next.kind === "unreadable") return `the next step ${next.found}`;
@@ -59,8 +63,9 @@ function readMethod(value: unknown): ChainMethod {
   const key = textOf(value, "key");
   const method = textOf(value, "method");
   const known = knownMethods.get(key ?? "") ?? (key === null ? knownMethods.get(method ?? "") : undefined);
+  const name = method !== null && method !== key ? `${key ?? "method"} (${method})` : (key ?? "unnamed");
   return {
-    name: method !== null && method !== key ? `${key ?? "method"} (${method})` : (key ?? "unnamed"),
+    name: shorten(name, maxNameLength),
     factor: known?.factor ?? null,
     isPhishingResistant: phishingResistance(value, known, method),
   };

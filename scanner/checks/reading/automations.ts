@@ -2,14 +2,9 @@ import type { JsonObject } from "../../artifacts.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { explicitActivityOf } from "./activity.ts";
 import { readNumber, readText, readTexts, shown } from "./fields.ts";
-import { textsInOrder } from "./in_order.ts";
+import { firstTexts } from "./in_order.ts";
 
-/** A USER_LIFECYCLE policy (when, and for whom) with one of its rules (what is done). */
-export interface Automation {
-  readonly policy: JsonObject;
-  readonly rule: JsonObject | null;
-}
-
+/** Of a USER_LIFECYCLE policy (when, and for whom) with one of its rules (what is done). */
 export interface JudgedAutomation {
   readonly resource: FindingResource;
   readonly kind: "compliant" | "lacking" | "unreadable";
@@ -24,13 +19,19 @@ interface Piece {
   readonly says: string;
 }
 
-export function judgeAutomation({ policy, rule }: Automation, resource: FindingResource): JudgedAutomation {
-  const pieces = [
-    activityPiece("the automation", policy),
-    inactivityPiece(policy),
-    groupsPiece(policy),
-    ...(rule === null ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)]),
-  ];
+/** Judges the automations of one policy; what the policy says is looked at once, however many rules it has. */
+export function createAutomationJudge(
+  policy: JsonObject,
+): (rule: JsonObject | null, resource: FindingResource) => JudgedAutomation {
+  const ofPolicy = [activityPiece("the automation", policy), inactivityPiece(policy), groupsPiece(policy)];
+  return (rule, resource) => judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource);
+}
+
+function piecesOfRule(rule: JsonObject | null): readonly Piece[] {
+  return rule === null ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
+}
+
+function judgePieces(pieces: readonly Piece[], resource: FindingResource): JudgedAutomation {
   const problems = pieces.filter((piece) => piece.kind !== "fine").map((piece) => piece.says);
   const actual = pieces
     .filter((piece) => piece.kind === "fine")
@@ -75,9 +76,7 @@ function groupsPiece(policy: JsonObject): Piece {
   if (groups.kind === "unreadable") return unclear(`the groups ${groups.found}`);
   if (groups.kind === "absent" || groups.value.length === 0) return lacking("no groups");
   const rest = groups.value.length > 5 ? ` and ${groups.value.length - 5} more` : "";
-  return fine(
-    `for the ${groups.value.length === 1 ? "group" : "groups"} ${textsInOrder(groups.value).slice(0, 5).join(", ")}${rest}`,
-  );
+  return fine(`for the ${groups.value.length === 1 ? "group" : "groups"} ${firstTexts(groups.value)}${rest}`);
 }
 
 const disablingStatuses = new Set(["SUSPENDED", "DEACTIVATED", "DEPROVISIONED"]);

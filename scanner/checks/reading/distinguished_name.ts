@@ -38,9 +38,5 @@ function partsOf(name: string): readonly string[] {
 }
 
 function normalize(part: string): string {
-  return part
-    .trim()
-    .replaceAll(/\s+/g, " ")
-    .replace(/\s*=\s*/, "=")
-    .toLowerCase();
+  return part.trim().replaceAll(/\s+/g, " ").replace(/ ?= ?/, "=").toLowerCase();
 }

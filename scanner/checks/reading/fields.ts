@@ -1,3 +1,4 @@
+import { shorten } from "../../../shared/text.ts";
 import { isJsonObject, type JsonObject } from "../../artifacts.ts";
 
 /**
@@ -45,7 +46,7 @@ export function readObject(object: JsonObject, path: string): Field<JsonObject> 
 /** How a value is shown in a finding: JSON, cut to a length that a sentence can hold. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+  return shorten(text, 80);
 }
 
 function readField(object: JsonObject, path: string): Field<unknown> {

@@ -1,3 +1,5 @@
+import { shorten } from "../../../shared/text.ts";
+
 /**
  * The same items in an order of their own, by a text: what a finding picks or lists must not depend on the order in
  * which the provider happens to answer.
@@ -11,4 +13,10 @@ export function inOrder<Item>(items: readonly Item[], textOf: (item: Item) => st
 
 export function textsInOrder(texts: readonly string[]): readonly string[] {
   return inOrder(texts, (text) => text);
+}
+
+/** The first five of them, as a finding lists them. */
+export function firstTexts(texts: readonly string[]): string {
+  const first = textsInOrder(texts).slice(0, 5);
+  return first.map((text) => shorten(text, 100)).join(", ");
 }

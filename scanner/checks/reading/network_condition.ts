@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../artifacts.ts";
 import { readText, readTexts, shown, type Field } from "./fields.ts";
-import { textsInOrder } from "./in_order.ts";
+import { firstTexts } from "./in_order.ts";
 
 /** Whether a rule's network condition restricts it to zones, and how a finding says what it is. */
 export interface NetworkCondition {
@@ -31,7 +31,7 @@ function otherConnection(connection: string): NetworkCondition {
 
 function described(relation: string, zones: Field<readonly string[]>): readonly string[] {
   if (zones.kind !== "value" || zones.value.length === 0) return [];
-  const shownZones = textsInOrder(zones.value).slice(0, 5).join(", ");
+  const shownZones = firstTexts(zones.value);
   const rest = zones.value.length > 5 ? ` and ${zones.value.length - 5} more` : "";
   return [`${relation} ${zones.value.length === 1 ? "zone" : "zones"} ${shownZones}${rest}`];
 }

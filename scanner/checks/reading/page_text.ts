@@ -1,12 +1,28 @@
-import { decodeHTML } from "entities";
+import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from "parse5";
 import { textsOfScript } from "./javascript_text.ts";
 
+export interface PageTextOptions {
+  /** Also what is hidden until a script shows it: `hidden`, `display: none`, closed dialogs and details, templates. */
+  readonly withHidden?: boolean;
+}
+
+/** Forty times the longest page that anybody has written. */
+const maxLength = 4_194_304;
+/** Of one page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
+const maxElements = 300_000;
+// A script that writes a script that writes one: deeper than anybody writes.
+const maxDepth = 5;
+
 /**
- * The words that a page can show, in its order: without comments, styles, tags and code, with the texts that its scripts
- * hold, folded to lower case, with one space between words and no punctuation.
+ * The words that a browser which runs scripts can show of a page, in its order: without comments, styles, code and what
+ * is hidden, with the texts that its scripts hold, folded to lower case, with one space between words and no punctuation.
+ * Takes time in proportion to the page. Throws `RangeError` for a page that is too long or makes too many elements.
  */
-export function wordsOfPage(html: string): string {
-  return wordsOf(textOfMarkup(html, 0));
+export function wordsOfPage(html: string, options: PageTextOptions = {}): string {
+  if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
+  const page: Page = { withHidden: options.withHidden ?? false, adapter: boundedAdapter(), texts: [] };
+  readNodes(parse(html, { treeAdapter: page.adapter }).childNodes, page, 0);
+  return wordsOf(page.texts.join(""));
 }
 
 /** Letters and digits only: quotation marks, dashes and bullets are set in many ways and mean the same. */
@@ -18,104 +34,97 @@ export function wordsOf(text: string): string {
 // Soft hyphens, joiners and marks of direction: inside a word, and unseen.
 const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 
-/** One pass from left to right, as a browser reads it; whatever is left open reaches to the end. */
-function textOfMarkup(html: string, depth: number): string {
-  const texts: string[] = [];
-  let position = 0;
-  while (position < html.length) {
-    const opening = html.indexOf("<", position);
-    texts.push(decodeHTML(html.slice(position, opening === -1 ? html.length : opening)));
-    if (opening === -1) break;
-    const part = readPart(html, opening, depth);
-    texts.push(part.text);
-    position = part.end;
+interface Page {
+  readonly withHidden: boolean;
+  readonly adapter: typeof defaultTreeAdapter;
+  /** What was read so far. */
+  readonly texts: string[];
+}
+
+type Node = DefaultTreeAdapterTypes.ChildNode;
+type Element = DefaultTreeAdapterTypes.Element;
+
+function boundedAdapter(): typeof defaultTreeAdapter {
+  let left = maxElements;
+  return {
+    ...defaultTreeAdapter,
+    createElement(...element) {
+      left -= 1 + element[2].length;
+      if (left < 0) throw new RangeError(`a page of more than ${maxElements} elements`);
+      return defaultTreeAdapter.createElement(...element);
+    },
+  };
+}
+
+/** With a stack of its own: a page may be nested deeper than calls can be. `scripts` is how many it is inside of. */
+function readNodes(nodes: readonly Node[], page: Page, scripts: number): void {
+  const stack: (Node | string)[] = [];
+  pushReversed(stack, nodes);
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (typeof node === "string") page.texts.push(node);
+    else if (defaultTreeAdapter.isTextNode(node)) page.texts.push(node.value);
+    else if (defaultTreeAdapter.isElementNode(node)) {
+      // Elements that start a new line part words; `<b>U</b>SG` is one word.
+      const gap = inlineElements.has(node.tagName) ? "" : " ";
+      page.texts.push(gap);
+      if (node.tagName === "script") readScript(node, page, scripts);
+      stack.push(gap);
+      pushReversed(stack, shownChildren(node, page));
+    }
   }
-  return texts.join("");
 }
 
-interface Part {
-  /** What it puts into the text around it. */
-  readonly text: string;
-  readonly end: number;
+function pushReversed(stack: (Node | string)[], nodes: readonly Node[]): void {
+  for (let index = nodes.length - 1; index >= 0; index -= 1) stack.push(nodes[index] ?? "");
 }
 
-/** What starts at a `<`: a comment, a tag, or only a letter. */
-function readPart(html: string, start: number, depth: number): Part {
-  if (html.startsWith("<!--", start)) return { text: " ", end: after(html, "-->", start + 4) };
-  const name = /^<[/!?]?([a-z][\w-]*)/i.exec(html.slice(start, start + 40))?.[1]?.toLowerCase();
-  if (name === undefined) return { text: "<", end: start + 1 };
-  const end = endOfTag(html, start);
-  const isOpening = html.charAt(start + 1) !== "/";
-  if (isOpening && rawElements.has(name))
-    return readRaw(html, { name, tag: html.slice(start, end), start: end, depth });
-  // Elements that start a new line part words; `<b>U</b>SG` is one word.
-  return { text: inlineElements.has(name) ? "" : " ", end };
+function shownChildren(element: Element, { withHidden }: Page): readonly Node[] {
+  const { tagName, childNodes } = element;
+  if (unshownElements.has(tagName) || (!withHidden && isHidden(element))) return [];
+  if ("content" in element) return withHidden ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : [];
+  if (tagName !== "details" || withHidden || attributeOf(element, "open") !== undefined) return childNodes;
+  return childNodes.filter((child) => child.nodeName === "summary");
 }
 
-/** Elements whose content is no markup to show. */
-const rawElements = new Set(["script", "style", "noscript", "title"]);
+function isHidden(element: Element): boolean {
+  if (attributeOf(element, "hidden") !== undefined) return true;
+  if (element.tagName === "dialog" && attributeOf(element, "open") === undefined) return true;
+  return (attributeOf(element, "style") ?? "").split(";").some((declaration) => {
+    const [property = "", value = ""] = declaration.toLowerCase().split(":", 2);
+    return hidingStyles.get(property.trim())?.some((word) => value.trim().startsWith(word)) === true;
+  });
+}
 
-const inlineElements = new Set([
-  "a",
-  "abbr",
-  "b",
-  "em",
-  "font",
-  "i",
-  "mark",
-  "small",
-  "span",
-  "strong",
-  "sub",
-  "sup",
-  "u",
-  "wbr",
+const hidingStyles: ReadonlyMap<string, readonly string[]> = new Map([
+  ["display", ["none"]],
+  ["visibility", ["hidden", "collapse"]],
 ]);
 
-interface RawElement {
-  readonly name: string;
-  readonly tag: string;
-  /** Where its content starts. */
-  readonly start: number;
-  /** How many scripts it is inside of. */
-  readonly depth: number;
-}
-
-// A script that writes a script that writes one: deeper than anybody writes.
-const maxDepth = 5;
-
-function readRaw(html: string, element: RawElement): Part {
-  const closing = new RegExp(`</${element.name}`, "gi");
-  closing.lastIndex = element.start;
-  const close = closing.exec(html)?.index ?? html.length;
-  const content = html.slice(element.start, close);
-  const end = close === html.length ? close : after(html, ">", close);
-  if (element.name !== "script" || element.depth >= maxDepth) return { text: " ", end };
-  const type = /\btype\s*=\s*["']?([^\s"'>]*)/i.exec(element.tag)?.[1]?.toLowerCase() ?? "";
+function readScript(script: Element, page: Page, scripts: number): void {
+  // Of a script that is loaded from elsewhere, what stands between its tags does not run.
+  if (scripts >= maxDepth || attributeOf(script, "src") !== undefined) return;
+  const source = script.childNodes.map((child) => ("value" in child ? child.value : "")).join("");
+  const type = attributeOf(script, "type")?.trim().toLowerCase() ?? "";
   // A template is markup that a script shows; what a script writes is markup too.
-  const texts = /^text\/(html|template|x-)/.test(type) ? [content] : textsOfScript(content);
-  return { text: ` ${texts.map((text) => textOfMarkup(text, element.depth + 1)).join(" ")} `, end };
-}
-
-/** A `>` in a quoted value does not end the tag. */
-function endOfTag(html: string, start: number): number {
-  let quote = "";
-  let before = "";
-  for (let position = start + 1; position < html.length; position += 1) {
-    const letter = html.charAt(position);
-    if (quote !== "") {
-      if (letter === quote) quote = "";
-    } else if (letter === ">") {
-      return position + 1;
-    } else if ((letter === '"' || letter === "'") && before === "=") {
-      quote = letter;
-    }
-    if (!/\s/.test(letter)) before = letter;
+  const texts = /^text\/(html|template|x-)/.test(type) ? [source] : textsOfScript(source);
+  for (const text of texts) {
+    page.texts.push(" ");
+    if (!/[<&]/.test(text)) page.texts.push(text);
+    else readNodes(parseFragment(text, { treeAdapter: page.adapter }).childNodes, page, scripts + 1);
   }
-  return html.length;
 }
 
-function after(html: string, text: string, from: number): number {
-  const found = html.indexOf(text, from);
-  return found === -1 ? html.length : found + text.length;
+function attributeOf(element: Element, name: string): string | undefined {
+  return element.attrs.find((attribute) => attribute.name === name)?.value;
 }
+
+/** What no browser that runs scripts shows: `script` itself, and what stands in for something that it cannot do. */
+const unshownElements = new Set(
+  "script style title noscript iframe noembed noframes audio canvas video datalist rp".split(" "),
+);
+
+const inlineElements = new Set(
+  "a abbr b bdi bdo big cite code data del dfn em font i ins kbd mark nobr q s samp small span strike strong sub sup time tt u var wbr".split(
+    " ",
+  ),
+);

@@ -18,7 +18,7 @@ export function firstRule(rules: JsonList): DecidingRule {
   const candidates = rules.filter((rule) => activityOf(rule) !== "inactive");
   const unread = candidates.find((rule) => readNumber(rule, "priority").kind === "unreadable");
   if (unread !== undefined) return { kind: "unreadable", found: `the priority ${shown(unread["priority"])}` };
-  const lowest = Math.min(...candidates.map(priorityOf));
+  const lowest = candidates.map(priorityOf).reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
   const first = candidates.filter((rule) => priorityOf(rule) === lowest);
   // Of two without a priority the built-in one comes last: that is what it is there for.
   const custom = first.filter((rule) => isBuiltIn(rule) !== true);
@@ -27,13 +27,13 @@ export function firstRule(rules: JsonList): DecidingRule {
 
 /** Null where `system` is neither true nor false and the name does not say it. */
 export function isBuiltIn(rule: JsonObject): boolean | null {
-  if (builtInNames.has(String(rule["name"]))) return true;
+  if (builtInNames.has(rule["name"])) return true;
   const system = readBoolean(rule, "system");
   if (system.kind === "absent") return false;
   return system.kind === "value" ? system.value : null;
 }
 
-const builtInNames = new Set(["Default Rule", "Catch-all Rule"]);
+const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
 
 /** Missing priorities come last. */
 function priorityOf(rule: JsonObject): number {

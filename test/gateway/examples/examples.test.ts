@@ -115,7 +115,7 @@ describe("job checkpoints", () => {
     const response = await app.get(`/${running}/event-stream`, ada);
     await jobEvents.publishJobProgress(app.broker, channel, { job_id: running, checkpoint: "a", done: 1, total: 1 });
     await jobEvents.publishJobEnd(app.broker, channel, { job_id: running, status: "succeeded" });
-    expect(await response.text()).toMatch(/event: job\.progress\n.*\n\nevent: job\.end\n.*\n\n: close ended\n\n$/);
+    expect(await response.text()).toMatch(/event: job\.progress\n.*\n\nevent: job\.end\n.*\n\n: close ended\n $/);
     expect((await app.get(`/${over}/event-stream`, ada)).status).toBe(204);
     expect((await app.get(`/${foreign}/event-stream`, ada)).status).toBe(404);
   });
@@ -206,9 +206,7 @@ describe("resource sync", () => {
     const otherChannel = workspaces.workspaceChannel(otherTenantId, foreign);
     await workspaceEvents.publishDocumentDeleted(app.broker, otherChannel, { document_id: running, version: 1 });
     for (const response of [first, second]) {
-      expect(await readUntil(response, "\n\nevent")).toContain(
-        `event: document.updated\ndata: ${JSON.stringify(change)}`,
-      );
+      expect(await readUntil(response, "}\n\n")).toContain(`event: document.updated\ndata: ${JSON.stringify(change)}`);
     }
     expect(await readUntil(other, "document")).not.toContain("document.updated");
   });

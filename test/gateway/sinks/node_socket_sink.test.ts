@@ -162,6 +162,25 @@ test.each([
   },
 );
 
+test("Node socket sink: what a client that reads nothing did not take is not kept by the kernel either", async () => {
+  const { opened, listener } = createStreamApp();
+  const port = await startHttp1(listener);
+  const client = await sendRaw({ port, path: "/stream" });
+  cleanups.push(() => client.socket.destroy());
+  await client.untilBody(": first");
+  client.socket.pause();
+  const chunk = encodeChunk(`data: ${"x".repeat(65_000)}\n\n`);
+  for (let n = 0; n < 300 && (opened[0]?.sink.write(chunk) ?? 0) < 1_000_000; n += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  opened[0]?.sink.destroy();
+  // After a mere close the kernel goes on sending what it holds, and the client reads to a proper end.
+  const reset = once(client.socket, "error");
+  client.socket.resume();
+  const [error] = (await reset) as [NodeJS.ErrnoException];
+  expect(error.code).toBe("ECONNRESET");
+});
+
 test("Node socket sink: an app that is not wrapped still streams", async () => {
   const { app, opened } = createStreamApp();
   const port = await startHttp1(getRequestListener((request, env) => app.fetch(request, env)));

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { encodeChunk } from "../../../gateway/chunk.ts";
 import { createReadableStreamSinks } from "../../../gateway/sinks/readable_stream_sink.ts";
 import type { StreamRequest } from "../../../gateway/streams.ts";
@@ -104,4 +104,23 @@ test("ReadableStream sink is gone at its end when nothing waits, later when some
   expect(await new Response(body).text()).toBe(": first\n\n: close ended\n\n");
   behind.sink.destroy();
   expect(behind.goneCount()).toBe(1);
+});
+
+test("ReadableStream sink on Deno is gone only when the response is over, because the connection may stay", async () => {
+  const response = Promise.withResolvers<void>();
+  const platform = { completed: response.promise };
+  let goneCount = 0;
+  const owner = { gone: () => void (goneCount += 1) };
+  const createSink = createReadableStreamSinks();
+  const sink = createSink({ ...createRequest(new AbortController().signal), platform }, owner);
+  sink.open(encodeChunk(": first\n\n"));
+  sink.destroy();
+  expect(goneCount).toBe(0);
+  // Nothing waits for the client any more all the same.
+  expect(sink.bufferedBytes()).toBe(0);
+  response.resolve();
+  await vi.waitFor(() => expect(goneCount).toBe(1));
+
+  createSink({ ...createRequest(new AbortController().signal), platform }, owner).destroy();
+  expect(goneCount).toBe(2);
 });

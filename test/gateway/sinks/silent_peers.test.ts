@@ -18,6 +18,8 @@ async function accept(host: string): Promise<Socket> {
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const client = connect(port, host === "::" ? "127.0.0.1" : host);
+  // Here the reset of a silent peer arrives.
+  client.on("error", () => {});
   const [socket] = (await once(server, "connection")) as [Socket];
   cleanups.push(() => {
     client.destroy();

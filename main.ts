@@ -1,0 +1,103 @@
+import { Command, CommanderError } from "commander";
+import packageJson from "./package.json" with { type: "json" };
+import { ConfigError as GatewayConfigError } from "./gateway/config.ts";
+import { addGatewayCommands, type GatewayIo } from "./gateway/commands.ts";
+import { Interruption } from "./gateway/draining.ts";
+import type { CommandIo } from "./scanner/command_io.ts";
+import { createProcessIo, openStandardStreams } from "./process_io.ts";
+import { ConfigError as ScannerConfigError } from "./scanner/config.ts";
+import { DecisionFileError } from "./scanner/decision_file.ts";
+import { exitCodes, isVerdict } from "./scanner/exit_code.ts";
+import { codeOf, explainWriteError } from "./scanner/files.ts";
+import { addScannerCommands } from "./scanner/main.ts";
+import { printable } from "./scanner/terminal.ts";
+import { UsageError } from "./scanner/usage_error.ts";
+import { AppError } from "./shared/app_error.ts";
+
+/** The command line: it joins the two halves, which never import each other. */
+const interruption = new Interruption();
+const streams = openStandardStreams();
+/** What is done after an error that nobody expected: a scan's followers hear its end, a gateway's clients are sent away. */
+const lastWorkMs = 10_000;
+let exitCode: number = exitCodes.ok;
+let hasBug = false;
+
+const run = async (command: (io: CommandIo & GatewayIo) => Promise<number>): Promise<void> => {
+  const { color: mayColor } = program.opts<{ readonly color: boolean }>();
+  const { interrupted, hurried } = interruption;
+  exitCode = await command({ ...createProcessIo(streams, { env: process.env, interrupted, mayColor }), hurried });
+};
+
+const program = new Command("scanstream")
+  .description("Compliance scans of an identity provider, streamed live")
+  .version(packageJson.version)
+  .option("--no-color", "no colours (also NO_COLOR; FORCE_COLOR for colours without a terminal)")
+  .showSuggestionAfterError()
+  .configureHelp({ showGlobalOptions: true })
+  .configureOutput({ writeOut: streams.write })
+  .exitOverride();
+addScannerCommands(program, run);
+addGatewayCommands(program, run);
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    // A second Ctrl-C, or a third SIGTERM: no report, no drain.
+    if (!interruption.receive(signal)) process.exit(exitCodes.interrupted);
+  });
+}
+// What escapes every promise and listener: Node's own exit code for it is 1, which here says that there are findings.
+process.on("uncaughtException", (error) => {
+  explainBug(error);
+  if (hasBug || interruption.interrupted.aborted) process.exit(exitCodes.bug);
+  hasBug = true;
+  interruption.abort(error);
+  setTimeout(() => process.exit(exitCodes.bug), lastWorkMs).unref();
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  exitCode = explain(error);
+}
+// Everything was closed by its owner; a keep-alive socket of a library must not hold the pipeline.
+await streams.flushed();
+process.exit(hasBug ? exitCodes.bug : withStdoutFailure(exitCode));
+
+/** What was asked for and did not get to stdout is a failure; that a reader had enough (`| head`) is none to speak of. */
+function withStdoutFailure(code: number): number {
+  const { aborted: hasFailed, reason } = streams.stdoutFailed;
+  if (!hasFailed) return code;
+  if (codeOf(reason) === "EPIPE") return isVerdict(code) ? exitCodes.closedPipe : code;
+  process.stderr.write(`${explainWriteError("standard output", reason)}\n`);
+  return isVerdict(code) ? exitCodes.usage : code;
+}
+
+/** Says what went wrong, for the person at the terminal, and gives the exit code. */
+function explain(error: unknown): number {
+  // Commander has already written its own message.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
+  if (isUsage(error)) {
+    process.stderr.write(`${error.message}\n`);
+    return exitCodes.usage;
+  }
+  if (interruption.interrupted.aborted) return exitCodes.interrupted;
+  return explainBug(error);
+}
+
+function explainBug(error: unknown): number {
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(
+    `This is a bug of scanstream ${packageJson.version}; please report it as an issue of its repository, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,
+  );
+  return exitCodes.bug;
+}
+
+function isUsage(error: unknown): error is Error {
+  return (
+    error instanceof UsageError ||
+    error instanceof DecisionFileError ||
+    error instanceof ScannerConfigError ||
+    error instanceof GatewayConfigError ||
+    error instanceof AppError
+  );
+}

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+import { isLine, shorten, toLine } from "../../shared/text.ts";
+
+export interface ProviderTextOptions {
+  /** The field whose text is a page: long, of several lines, and code in which line breaks have a meaning. */
+  readonly pageField: "pageContent" | "content";
+  /** How many lists and objects may stand inside one another; default: as many as there are. */
+  readonly maxDepth?: number;
+}
+
+/** Longer than any name, description or link of the provider. */
+const maxLineLength = 2000;
+/** A certificate in base64, an access token. */
+const maxLongLength = 65_536;
+const longFields = new Set(["access_token", "x5c"]);
+/** Of an id that had to be changed, as much as is still shown. */
+const maxShownIdLength = 100;
+const nameFields = new Set(["issuer", "subject"]);
+const idFields = new Set(["id", "kid", "href", "include", "exclude"]);
+
+/**
+ * The one door for text of the provider, and of files that hold such text: changes a value that JSON.parse gave in place,
+ * so that every key and string in it is well-formed UTF-16 without NUL. All but pages are one line of bounded length
+ * without control characters; what stood there is a blank for white space, and U+FFFD for everything else, so that no two
+ * words appear where there was one.
+ *
+ * Ids are compared, and sent back in paths. One that had to be changed ends in the hash of what it was: two that differ
+ * still differ, equal ones are still equal, and the blank in it makes it none that a path can be made of (`pathSegment`).
+ *
+ * Passing twice changes nothing more. Throws `RangeError` for what is nested deeper than `maxDepth`.
+ */
+export function cleanProviderText(value: unknown, options: ProviderTextOptions): unknown {
+  return clean(value, "", { pageField: options.pageField, levels: options.maxDepth ?? Infinity });
+}
+
+/** A name of X.500, which certificates are printed with in a line for each part: commas part it as well. */
+export function cleanDistinguishedName(name: string): string {
+  return isLine(name, maxLineLength) ? name : toCleanLine(name.replaceAll(/\r?\n/g, ", "), maxLineLength);
+}
+
+interface Place {
+  readonly pageField: string;
+  readonly levels: number;
+}
+
+/** The entries of a list are treated as the field that holds the list. */
+function clean(value: unknown, field: string, place: Place): unknown {
+  if (typeof value === "string") return cleanText(value, field, place);
+  if (typeof value !== "object" || value === null) return value;
+  if (place.levels === 0) throw new RangeError("it is nested too deep");
+  const inside: Place = { pageField: place.pageField, levels: place.levels - 1 };
+  return Array.isArray(value) ? cleanList(value, field, inside) : cleanObject(value as MutableObject, inside);
+}
+
+function cleanList(list: unknown[], field: string, inside: Place): unknown[] {
+  for (let index = 0; index < list.length; index += 1) list[index] = clean(list[index], field, inside);
+  return list;
+}
+
+type MutableObject = Record<string, unknown>;
+
+function cleanObject(object: MutableObject, inside: Place): MutableObject {
+  let areKeysClean = true;
+  for (const key of Object.keys(object)) {
+    const before = object[key];
+    const after = clean(before, key, inside);
+    // An own key "__proto__" is a key like any other here: JSON.parse made it one.
+    if (after !== before) object[key] = after;
+    areKeysClean &&= isLine(key, maxLineLength);
+  }
+  if (areKeysClean) return object;
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [cleanId(key), value]));
+}
+
+function cleanText(text: string, field: string, { pageField }: Place): string {
+  if (field === pageField) return text.toWellFormed().replaceAll("\0", "\uFFFD");
+  const maxLength = longFields.has(field) ? maxLongLength : maxLineLength;
+  if (isLine(text, maxLength)) return text;
+  if (isId(field)) return cleanId(text);
+  return nameFields.has(field) ? cleanDistinguishedName(text) : toCleanLine(text, maxLength);
+}
+
+function isId(field: string): boolean {
+  return idFields.has(field) || field.endsWith("Id");
+}
+
+function cleanId(text: string): string {
+  if (isLine(text, maxLineLength)) return text;
+  // As UTF-16, in which lone surrogates differ.
+  const hash = createHash("sha256").update(text, "utf16le").digest("hex").slice(0, 32);
+  return `${toCleanLine(text, maxShownIdLength)} (sha256 ${hash})`;
+}
+
+function toCleanLine(text: string, maxLength: number): string {
+  return toLine(shorten(text, maxLength).toWellFormed().replace(invisible, "\uFFFD"), maxLength);
+}
+
+/** What `toLine` makes blanks of, except white space. */
+const invisible = /(?:(?!\s)[\p{Cc}\u202a-\u202e\u2066-\u2069])+/gu;

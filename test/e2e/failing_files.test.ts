@@ -1,0 +1,184 @@
+import { execFile } from "node:child_process";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Report } from "../../shared/report.ts";
+import {
+  startCommandGateway,
+  startCommandOrg,
+  type CommandGateway,
+  type CommandOrg,
+} from "../support/command_gateway.ts";
+import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+
+/** What a scan does when a file cannot be written (a full disk, a directory in its place), or when it fails itself. */
+
+let gateway: CommandGateway;
+let org: CommandOrg;
+let cwd: string;
+let idpEnv: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  gateway = await startCommandGateway();
+  cwd = gateway.folder;
+  org = await startCommandOrg(cwd);
+  idpEnv = org.env;
+});
+
+afterAll(async () => {
+  await org[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
+});
+
+/** The command line as part of a line of bash: `"$@" > /dev/full`. */
+function shell(line: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  return runCommand(args, { cwd, env, shell: line });
+}
+
+const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
+
+function expectNoBug({ stderr }: Outcome): void {
+  expect(stderr).not.toContain("This is a bug");
+  expect(stderr).not.toMatch(/\n\s+at /);
+}
+
+describe("artifacts on a full disk", () => {
+  test("exit with 2 and one line, and the report, the stored scan and its end are there all the same", async () => {
+    await using slow = await startCommandOrg(cwd, 50);
+    const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
+      cwd,
+      env: { ...gateway.env, ...slow.env },
+    });
+    const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
+    const heard = gateway.follow(id);
+    const outcome = await running.finished;
+    expectNoBug(outcome);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr.match(/^.*ENOSPC.*$/gm)).toEqual([
+      'Cannot write --save-artifacts "/dev/full": no space left on device (ENOSPC): expected a disk with room for it',
+    ]);
+    const report = JSON.parse(outcome.stdout) as Report;
+    expect(report.checks).toHaveLength(29);
+    expect((await heard).at(-1)).toBe("scan.end");
+    expect(await gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", ...report.summary });
+  });
+
+  test("of collect exit with 2 and the reason", async () => {
+    const outcome = await runCommand(["collect", ...oneCheck, "--save-artifacts", "/dev/full"], {
+      cwd,
+      env: idpEnv,
+    });
+    expectNoBug(outcome);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toContain("(ENOSPC)");
+    expect(outcome.stderr).not.toContain("Artifacts of");
+  });
+
+  test("of an interrupted scan: 130 stays, and the reason is said", async () => {
+    await using slow = await startCommandOrg(cwd, 150);
+    const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
+      cwd,
+      env: slow.env,
+    });
+    await running.until("stderr", /\[ 3\/29\]/);
+    const { code, stdout, stderr } = await running.stop("SIGINT");
+    expect(code).toBe(130);
+    expect(stderr).toContain("(ENOSPC)");
+    expect((JSON.parse(stdout) as Report).scan.status).toBe("cancelled");
+  });
+});
+
+describe("places that cannot be written are refused before the first request", () => {
+  test.each([
+    ["a directory in the place of the artifacts", ["--save-artifacts", "taken"], /--save-artifacts "taken": .*EISDIR/],
+    ["a file in the place of a folder", ["--save-artifacts", "file/a.json"], /"file\/a\.json": .*ENOTDIR/],
+    ["a folder that is not there", ["--save-artifacts", "none/a.json"], /"none\/a\.json": .*ENOENT/],
+    ["a name that is too long", ["--save-artifacts", "a".repeat(300)], /ENAMETOOLONG/],
+    ["a file in the place of --output", ["--output", "file"], /--output "file": .*EEXIST/],
+    ["a directory in the place of a report", ["--output", "."], /--output "scan\.txt": .*EISDIR/],
+  ])("%s", async (_, args, message) => {
+    await mkdir(join(cwd, "taken"), { recursive: true });
+    await mkdir(join(cwd, "scan.txt"), { recursive: true });
+    await writeFile(join(cwd, "file"), "");
+    const outcome = await runCommand(["scan", ...oneCheck, ...args], { cwd, env: idpEnv });
+    expectNoBug(outcome);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(message);
+    expect(outcome.stderr).toMatch(/: expected /);
+    expect(outcome.stderr).not.toContain("Scanning");
+    expect(outcome.stdout).toBe("");
+  });
+});
+
+describe("reports in a folder", () => {
+  test("on a disk that becomes full: what fits is written, nothing is there by half, exit 2", async () => {
+    const output = join(cwd, "full");
+    await mkdir(output);
+    await writeFile(join(output, "scan.ckl"), "the checklist of yesterday");
+    const args = ["scan", "--format", "ckl,markdown,junit,csv", "--output", "full", "--quiet", ...oneCheck];
+    const outcome = await shell('ulimit -f 24; exec "$@"', args, idpEnv);
+    expectNoBug(outcome);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(
+      /^Cannot write --output "full\/scan\.ckl": file too large \(EFBIG\): expected .*\n$/,
+    );
+    expect(await readFile(join(output, "scan.ckl"), "utf8")).toBe("the checklist of yesterday");
+    expect((await readdir(output)).toSorted()).toEqual(["scan.ckl", "scan.csv", "scan.junit.xml", "scan.md"]);
+    expect(await readFile(join(output, "scan.junit.xml"), "utf8")).toMatch(/<\/testsuites>\s*$/);
+  });
+
+  test("a link to a full device in the place of one: the others are written", async () => {
+    const output = join(cwd, "linked");
+    await mkdir(output);
+    await symlink("/dev/full", join(output, "scan.json"));
+    const args = ["scan", "--format", "json,csv", "--output", "linked", "--fail-on", "never", ...oneCheck];
+    const outcome = await runCommand(args, { cwd, env: idpEnv });
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(/^Cannot write --output "linked\/scan\.json": .*\(ENOSPC\)/m);
+    expect(outcome.stderr).toContain("Wrote linked/scan.csv");
+    expect(outcome.stderr).not.toContain("Wrote linked/scan.json");
+  });
+});
+
+describe("a named pipe", () => {
+  test("that nobody reads is not waited for", async () => {
+    await promisify(execFile)("mkfifo", [join(cwd, "unread")]);
+    const args = ["collect", ...oneCheck, "--save-artifacts", "unread"];
+    const outcome = await runCommand(args, { cwd, env: idpEnv });
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(/^Cannot write --save-artifacts "unread": .*\(ENXIO\): expected .*reads/m);
+  });
+
+  test("with a reader carries everything", async () => {
+    await promisify(execFile)("mkfifo", [join(cwd, "read")]);
+    const args = ["collect", "--save-artifacts", "read"];
+    const { code, stdout } = await shell('"$@" & cat read; wait $!', args, idpEnv);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ checks: expect.arrayContaining(oneCheck.slice(1)) });
+  });
+});
+
+describe("an internal error", () => {
+  test("of a scan exits with 4, and its followers hear the end", async () => {
+    await using slow = await startCommandOrg(cwd, 150);
+    const bug = "process.on('SIGUSR2',()=>{throw(new(Error)('boom'))})";
+    const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {
+      cwd,
+      env: {
+        ...gateway.env,
+        ...slow.env,
+        NODE_OPTIONS: `--import=data:text/javascript,${bug}`,
+      },
+    });
+    const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
+    const heard = gateway.follow(id);
+    await running.until("stderr", /\[ 3\/29\]/);
+    const { code, stderr } = await running.stop("SIGUSR2");
+    expect(code, stderr).toBe(4);
+    expect(stderr).toMatch(/This is a bug of scanstream .*report it.*issue/);
+    expect(stderr).toContain("boom");
+    expect((await heard).at(-1)).toBe("scan.end");
+    expect(["cancelled", "failed"]).toContain((await gateway.get(`/api/v1/scans/${id}`))["status"]);
+  });
+});

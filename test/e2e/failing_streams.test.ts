@@ -1,0 +1,129 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Report } from "../../shared/report.ts";
+import {
+  startCommandGateway,
+  startCommandOrg,
+  type CommandGateway,
+  type CommandOrg,
+} from "../support/command_gateway.ts";
+import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+
+/** What a command does when standard output or standard error cannot be written: a full disk, a closed pipe. */
+
+let gateway: CommandGateway;
+let org: CommandOrg;
+let cwd: string;
+let idpEnv: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  gateway = await startCommandGateway();
+  cwd = gateway.folder;
+  org = await startCommandOrg(cwd);
+  idpEnv = org.env;
+});
+
+afterAll(async () => {
+  await org[Symbol.asyncDispose]();
+  await gateway[Symbol.asyncDispose]();
+});
+
+/** The command line as part of a line of bash: `"$@" > /dev/full`. */
+function shell(line: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  return runCommand(args, { cwd, env, shell: line });
+}
+
+const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
+
+function expectNoBug({ stderr }: Outcome): void {
+  expect(stderr).not.toContain("This is a bug");
+  expect(stderr).not.toMatch(/\n\s+at /);
+}
+
+describe("standard output", () => {
+  test.each(["json", "csv", "table"])("on a full disk loses a %s report: exit 2 and one line", async (format) => {
+    const args = ["scan", "--format", format, "--fail-on", "never", "--quiet", ...oneCheck];
+    const outcome = await shell('"$@" > /dev/full', args, idpEnv);
+    expect(outcome).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "Cannot write standard output: no space left on device (ENOSPC): expected a disk with room for it\n",
+    });
+  });
+
+  test("on a disk that becomes full in the middle of a report: exit 2 and the reason", async () => {
+    const outcome = await shell('ulimit -f 1; "$@" > cut.json', ["checks", "--format", "json"]);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(/^Cannot write standard output: .*\(EFBIG\).*\n$/);
+  });
+
+  test("an artifacts file that is standard output gets there", async () => {
+    const args = ["collect", "--save-artifacts", "/dev/stdout", "--quiet", ...oneCheck];
+    const { code, stdout } = await shell('"$@" | cat', args, idpEnv);
+    expect([code, JSON.parse(stdout)]).toMatchObject([0, { checks: [oneCheck[1]] }]);
+  });
+
+  test("that its reader closes ends quietly with 141, as SIGPIPE does, and the stored scan is whole", async () => {
+    const args = ["scan", "--format", "json", ...oneCheck];
+    const outcome = await shell('"$@" | true; exit "${PIPESTATUS[0]}"', args, { ...gateway.env, ...idpEnv });
+    expectNoBug(outcome);
+    expect(outcome.code).toBe(141);
+    expect(outcome.stderr).not.toContain("Cannot write");
+    const [, id = ""] = /Streaming as scan ([0-9a-f-]{36})/.exec(outcome.stderr) ?? [];
+    expect(await gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", checks_done: 1 });
+  });
+
+  test.each([
+    ["checks", ["checks"]],
+    ["explain", ["explain", "V-273186"]],
+    ["doctor", ["doctor"]],
+    ["doctor as JSON", ["doctor", "--format", "json"]],
+    ["admin", ["admin", "tenant", "list"]],
+    ["help", ["--help"]],
+    ["version", ["--version"]],
+  ])("of %s on a full disk: exit 2 and one line", async (_, args) => {
+    const outcome = await shell('"$@" > /dev/full', args, idpEnv);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(/^Cannot write standard output: .*\(ENOSPC\).*\n$/);
+  });
+
+  test("of evaluate on a full disk: exit 2", async () => {
+    await runCommand(["collect", ...oneCheck, "--save-artifacts", "kept.json"], { cwd, env: idpEnv });
+    const outcome = await shell('"$@" > /dev/full', ["evaluate", "--from-artifacts", "kept.json"]);
+    expect(outcome.code).toBe(2);
+    expect(outcome.stderr).toMatch(/^Cannot write standard output: .*\(ENOSPC\).*\n$/);
+  });
+
+  test.each([
+    ["on a full disk", '"$@" > /dev/full', 2],
+    ["that its reader closes", '"$@" | true; exit "${PIPESTATUS[0]}"', 141],
+  ])("of watch %s: it stops following", async (_, line, code) => {
+    const scan = await gateway.registerScan();
+    const watching = startCommand(["watch", scan.id], { cwd, env: gateway.env, shell: line });
+    await watching.until("stderr", /Following/);
+    await gateway.publish(scan, { type: "scan.progress", data: { check: "a" } });
+    expect((await watching.finished).code).toBe(code);
+  });
+
+  test("of serve on a full disk: the gateway stays up", async () => {
+    const folder = join(cwd, "served");
+    await mkdir(folder);
+    const served = startCommand(["serve"], { cwd: folder, env: { PORT: "0" }, shell: 'exec "$@" > /dev/full' });
+    const [, url = ""] = await served.until("stderr", /"url":"(http:[^"]+)"/);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await served.stop()).code).toBe(2);
+  });
+});
+
+describe("standard error", () => {
+  test.each([
+    ["is on a full disk", '"$@" 2> /dev/full'],
+    ["is closed", '"$@" 2>&-'],
+    ["has no reader", '{ "$@" 2>&1 >&3 3>&- | true; exit "${PIPESTATUS[0]}"; } 3>&1'],
+  ])("that %s ends no scan", async (_, line) => {
+    const { code, stdout } = await shell(line, ["scan", "--format", "json"], idpEnv);
+    expect((JSON.parse(stdout) as Report).checks).toHaveLength(29);
+    expect(code).toBe(1);
+  });
+});
