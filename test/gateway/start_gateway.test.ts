@@ -1,6 +1,7 @@
+import { once } from "node:events";
 import { createServer } from "node:http";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -51,6 +52,22 @@ describe("leaving", () => {
     expect(await problemOf(refused)).toMatchObject({ status: 503 });
     expect((await gateway.request("/healthz")).status).toBe(200);
     await drained;
+    await gateway.stop();
+  });
+
+  test("a client that sends half a request is cut off 1.5 s after the last stream was told to leave", async () => {
+    const gateway = await startTestGateway({}, { database: shared.database });
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    const closed = once(socket, "close");
+    socket.on("error", () => {});
+    const head = `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${gateway.acme.apiKey}\r\n`;
+    socket.write(`${head}content-length: 9\r\n\r\n{`);
+    await gateway.request("/healthz");
+    const startedMs = Date.now();
+    await gateway.gateway.stop({ drainMs: 0 });
+    await closed;
+    expect(Date.now() - startedMs).toBeGreaterThan(1000);
+    expect(Date.now() - startedMs).toBeLessThan(3000);
     await gateway.stop();
   });
 

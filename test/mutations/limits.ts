@@ -80,6 +80,15 @@ export const limits: readonly Mutation[] = [
     test: "a body without a length",
   },
   {
+    mistake: "the issuer's keys are read to their end before they are measured",
+    holds: [oversized],
+    file: "gateway/jwt.ts",
+    find: "await readBounded(response.body, maxKeySetBytes)",
+    replace: "await response.arrayBuffer()",
+    testFile: "test/gateway/jwt.test.ts",
+    test: "are read no further than their bound",
+  },
+  {
     mistake: "payloads are encoded before anybody looks how deep they are",
     holds: [oversized],
     file: "shared/event.ts",
