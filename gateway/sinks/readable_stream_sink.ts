@@ -24,6 +24,7 @@ class ReadableStreamSink implements Sink {
   readonly #signal: AbortSignal;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #platform: unknown;
+  #isCompleting = false;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
 
   constructor(stream: StreamRequest, owner: SinkOwner, headers: Readonly<Record<string, string>>) {
@@ -83,27 +84,34 @@ class ReadableStreamSink implements Sink {
   }
 
   end(last: Chunk): void {
-    const controller = this.#controller;
-    if (controller === null) return;
     this.write(last);
-    if (this.#controller === null) return;
-    controller.close();
     this.settle();
   }
 
   settle(): void {
-    if (this.bufferedBytes() === 0) this.#finish();
+    if (this.#controller === null || this.bufferedBytes() > 0) return;
+    // Not before: workerd keeps what waits in a stream that was closed, and no error takes it away again.
+    this.#controller.close();
+    this.#release();
   }
 
   destroy(): void {
-    const controller = this.#controller;
-    // Drops what waits. Without effect on a stream that was read to its end.
-    controller?.error(new Error("The stream was closed"));
-    if (controller === null || !isServedByDeno(this.#platform)) return this.#finish();
-    // Deno keeps the connection of a client that reads nothing, whatever becomes of the body. Until it is gone the stream is
-    // not, so that the bounds on streams hold such connections, too.
-    const finish = () => this.#finish();
-    this.#platform.completed.then(finish, finish);
+    // Drops what waits.
+    this.#controller?.error(new Error("The stream was closed"));
+    this.#release();
+  }
+
+  /** The body is over. */
+  #release(): void {
+    if (this.#controller !== null && isServedByDeno(this.#platform)) {
+      // Deno keeps the connection of a client that reads nothing, whatever becomes of the body. Until it is gone the stream
+      // is not, so that the bounds on streams hold such connections, too.
+      this.#isCompleting = true;
+      const finish = () => this.#finish();
+      this.#platform.completed.then(finish, finish);
+    }
+    this.#controller = null;
+    if (!this.#isCompleting) this.#finish();
   }
 
   #finish(): void {

@@ -256,12 +256,11 @@ export async function eventually(
   isSo: () => Promise<boolean> | boolean,
   what: string,
   withinMs = 15_000,
-  everyMs = 50,
 ): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await isSo())) {
     if (Date.now() > deadlineMs) assert.fail(`Waited ${withinMs} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
 

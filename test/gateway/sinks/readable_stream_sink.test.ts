@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { encodeChunk } from "../../../gateway/chunk.ts";
 import { createReadableStreamSinks } from "../../../gateway/sinks/readable_stream_sink.ts";
+import type { Sink } from "../../../gateway/sinks/sink.ts";
 import type { StreamRequest } from "../../../gateway/streams.ts";
 import { describeSink } from "./sink_suite.ts";
 
@@ -106,21 +107,30 @@ test("ReadableStream sink is gone at its end when nothing waits, later when some
   expect(behind.goneCount()).toBe(1);
 });
 
-test("ReadableStream sink on Deno is gone only when the response is over, because the connection may stay", async () => {
+test.each([
+  ["ended", (sink: Sink) => sink.end(encodeChunk(": close ended\n"))],
+  ["destroyed", (sink: Sink) => sink.destroy()],
+])("ReadableStream sink on Deno that was %s is gone only when its response is over", async (_how, close) => {
   const response = Promise.withResolvers<void>();
-  const platform = { completed: response.promise };
+  const request = { ...createRequest(new AbortController().signal), platform: { completed: response.promise } };
   let goneCount = 0;
   const owner = { gone: () => void (goneCount += 1) };
-  const createSink = createReadableStreamSinks();
-  const sink = createSink({ ...createRequest(new AbortController().signal), platform }, owner);
-  sink.open(encodeChunk(": first\n\n"));
+  const sink = createReadableStreamSinks()(request, owner);
+  const reader = sink.open(encodeChunk(": first\n")).body?.getReader();
+  await reader?.read();
+  const last = reader?.read().catch(() => null);
+  close(sink);
+  await last;
+  // As `OpenStream` does while the connection is still there.
+  sink.settle();
+  sink.destroy();
   sink.destroy();
   expect(goneCount).toBe(0);
-  // Nothing waits for the client any more all the same.
   expect(sink.bufferedBytes()).toBe(0);
   response.resolve();
   await vi.waitFor(() => expect(goneCount).toBe(1));
 
-  createSink({ ...createRequest(new AbortController().signal), platform }, owner).destroy();
+  // One that was never opened has no response to wait for.
+  createReadableStreamSinks()(request, owner).destroy();
   expect(goneCount).toBe(2);
 });
