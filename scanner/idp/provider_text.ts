@@ -46,6 +46,8 @@ interface Place {
 /** The entries of a list are treated as the field that holds the list. */
 function clean(value: unknown, field: string, place: Place): unknown {
   if (typeof value === "string") return cleanText(value, field, place);
+  // A number that no double can hold would be null in a saved file, and null means that nothing was set.
+  if (value === Infinity || value === -Infinity) return String(value);
   if (typeof value !== "object" || value === null) return value;
   if (place.levels === 0) throw new RangeError("it is nested too deep");
   const inside: Place = { pageField: place.pageField, levels: place.levels - 1 };
