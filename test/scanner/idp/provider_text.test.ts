@@ -60,6 +60,7 @@ test("a page keeps its lines, and loses only what no text can hold", () => {
   const page = `<script>\n// a\r\nx = "\t\u001b"\n</script>${"x".repeat(3000)}`;
   expect(clean({ pageContent: page })).toEqual({ pageContent: page });
   expect(clean({ pageContent: "a\0b\ud800" })).toEqual({ pageContent: "a\uFFFDb\uFFFD" });
+  expect(clean({ pageContent: ["a\u202e\nb"] })).toEqual({ pageContent: ["a\uFFFD b"] });
 });
 
 describe("an id that had to be changed", () => {
