@@ -79,6 +79,13 @@ export function toHostileJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(`"${tooLarge}"`, "1e999");
 }
 
+/** Every key and string in a value. */
+export function textsOf(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
+}
+
 /** For properties. */
 export const hostileString: Arbitrary<string> = oneof(
   array(

@@ -5,7 +5,7 @@ import { parseBody } from "../../../scanner/idp/json_answer.ts";
 import { cleanDistinguishedName, cleanProviderText } from "../../../scanner/idp/provider_text.ts";
 import { isLine } from "../../../shared/text.ts";
 import { fuzzed } from "../../fuzz/fuzzed.ts";
-import { hostileString, toHostileJson } from "../../support/hostile_text.ts";
+import { hostileString, textsOf, toHostileJson } from "../../support/hostile_text.ts";
 
 const clean = (value: unknown) => cleanProviderText(structuredClone(value), { pageField: "pageContent" });
 const cleanId = (id: string) => (clean({ id }) as { readonly id: string }).id;
@@ -156,9 +156,3 @@ test("takes a time that grows with the text", () => {
     expect(process.cpuUsage(before).user / 1000, JSON.stringify(unit)).toBeLessThan(3000);
   }
 });
-
-function textsOf(value: unknown): readonly string[] {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)]);
-}
