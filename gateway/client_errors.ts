@@ -4,7 +4,7 @@ import { hasCode } from "./local_state.ts";
 
 /** What Node's parser refuses never becomes a request: it is answered here, in the same form as everything else. */
 const refusals: readonly (readonly [code: string, line: string, title: string, headers?: string])[] = [
-  ["HPE_INVALID_METHOD", "405 Method Not Allowed", "Method not allowed", "allow: GET, HEAD, POST, PATCH\r\n"],
+  ["HPE_INVALID_METHOD", "405 Method Not Allowed", "Method not allowed", "allow: GET, HEAD, POST, PATCH, PUT\r\n"],
   ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large", "Header too large"],
   ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout", "Request too slow"],
 ];

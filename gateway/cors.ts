@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 
 /** What a page of another origin may send and read. No cookies are used, so credentials are not allowed. */
-const allowedMethods = "GET, POST, PATCH";
+const allowedMethods = "GET, POST, PATCH, PUT";
 const allowedHeaders = "authorization, content-type, cache-control, last-event-id";
 const exposedHeaders = "location, retry-after, www-authenticate, x-request-id";
 const preflightMaxAgeSeconds = "600";

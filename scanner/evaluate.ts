@@ -1,7 +1,7 @@
 import type { CollectedArtifacts } from "./artifacts.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import type { CheckContext, FindingDraft } from "./check.ts";
-import { shorten, toLine } from "../shared/text.ts";
+import { toLine } from "../shared/text.ts";
 import {
   worstStatus,
   type CheckResult,
@@ -101,8 +101,8 @@ function toFinding(draft: FindingDraft, resource: FindingResource, fingerprint: 
     status: draft.status,
     reason: draft.status === "MANUAL" ? draft.reason : null,
     resource,
-    expected: shorten(draft.expected, maxTextLength),
-    actual: shorten(draft.actual, maxTextLength),
+    expected: toLine(draft.expected, maxTextLength),
+    actual: toLine(draft.actual, maxTextLength),
     detail: sentence(resource, draft),
     fingerprint,
     waived: false,

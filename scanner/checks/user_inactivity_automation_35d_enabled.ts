@@ -62,7 +62,14 @@ interface SeenAutomations {
   readonly undecided: FindingDraft | null;
 }
 
+/** More than any org has: policies that name one list of rules between them must not cost the product of both. */
+const maxAutomations = 10_000;
+
 function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
+  const count = policies.reduce((sum, { rules }) => sum + (rules?.state === "obtained" ? rules.value.length : 0), 0);
+  if (count > maxAutomations) {
+    return { automations: [], compliant: [], undecided: unreadable(org, `more than ${maxAutomations} automations`) };
+  }
   const automations = inOrder(policies.flatMap(judgePolicy), ({ resource }) => JSON.stringify(resource));
   const unseen = inOrder(policies, ({ policy }) => shown(policy["id"]))
     .map(({ rules }) => rules)

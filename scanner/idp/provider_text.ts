@@ -43,13 +43,17 @@ interface Place {
   readonly levels: number;
 }
 
-/** The entries of a list are treated as the field that holds the list. */
+/** The entries of a list are treated as the field that holds the list; but a list is no page. */
 function clean(value: unknown, field: string, place: Place): unknown {
   if (typeof value === "string") return cleanText(value, field, place);
+  // A number that no double can hold would be null in a saved file, and null means that nothing was set.
+  if (value === Infinity || value === -Infinity) return String(value);
   if (typeof value !== "object" || value === null) return value;
   if (place.levels === 0) throw new RangeError("it is nested too deep");
   const inside: Place = { pageField: place.pageField, levels: place.levels - 1 };
-  return Array.isArray(value) ? cleanList(value, field, inside) : cleanObject(value as MutableObject, inside);
+  return Array.isArray(value)
+    ? cleanList(value, field === place.pageField ? "" : field, inside)
+    : cleanObject(value as MutableObject, inside);
 }
 
 function cleanList(list: unknown[], field: string, inside: Place): unknown[] {

@@ -17,15 +17,20 @@ import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../scanner/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { parseNextLink } from "../../scanner/idp/link_header.ts";
+import { cleanProviderText } from "../../scanner/idp/provider_text.ts";
+import { connect } from "../../scanner/idp/connect.ts";
+import { IdpError } from "../../scanner/idp/idp_error.ts";
 import { maxWindowMs, parseRateFacts, parseRetryAfterMs } from "../../scanner/idp/rate_limit.ts";
 import { readOrganization } from "../../scanner/idp/organization.ts";
 import { createSession, openTransport } from "../../scanner/idp/session.ts";
+import { isLine } from "../../shared/text.ts";
 import { context } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
+import { hostileString, textsOf, toHostileJson } from "../support/hostile_text.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 import { configFor } from "../support/idp_session.ts";
 import { mapIdpClient } from "../support/map_idp_client.ts";
-import { createScriptedIdp } from "../support/scripted_idp.ts";
+import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { mutated } from "./wire_values.ts";
 
@@ -85,7 +90,11 @@ test("whatever bytes an organization answers, a read is evidence only when they 
   const idp = await createScriptedIdp();
   owned.push(() => idp.stop());
   const example = JSON.stringify([{ id: "a", profile: { name: "x" } }, { id: "b" }]);
-  const body = oneof(mutated(constantFrom(example)), json(), string({ unit: "binary" }), constantFrom(example));
+  const entries = array(
+    dictionary(hostileString, oneof(hostileString, array(hostileString)), { noNullPrototype: true }),
+  );
+  const hostile = entries.map(toHostileJson);
+  const body = oneof(hostile, mutated(hostile), mutated(constantFrom(example)), json(), string({ unit: "binary" }));
   const config = configFor(idp);
   let read = 0;
   const clock = createFakeClock(Date.now());
@@ -98,16 +107,17 @@ test("whatever bytes an organization answers, a read is evidence only when they 
     asyncProperty(body, constantFrom(200, 200, 200, 204, 400, 403, 404), async (text, status) => {
       idp.on("GET", "/api/v1/zones", { status, body: text, headers: { "content-type": "application/json" } });
       const list = await client.getList({ path: "/api/v1/zones", scope: "policies.read" });
-      // As it arrives: UTF-8 has no lone surrogates, and its decoder drops a byte order mark.
-      const parsed = parsedOf(text.toWellFormed().replace(/^\uFEFF/, ""));
+      // As it arrives, in UTF-8; what is escaped in it is not touched by that.
+      const parsed = parsedOf(new TextDecoder().decode(Buffer.from(text)));
       const isList = Array.isArray(parsed) && parsed.every((entry) => entry !== null && typeof entry === "object");
       read += list.state === "obtained" ? 1 : 0;
       if (list.state === "obtained") {
         expect(status).toBe(200);
         expect(isList).toBe(true);
-        expect(list.value).toEqual(parsed);
+        expect(list.value).toEqual(cleanProviderText(parsed, { pageField: "pageContent" }));
+        for (const line of textsOf(list.value)) expect(isLine(line, 2000), JSON.stringify(line)).toBe(true);
       } else {
-        expect(list.detail).not.toMatch(/[\r\n\0\u001b]/);
+        expect(isLine(list.detail, 2000), list.detail).toBe(true);
       }
     }),
     fuzzed(150),
@@ -116,6 +126,52 @@ test("whatever bytes an organization answers, a read is evidence only when they 
   expect(read).toBeGreaterThan(0);
   expect(read).toBeLessThan(150);
   expect(idp.seen("/api/v1/zones").length).toBeGreaterThanOrEqual(150);
+});
+
+test("whatever an organization says before and at login, it is a connection or an error for a person, in lines", async () => {
+  const idp = await createScriptedIdp({ otherwise: { body: [] } });
+  owned.push(() => idp.stop());
+  const fields = constantFrom(
+    "id",
+    "pipeline",
+    "error",
+    "error_description",
+    "errorCode",
+    "access_token",
+    "token_type",
+  );
+  const answer = dictionary(
+    oneof(fields, fields, hostileString),
+    oneof(hostileString, jsonValue(), constantFrom("DPoP")),
+  );
+  const status = constantFrom(200, 200, 200, 400, 401, 403, 404);
+  let connected = 0;
+  await assert(
+    asyncProperty(answer, answer, status, status, async (about, token, aboutStatus, tokenStatus) => {
+      idp.on("GET", "/.well-known/okta-organization", { status: aboutStatus, body: toHostileJson(about) });
+      const body = tokenStatus === 404 ? issueBody : toHostileJson(token);
+      idp.on("POST", tokenPath, { status: tokenStatus === 404 ? 200 : tokenStatus, body });
+      try {
+        const clock = createFakeClock(Date.now());
+        const connection = await connect(configFor(idp), { signal: new AbortController().signal, clock });
+        for (const text of textsOf([connection.org, connection.scopes])) expect(isLine(text, 2000), text).toBe(true);
+        connected += 1;
+        await connection.close();
+      } catch (error) {
+        expect(error).toBeInstanceOf(IdpError);
+        expect(isLine((error as IdpError).message, 2000), (error as IdpError).message).toBe(true);
+      }
+    }),
+    fuzzed(150),
+  );
+  expect(connected).toBeGreaterThan(0);
+  expect(connected).toBeLessThan(150);
+});
+
+const issueBody = toHostileJson({
+  token_type: "Bearer",
+  access_token: "opaque",
+  scope: "okta.policies.read idp.policies.read \ud800",
 });
 
 function parsedOf(text: string): unknown {
@@ -127,7 +183,8 @@ function parsedOf(text: string): unknown {
 }
 
 test("entries of any kind, or entries that are taken away, leave one result of each check, and no PASS that needed them", async () => {
-  const entry = dictionary(oneof(string(), constantFrom("id", "status", "settings", "name", "_links")), jsonValue());
+  const key = oneof(hostileString, constantFrom("id", "status", "settings", "name", "_links"));
+  const entry = dictionary(key, oneof(jsonValue(), hostileString, constantFrom({ toString: 1 }, [[]], null)));
   await assert(
     asyncProperty(constantFrom(...Object.keys(compliantOrg)), array(entry, { maxLength: 3 }), async (path, entries) => {
       const asked = compliantOrg[path];

@@ -195,9 +195,9 @@ export const promises: readonly Mutation[] = [
     mistake: "a check that throws takes the scan with it",
     holds: ["V2"],
     file: "scanner/evaluate.ts",
-    find: "    const problem = error instanceof Error ? error.message : String(error);\n    return [",
+    find: '    const problem = error instanceof Error ? error.message : "unknown";\n    return [',
     replace:
-      '    const problem = error instanceof Error ? error.message : String(error);\n    if (problem !== "") throw error;\n    return [',
+      '    const problem = error instanceof Error ? error.message : "unknown";\n    if (problem !== "") throw error;\n    return [',
     testFile: "test/scanner/evaluate.test.ts",
     test: "a check that throws %s or gives none is MANUAL unreadable",
   },

@@ -3,8 +3,11 @@ import type { Mutation } from "./mutation.ts";
 const pages = "pages without end, cursors in circles, links to other hosts";
 const bombs = "endless bodies, decompression bombs, deep JSON";
 const redirects = "redirects that take a key or token elsewhere";
-const control = "control characters for a terminal or a CI log";
+const control = "control characters for a terminal or a CI log; lone surrogates, NUL, texts without end";
 const shapes = "prototype keys, other shapes, missing fields, to get a PASS";
+const ids = "ids that change a path, end the scan, or are taken for one another";
+const failing = "objects where a text belongs, lists of a hundred thousand, anything that makes a collector fail";
+const busy = "names and sign-in pages that keep the scanner busy";
 const writing = "a scanner tricked into writing";
 
 /** The fifth table of `docs/threat_model.md`, "A hostile identity provider". */
@@ -66,11 +69,92 @@ export const provider: readonly Mutation[] = [
   {
     mistake: "control characters of the provider's words stay in them",
     holds: [control],
-    file: "scanner/idp/safe_text.ts",
-    find: '    .replaceAll(/[\\p{Cc}\\p{Cf}\\s]+/gu, " ")\n',
-    replace: "",
+    file: "scanner/idp/json_answer.ts",
+    find: 'cleanProviderText(JSON.parse(text), { pageField: "pageContent", maxDepth: maxJsonDepth })',
+    replace: "JSON.parse(text) as unknown",
     testFile: "test/attacks/hostile_provider.test.ts",
     test: "%s as every answer",
+  },
+  {
+    mistake: "only the values of an answer are cleaned, and not its keys",
+    holds: [control],
+    file: "scanner/idp/provider_text.ts",
+    find: "  if (areKeysClean) return object;\n",
+    replace: "  if (areKeysClean || object !== null) return object;\n",
+    testFile: "test/scanner/idp/provider_text.test.ts",
+    test: "whatever comes in",
+  },
+  {
+    mistake: "what an access token says about itself is believed as it stands",
+    holds: [control],
+    file: "scanner/idp/token_endpoint.ts",
+    find: 'cleanProviderText(decodeJwt(token), { pageField: "pageContent" })',
+    replace: "decodeJwt(token) as unknown",
+    testFile: "test/attacks/hostile_answers.test.ts",
+    test: "error texts, headers",
+  },
+  {
+    mistake: "an id is good for a path if it is a text",
+    holds: [ids],
+    file: "scanner/collectors/collector.ts",
+    find: '!idShape.test(id) || id === "." || id === ".."',
+    replace: 'id === ""',
+    testFile: "test/attacks/hostile_answers.test.ts",
+    test: "%s costs its check a verdict",
+  },
+  {
+    mistake: "an id that had to be changed is cleaned as a name is",
+    holds: [ids],
+    file: "scanner/idp/provider_text.ts",
+    find: "  if (isId(field)) return cleanId(text);\n",
+    replace: "",
+    testFile: "test/attacks/hostile_answers.test.ts",
+    test: "ids that differ only",
+  },
+  {
+    mistake: "what a collector throws ends the collection",
+    holds: [failing, "V2"],
+    file: "scanner/collect.ts",
+    find: "      return notUnderstood(error);\n",
+    replace: "      if (error !== null) throw error;\n      return notUnderstood(error);\n",
+    testFile: "test/attacks/hostile_answers.test.ts",
+    test: "a collector that fails",
+  },
+  {
+    mistake: "a number that no double can hold is kept, and is null in a saved file",
+    holds: [failing, "V6"],
+    file: "scanner/idp/provider_text.ts",
+    find: "  if (value === Infinity || value === -Infinity) return String(value);\n",
+    replace: "",
+    testFile: "test/fuzz/hostile_objects.test.ts",
+    test: "with %d of all fields replaced",
+  },
+  {
+    mistake: "the slashes at the end of a link are taken off with a regular expression",
+    holds: [busy],
+    file: "scanner/checks/reading/access_policy.ts",
+    find: 'path.split("/")',
+    replace: 'path.replace(/\\/+$/, "").split("/")',
+    testFile: "test/attacks/regular_expressions.test.ts",
+    test: "takes a time that grows",
+  },
+  {
+    mistake: "a text of the provider may be as long as its answer",
+    holds: [busy, control],
+    file: "scanner/idp/provider_text.ts",
+    find: "const maxLineLength = 2000;",
+    replace: "const maxLineLength = 2_000_000;",
+    testFile: "test/attacks/hostile_answers.test.ts",
+    test: "a name of hundreds of kilobytes",
+  },
+  {
+    mistake: "a parser may make as many elements of a page as it likes",
+    holds: [busy],
+    file: "scanner/checks/reading/page_text.ts",
+    find: "const maxElements = 300_000;",
+    replace: "const maxElements = Infinity;",
+    testFile: "test/attacks/hostile_pages.test.ts",
+    test: "a page that is %s",
   },
   {
     mistake: "entries are copied key by key, so a key that is called __proto__ gives the copy a prototype",

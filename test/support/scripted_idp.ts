@@ -50,6 +50,8 @@ export interface ScriptedIdpOptions {
   readonly nowMs?: () => number;
   /** The token endpoint gives DPoP tokens and insists on a nonce. */
   readonly dpop?: boolean;
+  /** What is answered where no other answer was given; default: 404. */
+  readonly otherwise?: Script;
 }
 
 export const tokenPath = "/oauth2/v1/token";
@@ -69,7 +71,8 @@ export async function createScriptedIdp(options: ScriptedIdpOptions = {}): Promi
     requests.push(seen);
     const pathname = seen.url.split("?", 1)[0] ?? "";
     const queue = scripts.get(`${seen.method} ${seen.url}`) ?? scripts.get(`${seen.method} ${pathname}`);
-    const script = (queue !== undefined && queue.length > 1 ? queue.shift() : queue?.[0]) ?? notFound;
+    const script =
+      (queue !== undefined && queue.length > 1 ? queue.shift() : queue?.[0]) ?? options.otherwise ?? notFound;
     send(incoming, outgoing, { reply: typeof script === "function" ? await script(seen) : script, nowMs: nowMs() });
   };
   const server = options.tls === undefined ? createHttpServer(listener) : createHttpsServer(options.tls, listener);

@@ -1,0 +1,232 @@
+import { afterEach, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../scanner/artifacts.ts";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { createCollection } from "../../scanner/collect.ts";
+import { evaluateCheck } from "../../scanner/evaluate.ts";
+import {
+  aSessionPolicy,
+  aSmartCardIdp,
+  aToken,
+  anApp,
+  anAutomation,
+  context,
+  set,
+} from "../support/artifact_builders.ts";
+import { compliantOrg, paths } from "../support/compliant_org.ts";
+import { requireReports, requireSameFromFile, requireSoundResults, scanOrg } from "../support/hostile_org.ts";
+import { toHostileJson } from "../support/hostile_text.ts";
+import { mapIdpClient } from "../support/map_idp_client.ts";
+import { apiError, createScriptedIdp, issueToken, tokenPath, type ScriptedIdp } from "../support/scripted_idp.ts";
+
+/** Single odd answers in an org in which all else is compliant: what they cost, and what they must not. */
+
+const owned: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const stop of owned.splice(0).toReversed()) await stop();
+});
+
+async function startCompliantOrg(answers: Readonly<Record<string, unknown>> = {}): Promise<ScriptedIdp> {
+  const idp = await createScriptedIdp({
+    otherwise({ url }) {
+      const answer = answers[url] ?? compliantOrg[url];
+      return answer === undefined ? apiError(404, "E0000007") : { body: toHostileJson(answer) };
+    },
+  });
+  owned.push(() => idp.stop());
+  return idp;
+}
+
+async function scan(answers: Readonly<Record<string, unknown>>) {
+  const idp = await startCompliantOrg(answers);
+  const finished = await scanOrg(idp);
+  requireSoundResults(finished);
+  requireReports(finished);
+  await requireSameFromFile(finished);
+  return { idp, finished, notPassed: finished.results.filter((result) => result.status !== "PASS") };
+}
+
+const accessPolicy = (id: string) =>
+  set(anApp(), "_links.accessPolicy.href", `https://acme.okta.com/api/v1/policies/${id}`);
+
+describe.each([["a\ud800"], ["bad\0id"], [".."], ["."], ["a b"], ["x".repeat(300)], ["\u202e"], ["a\nb"]])(
+  "the id %j",
+  (id) => {
+    test.each<[what: string, path: string, answer: unknown, check: string]>([
+      ["of a session policy", paths.signOn, [aSessionPolicy({ id })], "signon_global_session_idle_timeout_15min"],
+      ["of an automation", paths.lifecycle, [anAutomation({ id })], "user_inactivity_automation_35d_enabled"],
+      ["of a token's owner", paths.tokens, [aToken({ userId: id })], "apitoken_not_super_admin"],
+      [
+        "of an owner's group",
+        "/api/v1/users/00u1/groups",
+        [{ id, profile: { name: "Everyone" } }],
+        "apitoken_not_super_admin",
+      ],
+      ["of a brand", paths.brands, [{ id, name: "acme" }], "signon_dod_warning_banner_configured"],
+      [
+        "of an app's policy",
+        paths.apps,
+        [...(compliantOrg[paths.apps] as readonly JsonObject[]), accessPolicy(id)],
+        "application_authentication_policy_network_zone_enforced",
+      ],
+    ])("%s costs its check a verdict, ends no scan and reaches no path", async (_, path, answer, check) => {
+      const { idp, finished, notPassed } = await scan({ [path]: answer });
+      expect(notPassed.map((result) => result.check)).toContain(check);
+      // The checks of one list share what it costs.
+      for (const result of notPassed)
+        expect([result.status, result.reason], result.check).toEqual(["MANUAL", "unreadable"]);
+      expect(notPassed.length).toBeLessThanOrEqual(4);
+      expect(finished.status).toBe("completed");
+      const asked = idp.requests
+        .map((request) => request.url)
+        .filter((url) => !(url in compliantOrg) && url.includes("api/v1"));
+      expect(asked).toEqual([]);
+    });
+  },
+);
+
+test("ids that differ only in what no text can hold stay two, and each is compared with its own", async () => {
+  const zones = compliantOrg[paths.zones] as readonly JsonObject[];
+  const zone = { ...zones[0], id: "nzo\0" };
+  const token = (id: string, zoneId: string) => ({
+    ...aToken({ id, name: "token" }),
+    network: { connection: "ZONE", include: [zoneId] },
+  });
+  const { finished } = await scan({
+    [paths.zones]: [...zones, zone],
+    [paths.tokens]: [token("00T\0", "nzo\0"), token("00T\u0001", "nzo\u0001")],
+  });
+  const result = finished.results.find(({ check }) => check === "apitoken_restricted_to_network_zone");
+  expect(result?.findings.map(({ status }) => status).sort()).toEqual(["FAIL", "PASS"]);
+  expect(new Set(result?.findings.map(({ fingerprint }) => fingerprint)).size).toBe(2);
+});
+
+describe("values of another shape", () => {
+  const odd: readonly unknown[] = [
+    { toString: 1 },
+    { toString: null, valueOf: {} },
+    [],
+    ["Default Rule"],
+    7,
+    true,
+    null,
+    {},
+  ];
+  const lists = Object.entries(compliantOrg).filter((entry): entry is [string, readonly JsonObject[]] =>
+    Array.isArray(entry[1]),
+  );
+
+  test.each(odd.map((value) => [JSON.stringify(value), value]))(
+    "%s in every field of every list ends no scan",
+    async (_, value) => {
+      const spoiled = lists.map(([path, entries]) => [
+        path,
+        entries.flatMap((entry) => Object.keys(entry).map((field) => ({ ...entry, [field]: value }))),
+      ]);
+      await scan(Object.fromEntries(spoiled));
+    },
+  );
+
+  test("as an app's name: the first app is no proof of a role, and no rule is built in by a list that names it", async () => {
+    const idp = await startCompliantOrg({
+      [paths.apps]: [anApp({ name: ["saasure"] }), anApp({ name: { toString: 1 } })],
+    });
+    const { document } = await scanOrg(idp);
+    expect(document.scan.role).not.toBe("unknown");
+    const rule = (name: unknown) => [{ id: "1", status: "ACTIVE", priority: 1, name, actions: {} }];
+    for (const name of [["Default Rule"], { toString: 1 }]) {
+      const { finished } = await scan({ "/api/v1/policies/00p1/rules": rule(name) });
+      const result = finished.results.find(({ check }) => check === "signon_global_session_idle_timeout_15min");
+      expect(result?.findings[0]?.actual).not.toContain("built-in");
+      expect(result?.status).toBe("FAIL");
+    }
+  });
+
+  test("a hundred thousand rules of one policy are judged", async () => {
+    const rules = Array.from({ length: 100_000 }, (_, index) => ({ id: `${index}`, priority: index + 1 }));
+    const { finished } = await scan({ "/api/v1/policies/rst1/rules": rules });
+    expect(finished.status).toBe("completed");
+  });
+});
+
+test("a next link whose path is a host ends the list, and no scan", async () => {
+  const idp = await startCompliantOrg();
+  const link = `<${idp.url}//[>; rel="next"`;
+  idp.on("GET", paths.zones, { body: [], headers: { link } });
+  const { results } = await scanOrg(idp);
+  const result = results.find(({ check }) => check === "network_zone_block_anonymized_proxies");
+  expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+});
+
+test("error texts, headers, claims and what an organization says about itself are lines too", async () => {
+  const odd = "bad\u0000\ud800\u202e\u001b[2J\r\n::error::forged 😀".repeat(20);
+  const claims = Buffer.from(toHostileJson({ scp: ["okta.policies.read", odd] })).toString("base64url");
+  const idp = await startCompliantOrg();
+  idp.on("GET", "/.well-known/okta-organization", { body: toHostileJson({ id: odd, pipeline: odd }) });
+  idp.on("POST", tokenPath, (request) => issueToken(request, { access_token: `e30.${claims}.x`, scope: undefined }));
+  idp.on("GET", "/api/v1/policies", { status: 403, body: toHostileJson({ errorCode: odd, errorSummary: odd }) });
+  const refusal = await scanOrg(idp).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ code: expect.any(String), name: "IdpError" });
+  expect((refusal as Error).message).not.toMatch(/[\p{Cc}\p{Cs}\u202e]/u);
+
+  idp.on("GET", "/api/v1/policies", { body: [], headers: { link: "\u0085\u009b<x", "x-odd": "\u0080" } });
+  const finished = await scanOrg(idp);
+  requireSoundResults(finished);
+  expect(JSON.stringify(finished.document.scan)).not.toMatch(/\\u|\\r|\\n|\u202e/);
+});
+
+describe("time", () => {
+  test.each([["."], ["/"], [" "], ["a "], [";"], ["="], ["\ud800"], ["\0"], ["<"], ["eyJ"]])(
+    "a name of hundreds of kilobytes of %j takes none",
+    async (unit) => {
+      const name = unit.repeat(300_000 / unit.length);
+      const apps = Array.from({ length: 20 }, (_, index) => ({
+        ...set(anApp({ id: `0oa${index}`, label: name }), "_links.accessPolicy.href", name),
+      }));
+      const answers = {
+        [paths.apps]: apps,
+        [paths.idps]: [set(aSmartCardIdp({ name }), "protocol.credentials.trust.issuer", `OU=DoD${name}`)],
+        [paths.logStreams]: [{ id: name, name, status: name }],
+        "/api/v1/brands/bnd1/pages/sign-in/customized": { pageContent: name },
+      };
+      const before = process.cpuUsage();
+      await scan(answers);
+      // Quadratic work on one of them takes ten seconds and more.
+      expect(process.cpuUsage(before).user / 1000).toBeLessThan(6000);
+    },
+  );
+});
+
+test("a collector that fails, and a check that cannot say what it needs, cost their checks and no others", async () => {
+  const client = mapIdpClient(compliantOrg);
+  const failing = {
+    ...client,
+    getList: (request: Parameters<typeof client.getList>[0]) =>
+      request.path === paths.zones ? Promise.reject(new TypeError("x is not \0 a function")) : client.getList(request),
+  };
+  const concerned = ["network_zone_block_anonymized_proxies", "apitoken_restricted_to_network_zone"];
+  const collection = createCollection(failing);
+  for (const check of catalog) {
+    const result = await evaluateCheck(check, await collection.obtainFor(check), context);
+    if (concerned.includes(check.name))
+      expect(result, check.name).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    else expect(result.status, check.name).toBe("PASS");
+  }
+  const [check] = catalog;
+  if (check === undefined) throw new Error("There is no check");
+  const unsure = {
+    ...check,
+    further: () => {
+      throw new TypeError("odd");
+    },
+  };
+  expect(await evaluateCheck(unsure, await collection.obtainFor(unsure), context)).toMatchObject({ status: "PASS" });
+});
+
+test("an abort is no odd answer: it still ends the collection", async () => {
+  const stop = new AbortController();
+  const client = { getObject: () => Promise.reject(new Error("cut")), getList: () => Promise.reject(new Error("cut")) };
+  const collection = createCollection(client, { signal: stop.signal });
+  const pending = collection.obtain(["network_zones"]);
+  stop.abort(new Error("stopped"));
+  await expect(pending).rejects.toThrow("stopped");
+});

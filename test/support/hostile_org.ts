@@ -1,0 +1,149 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { expect } from "vitest";
+import { isJsonObject, type ArtifactName, type CollectedArtifacts } from "../../scanner/artifacts.ts";
+import { parseArtifacts } from "../../scanner/artifacts_document.ts";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { defaultScopes } from "../../scanner/config.ts";
+import { evaluateCheck } from "../../scanner/evaluate.ts";
+import { connect } from "../../scanner/idp/connect.ts";
+import { reportFormats } from "../../scanner/reports/formats.ts";
+import { runScan, toContext, type FinishedScan } from "../../scanner/run_scan.ts";
+import { countStatuses, type CheckResult, type Report } from "../../shared/report.ts";
+import reportSchema from "../../shared/report.schema.json" with { type: "json" };
+import { compliantOrg } from "./compliant_org.ts";
+import { toHostileJson, type HostileSource } from "./hostile_text.ts";
+import { configFor } from "./idp_session.ts";
+import type { Reply, ScriptedIdp, SeenRequest } from "./scripted_idp.ts";
+
+/** An org whose every answer is hostile, behind a real HTTP server, and what has to hold of a scan of it. */
+
+export interface HostileOrgOptions {
+  readonly source: HostileSource;
+  /** Of each list that a collector reads first; the ones below an entry have a tenth of it. */
+  readonly entriesPerList: number;
+}
+
+export interface HostileOrg {
+  /** For `createScriptedIdp`. */
+  readonly otherwise: (request: SeenRequest) => Reply;
+  /** How many objects were sent so far. */
+  readonly sent: () => number;
+}
+
+export function createHostileOrg({ source, entriesPerList }: HostileOrgOptions): HostileOrg {
+  let sent = 0;
+  const listLike = (entries: readonly unknown[], length: number) => {
+    sent += length;
+    return Array.from({ length }, (_, index) => source.like(entries[index % entries.length]));
+  };
+  return {
+    sent: () => sent,
+    otherwise({ url }) {
+      const template = templateFor(url);
+      if (!Array.isArray(template)) {
+        sent += 1;
+        return { body: toHostileJson(source.like(template)) };
+      }
+      // Each brand is asked for its page.
+      const isFirst = url in compliantOrg && !url.startsWith("/api/v1/brands");
+      const length = Math.ceil(isFirst ? entriesPerList : entriesPerList / 10);
+      return {
+        body: toHostileJson(listLike(template.length > 0 ? template : [{ id: "x", type: "ORG_ADMIN" }], length)),
+      };
+    },
+  };
+}
+
+/** What a compliant org answers at such a path. */
+function templateFor(url: string): unknown {
+  const exact = compliantOrg[url];
+  if (exact !== undefined) return exact;
+  const end = url.split("/").at(-1)?.split("?")[0] ?? "";
+  const like: Readonly<Record<string, string>> = {
+    rules: "/api/v1/policies/rst1/rules",
+    roles: "/api/v1/users/00u1/roles",
+    groups: "/api/v1/users/00u1/groups",
+    customized: "/api/v1/brands/bnd1/pages/sign-in/customized",
+    default: "/api/v1/brands/bnd1/pages/sign-in/customized",
+  };
+  return compliantOrg[like[end] ?? ""] ?? { id: "x", x5c: ["MIIB"], kid: end };
+}
+
+const now = () => new Date("2026-11-21T12:00:00.000Z");
+
+/** All checks, by the real client over HTTP. Rejects where the command would end with 3 or 4. */
+export function scanOrg(idp: ScriptedIdp): Promise<FinishedScan> {
+  const config = configFor(idp, { scopes: defaultScopes, concurrency: 20 });
+  const signal = new AbortController().signal;
+  return runScan(
+    { orgUrl: idp.url, clientId: idp.clientId, checks: catalog, approvedIssuers: null, signal },
+    { connect: (options) => connect(config, options), onResult: () => {}, now },
+  );
+}
+
+/** Each check once and with findings, no verdict without evidence, and texts that every reader can carry. */
+export function requireSoundResults({ results, document }: FinishedScan): void {
+  expect(results.map((result) => result.check)).toEqual(catalog.map((check) => check.name));
+  for (const [index, result] of results.entries()) {
+    const isMissing = catalog[index]?.artifacts.some((name) => isNothing(document.artifacts, name)) === true;
+    if (isMissing && result.status !== "MANUAL")
+      throw new Error(`${result.check} is ${result.status} from no evidence`);
+    if (result.findings.length === 0) throw new Error(`${result.check} has no finding`);
+    if ((result.reason === null) !== (result.status !== "MANUAL"))
+      throw new Error(`${result.check} has a wrong reason`);
+    requireLines(result);
+  }
+}
+
+/** Nothing arrived of it, not even the first pages. */
+function isNothing(artifacts: CollectedArtifacts, name: ArtifactName): boolean {
+  const evidence = artifacts[name];
+  return evidence === undefined || (evidence.state === "missing" && evidence.partial === null);
+}
+
+// eslint-disable-next-line no-misleading-character-class -- single code units on purpose
+const notALine = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+function requireLines(result: CheckResult): void {
+  const texts = result.findings.flatMap(({ resource, expected, actual, detail }) => [
+    ...[resource.type, resource.id, resource.name, expected, actual, detail],
+  ]);
+  const odd = [result.detail, ...texts].find((text) => notALine.test(text) || text.length > 5000);
+  if (odd !== undefined) throw new Error(`${result.check} holds ${JSON.stringify(odd.slice(0, 200))}`);
+}
+
+/** What was saved gives the same verdicts again. */
+export async function requireSameFromFile({ results, document }: FinishedScan): Promise<void> {
+  const saved = parseArtifacts(JSON.stringify(document));
+  const { engine, org_url: orgUrl } = saved.scan;
+  const context = toContext({ engine, orgUrl, evaluatedAt: saved.evaluated_at, approvedIssuers: null });
+  for (const [index, check] of catalog.entries()) {
+    expect(await evaluateCheck(check, saved.artifacts, context), check.name).toEqual(results[index]);
+  }
+}
+
+const ajv = new Ajv2020({ allErrors: false });
+addFormats.default(ajv);
+const isReport = ajv.compile(reportSchema);
+
+/** Every format is written, and the JSON is what its schema says. Of each check at most so many findings. */
+export function requireReports({ results, document, status }: FinishedScan, maxFindings = Infinity): void {
+  const checks = results.map((result) => ({ ...result, findings: result.findings.slice(0, maxFindings) }));
+  const report: Report = {
+    schema: "scanstream.report/1",
+    scan: { id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11", tenant_id: null, ...document.scan, status },
+    summary: countStatuses(checks),
+    checks,
+    baseline: null,
+  };
+  for (const format of reportFormats) {
+    const text = format.render(report, { color: false, width: 100, toolVersion: "1.2.3" });
+    expect(text.isWellFormed(), format.name).toBe(true);
+    expect(text.includes("\0"), format.name).toBe(false);
+    if (format.name !== "json") continue;
+    const parsed: unknown = JSON.parse(text);
+    expect(isReport(parsed), JSON.stringify(isReport.errors?.slice(0, 3))).toBe(true);
+    expect(isJsonObject(parsed)).toBe(true);
+  }
+}
