@@ -9,7 +9,7 @@ import { createProcessIo, openStandardStreams } from "./process_io.ts";
 import { ConfigError as ScannerConfigError } from "./scanner/config.ts";
 import { DecisionFileError } from "./scanner/decision_file.ts";
 import { exitCodes, isVerdict } from "./scanner/exit_code.ts";
-import { codeOf, explainWriteError } from "./scanner/files.ts";
+import { explainWriteError } from "./scanner/files.ts";
 import { addScannerCommands } from "./scanner/main.ts";
 import { printable } from "./scanner/terminal.ts";
 import { UsageError } from "./scanner/usage_error.ts";
@@ -64,11 +64,10 @@ try {
 await streams.flushed();
 process.exit(hasBug ? exitCodes.bug : withStdoutFailure(exitCode));
 
-/** What was asked for and did not get to stdout is a failure; that a reader had enough (`| head`) is none to speak of. */
+/** What was asked for and did not get to stdout is a failure, whether a disk was full or the reader closed the pipe. */
 function withStdoutFailure(code: number): number {
   const { aborted: hasFailed, reason } = streams.stdoutFailed;
   if (!hasFailed) return code;
-  if (codeOf(reason) === "EPIPE") return isVerdict(code) ? exitCodes.closedPipe : code;
   process.stderr.write(`${explainWriteError("standard output", reason)}\n`);
   return isVerdict(code) ? exitCodes.usage : code;
 }

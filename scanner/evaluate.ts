@@ -115,7 +115,7 @@ function toFinding(draft: FindingDraft, resource: FindingResource, fingerprint: 
 
 function coverageOf(draft: FindingDraft): Pick<Finding, "coverage" | "coverage_reason"> {
   if (draft.status !== "PASS" || draft.remains === undefined) return { coverage: "full", coverage_reason: null };
-  return { coverage: "partial", coverage_reason: shorten(draft.remains, maxTextLength) };
+  return { coverage: "partial", coverage_reason: toLine(draft.remains, maxTextLength) };
 }
 
 async function portableSha256(text: string): Promise<string> {

@@ -17,8 +17,6 @@ export const exitCodes = {
   notAuthenticated: 3,
   bug: 4,
   interrupted: 130,
-  /** 128 + SIGPIPE, as a shell tells it of other programs: the reader of stdout closed it. */
-  closedPipe: 141,
 } as const;
 
 /** True for the codes of a run that went well: nothing failed, or findings did. */

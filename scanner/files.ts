@@ -142,6 +142,7 @@ const expectations: Readonly<Record<string, string>> = {
   EISDIR: "a file",
   ENOENT: "a directory that is there",
   ENOSPC: "a disk with room for it",
+  EPIPE: "a reader that reads it to its end",
   ENOTDIR: "a directory that is there",
   ENXIO: "a pipe that a program reads",
   EPERM: "a place that this user may write",
