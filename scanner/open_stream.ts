@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Publisher } from "../shared/broker.ts";
 import { createGatewayClient, type NewScan } from "./gateway_client.ts";
-import type { Progress } from "./progress.ts";
 import { createScanPublisher, type ScanPublisher } from "./publish.ts";
 import type { BrokerConfig } from "../shared/broker_config.ts";
 import type { StreamConfig } from "./stream_config.ts";
@@ -11,7 +10,15 @@ import { createGatewayBroker } from "../shared/brokers/gateway.ts";
 const callTimeoutMs = 4000;
 
 /** Registers the scan in the background and publishes it from then on; the scan itself never waits for it. */
-export function openStream(config: StreamConfig, scan: NewScan, progress: Progress): ScanPublisher {
+export function openStream(
+  config: StreamConfig,
+  scan: NewScan,
+  tell: {
+    /** Something is wrong: also with `--quiet`. */
+    readonly warn: (message: string) => void;
+    readonly inform: (message: string) => void;
+  },
+): ScanPublisher {
   const { gatewayUrl, apiKey, broker } = config;
   return createScanPublisher({
     gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
@@ -21,9 +28,8 @@ export function openStream(config: StreamConfig, scan: NewScan, progress: Progre
         : lazyPublisher(broker),
     scanId: randomUUID(),
     scan,
-    warn: (message) => progress.message(message),
-    onRegistered: ({ id }) =>
-      progress.message(`Streaming as scan ${id} at ${new URL(gatewayUrl).origin}/#/scans/${id}`),
+    warn: tell.warn,
+    onRegistered: ({ id }) => tell.inform(`Streaming as scan ${id} at ${new URL(gatewayUrl).origin}/#/scans/${id}`),
   });
 }
 

@@ -51,12 +51,16 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
 
   const progress = newProgress(flags, io);
   // What the gateway or the broker answered may be in a message.
-  const messages: Progress = { ...progress, message: (text) => progress.message(printable(text)) };
+  const warn = (text: string) => progress.message(printable(text));
   const { orgUrl, clientId } = config;
   const stream =
     streamConfig === null
       ? null
-      : openStream(streamConfig, { org_url: orgUrl, client_id: clientId, checks_total: checks.length }, messages);
+      : openStream(
+          streamConfig,
+          { org_url: orgUrl, client_id: clientId, checks_total: checks.length },
+          { warn, inform: flags.quiet === true ? () => {} : warn },
+        );
   const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
   progress.started(checks.map((check) => check.name));
 

@@ -121,7 +121,10 @@ describe("standard error", () => {
     ["scan", ["scan", "--output", "quiet"]],
     ["collect", ["collect", "--save-artifacts", "quiet.json"]],
   ])("of %s --quiet is empty where there is no problem", async (_, args) => {
-    const outcome = await runCommand([...args, "--quiet", "--check", "V-273201"], { cwd, env: idpEnv });
+    const outcome = await runCommand([...args, "--quiet", "--check", "V-273201"], {
+      cwd,
+      env: { ...idpEnv, ...(args[0] === "scan" ? gateway.env : {}) },
+    });
     expect(outcome).toMatchObject({ stdout: "", stderr: "" });
   });
 
