@@ -85,7 +85,7 @@ export interface BrandSignInPage {
 
 export interface SignInPage {
   readonly kind: "customized" | "default";
-  /** The page's `pageContent` as it came; absent and null stay null. */
+  /** The page's `pageContent` with its lines; absent and null stay null. */
   readonly content: unknown;
 }
 
@@ -116,7 +116,7 @@ export interface TrustedCertificate {
   /** ISO 8601, UTC. */
   readonly valid_from: string;
   readonly valid_to: string;
-  /** As the provider sent it. */
+  /** As the provider sent it, on one line. */
   readonly x5c: string;
 }
 

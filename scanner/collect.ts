@@ -70,7 +70,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
       return notUnderstood(error);
     });
     collected[name] = artifact;
-    return artifact as Artifacts[Name];
+    return artifact;
   }
 
   /** A copy: an artifact that arrives later must not appear in what somebody is already judging. */

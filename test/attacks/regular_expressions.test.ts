@@ -88,7 +88,7 @@ async function startWorker(): Promise<Worker> {
 }
 
 async function isTimely(worker: Worker, { source, flags, maxLength }: FoundRegex, waitMs: number): Promise<boolean> {
-  worker.postMessage({ source, flags, maxLength } satisfies TimedRegex);
+  worker.postMessage({ source, flags, maxLength } satisfies TimedRegex, []);
   try {
     const [worstMs] = await once(worker, "message", { signal: AbortSignal.timeout(waitMs) });
     return Number(worstMs) <= maxMs;

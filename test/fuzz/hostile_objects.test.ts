@@ -62,3 +62,31 @@ test.each([0.05, 0.3, 1])(
     await requireSameFromFile(scan);
   },
 );
+
+test("sixteen times longer texts take sixteen times as long at most", async () => {
+  const timeOf = async (length: number) => {
+    const texts = ["\0", ".", "/", " ", "\ud800", "a\n", "<b>", "'+"].map((unit) => unit.repeat(length / unit.length));
+    const source = createHostileSource({ seed: fuzzed(1).seed, rate: 1, ids });
+    let next = 0;
+    const org = createHostileOrg({
+      source: { ...source, like: (entry) => withTexts(entry, () => texts[next++ % texts.length] ?? "") },
+      entriesPerList: 10,
+    });
+    const idp = await createScriptedIdp({ otherwise: org.otherwise });
+    owned.push(() => idp.stop());
+    const before = process.cpuUsage();
+    requireSoundResults(await scanOrg(idp));
+    return process.cpuUsage(before).user / 1000;
+  };
+  await timeOf(8);
+  const shortMs = await timeOf(10_000);
+  expect(await timeOf(160_000)).toBeLessThan(16 * shortMs + 2000);
+});
+
+/** Each text of an entry is another; its shape stays. */
+function withTexts(value: unknown, text: () => string): unknown {
+  if (typeof value === "string") return text();
+  if (Array.isArray(value)) return value.map((item) => withTexts(item, text));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withTexts(inner, text)]));
+}

@@ -106,9 +106,9 @@ function isNothing(artifacts: CollectedArtifacts, name: ArtifactName): boolean {
 const notALine = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 function requireLines(result: CheckResult): void {
-  const texts = result.findings.flatMap(({ resource, expected, actual, detail }) => [
-    ...[resource.type, resource.id, resource.name, expected, actual, detail],
-  ]);
+  const texts = result.findings.flatMap(({ resource, expected, actual, detail }) => {
+    return [resource.type, resource.id, resource.name, expected, actual, detail];
+  });
   const odd = [result.detail, ...texts].find((text) => notALine.test(text) || text.length > 5000);
   if (odd !== undefined) throw new Error(`${result.check} holds ${JSON.stringify(odd.slice(0, 200))}`);
 }

@@ -6,8 +6,8 @@ import { array, constantFrom, integer, oneof, type Arbitrary } from "fast-check"
  */
 
 const codeUnits = [
-  ..."a.A/ =<&;:0\\\"'+@-",
-  ..."\0\u0001\t\n\r\u001b\u007f\u0085\u009b\u2028\u202e\u2066\ufeff\uffff\ufffd\u00ad\u200d",
+  ..."a.A/ =<&;:0\\\"'+@-".split(""),
+  ..."\0\u0001\t\n\r\u001b\u007f\u0085\u009b\u2028\u202e\u2066\ufeff\uffff\ufffd\u00ad\u200d".split(""),
   ..."\ud800\udbff\udc00\udfff".split(""),
 ];
 

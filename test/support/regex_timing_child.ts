@@ -28,7 +28,7 @@ function partsOf(source: string): Parts {
     )
     .replaceAll(/\\([sdwSDWnrt])/g, (_, kind: string) => classes[kind] ?? "a")
     .replaceAll(/\\(.)/g, "$1");
-  const letters = new Set([..." ./a0-_A,;\t\n", ...plain.replaceAll(/[\0^$+*?|()[\]{}]/g, "")]);
+  const letters = new Set(` ./a0-_A,;\t\n${plain.replaceAll(/[\0^$+*?|()[\]{}]/g, "")}`.split(""));
   for (const letter of "[](){}+*?^$|") if (source.includes(`\\${letter}`)) letters.add(letter);
   const words = [...new Set(plain.match(/[\w:@/"<-]{2,}/g) ?? [])].slice(0, 4);
   const sample = plain.replaceAll(/\[\^?(.)[^\]]*\]/g, "$1").replaceAll(/[\0^$+*?()]/g, "");
@@ -55,7 +55,7 @@ function* attacksOn({ source, maxLength }: TimedRegex): Generator<string> {
     for (const other of letters.slice(0, 16)) yield fill(one + other, 50_000) + end;
 }
 
-parentPort?.postMessage("ready");
+parentPort?.postMessage("ready", []);
 parentPort?.on("message", (regex: TimedRegex) => {
   let worstMs = 0;
   for (const text of attacksOn(regex)) {
@@ -63,5 +63,5 @@ parentPort?.on("message", (regex: TimedRegex) => {
     text.replace(new RegExp(regex.source, regex.flags), "");
     worstMs = Math.max(worstMs, process.threadCpuUsage(before).user / 1000);
   }
-  parentPort?.postMessage(worstMs);
+  parentPort?.postMessage(worstMs, []);
 });

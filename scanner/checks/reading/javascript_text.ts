@@ -21,6 +21,7 @@ export function textsOfScript(source: string): readonly string[] {
       case "LineTerminatorSequence":
       case "SingleLineComment":
       case "MultiLineComment":
+      case "HashbangComment":
         break;
       case "StringLiteral":
       case "NoSubstitutionTemplate":
@@ -42,7 +43,12 @@ export function textsOfScript(source: string): readonly string[] {
         before = index === texts.length - 1 ? "literal" : "else";
         break;
       }
-      default:
+      case "Punctuator":
+      case "IdentifierName":
+      case "PrivateIdentifier":
+      case "NumericLiteral":
+      case "RegularExpressionLiteral":
+      case "Invalid":
         before = before === "literal" && token.value === "+" ? "plus" : "else";
     }
   }
