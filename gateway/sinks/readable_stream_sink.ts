@@ -24,6 +24,7 @@ class ReadableStreamSink implements Sink {
   readonly #signal: AbortSignal;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #platform: unknown;
+  #isEnding = false;
   #isCompleting = false;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
 
@@ -52,6 +53,11 @@ class ReadableStreamSink implements Sink {
   /** The underlying source's. */
   start(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): void {
     this.#controller = controller;
+  }
+
+  /** The underlying source's: everything was taken, and more is asked for. */
+  pull(): void {
+    if (this.#isEnding) this.settle();
   }
 
   /** The underlying source's: the client left. */
@@ -85,13 +91,18 @@ class ReadableStreamSink implements Sink {
 
   end(last: Chunk): void {
     this.write(last);
+    this.#isEnding = true;
     this.settle();
   }
 
   settle(): void {
     if (this.#controller === null || this.bufferedBytes() > 0) return;
-    // Not before: workerd keeps what waits in a stream that was closed, and no error takes it away again.
-    this.#controller.close();
+    try {
+      // Not before: workerd keeps what waits in a stream that was closed, and no error takes it away again.
+      this.#controller.close();
+    } catch {
+      // As with `write`: the runtime has closed or errored it.
+    }
     this.#release();
   }
 
