@@ -24,7 +24,6 @@ class ReadableStreamSink implements Sink {
   readonly #signal: AbortSignal;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #platform: unknown;
-  #isEnding = false;
   #isCompleting = false;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
 
@@ -53,11 +52,6 @@ class ReadableStreamSink implements Sink {
   /** The underlying source's. */
   start(controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>): void {
     this.#controller = controller;
-  }
-
-  /** The underlying source's: everything was taken, and more is asked for. */
-  pull(): void {
-    if (this.#isEnding) this.settle();
   }
 
   /** The underlying source's: the client left. */
@@ -91,23 +85,17 @@ class ReadableStreamSink implements Sink {
 
   end(last: Chunk): void {
     this.write(last);
-    this.#isEnding = true;
+    if (this.#controller === null) return;
+    this.#controller.close();
     this.settle();
   }
 
   settle(): void {
-    if (this.#controller === null || this.bufferedBytes() > 0) return;
-    try {
-      // Not before: workerd keeps what waits in a stream that was closed, and no error takes it away again.
-      this.#controller.close();
-    } catch {
-      // As with `write`: the runtime has closed or errored it.
-    }
-    this.#release();
+    if (this.#controller !== null && this.bufferedBytes() === 0) this.#release();
   }
 
   destroy(): void {
-    // Drops what waits.
+    // Drops what waits; workerd keeps it in a stream that was closed, until the client takes it or goes.
     this.#controller?.error(new Error("The stream was closed"));
     this.#release();
   }
