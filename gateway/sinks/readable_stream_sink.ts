@@ -85,18 +85,17 @@ class ReadableStreamSink implements Sink {
 
   end(last: Chunk): void {
     this.write(last);
+    if (this.#controller === null) return;
+    this.#controller.close();
     this.settle();
   }
 
   settle(): void {
-    if (this.#controller === null || this.bufferedBytes() > 0) return;
-    // Not before: workerd keeps what waits in a stream that was closed, and no error takes it away again.
-    this.#controller.close();
-    this.#release();
+    if (this.#controller !== null && this.bufferedBytes() === 0) this.#release();
   }
 
   destroy(): void {
-    // Drops what waits.
+    // Drops what waits; workerd keeps it in a stream that was closed, until the client takes it or goes.
     this.#controller?.error(new Error("The stream was closed"));
     this.#release();
   }

@@ -103,7 +103,7 @@ test("ReadableStream sink is gone at its end when nothing waits, later when some
   behind.sink.end(encodeChunk(": close ended\n\n"));
   expect(behind.goneCount()).toBe(0);
   expect(await new Response(body).text()).toBe(": first\n\n: close ended\n\n");
-  behind.sink.destroy();
+  behind.sink.settle();
   expect(behind.goneCount()).toBe(1);
 });
 
