@@ -144,7 +144,7 @@ export const faults: readonly Mutation[] = [
     mistake: "a gateway that is away fails the scan",
     holds: ["gateway killed in the middle of a scan", "V5"],
     file: "scanner/open_stream.ts",
-    find: "warn: (message) => progress.message(message),",
+    find: "warn: tell.warn,",
     replace: "warn: (message) => {\n      throw new Error(message);\n    },",
     testFile: "test/faults/scan.test.ts",
     test: "a gateway that is killed in the middle of a scan",
