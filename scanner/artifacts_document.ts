@@ -106,8 +106,23 @@ function evidence<Value>(value: Schema<Value>): Schema<Evidence<Value>> {
   );
 }
 
+/** Not `v.record`, which leaves out ids such as `constructor` and `__proto__`: a provider may have those too. */
 function byId<Value>(value: Schema<Value>): Schema<Readonly<Record<string, Value>>> {
-  return v.pipe(json, v.record(v.string(), value));
+  const each = v.rawTransform<JsonObject, Readonly<Record<string, Value>>>(({ dataset, addIssue, NEVER }) => {
+    const entries: [string, Value][] = [];
+    for (const [id, inner] of Object.entries(dataset.value)) {
+      const result = v.safeParse(value, inner, { abortEarly: true });
+      if (!result.success) {
+        const [{ message, received, path = [] }] = result.issues;
+        const step = { type: "object", origin: "value", input: { ...dataset.value }, key: id, value: inner } as const;
+        addIssue({ message, received, path: [step, ...path] });
+        return NEVER;
+      }
+      entries.push([id, result.output]);
+    }
+    return Object.fromEntries(entries);
+  });
+  return v.pipe(json, each);
 }
 
 const policiesWithRules = v.array(

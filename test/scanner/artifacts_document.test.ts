@@ -17,6 +17,14 @@ describe("a saved file", () => {
     expect(parseArtifacts(saved)).toEqual(JSON.parse(saved));
   });
 
+  test("keeps what is known about an id that is called as a key of every object is", () => {
+    const roles = { roles: obtained([{ id: "r", type: "SUPER_ADMIN" }]), groups: null };
+    const owners = obtained(Object.fromEntries(["__proto__", "constructor", "prototype"].map((id) => [id, roles])));
+    const artifacts = { api_token_owners: owners };
+    const file = JSON.stringify({ ...document, artifacts });
+    expect(JSON.stringify(parseArtifacts(file).artifacts)).toBe(JSON.stringify(artifacts));
+  });
+
   test("may hold a part of the artifacts, and what is missing with its reason", () => {
     const artifacts = {
       apps: missing("provider_error", "page 2 failed", [{ id: "0oa1" }]),

@@ -102,7 +102,6 @@ function isNothing(artifacts: CollectedArtifacts, name: ArtifactName): boolean {
   return evidence === undefined || (evidence.state === "missing" && evidence.partial === null);
 }
 
-// eslint-disable-next-line no-misleading-character-class -- single code units on purpose
 const notALine = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 function requireLines(result: CheckResult): void {

@@ -120,7 +120,7 @@ export interface HostileSource {
 /** The same things for the same seed, some hundred thousand in a second. */
 export function createHostileSource(options: HostileOptions): HostileSource {
   const { rate, ids, maxLength = 200_000 } = options;
-  const random = mulberry32(options.seed);
+  const random = xorshift(options.seed);
   const below = (limit: number) => Math.floor(random() * limit);
   const pick = <Item>(items: readonly [Item, ...Item[]] | readonly Item[]): Item => items[below(items.length)] as Item;
 
@@ -168,14 +168,17 @@ export function createHostileSource(options: HostileOptions): HostileSource {
   }
 }
 
-/** A small generator of good quality, by Tommy Ettinger (public domain). */
-function mulberry32(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+/** Marsaglia's xorshift: numbers from 0 up to, not including, 1, the same for a seed. */
+function xorshift(seed: number): () => number {
+  // It stays at zero for ever.
+  let state = seed === 0 ? 1 : seed;
+  const next = () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
   };
+  // The first numbers of neighbouring seeds are alike.
+  for (let warmUp = 0; warmUp < 20; warmUp += 1) next();
+  return next;
 }
