@@ -129,7 +129,8 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     } catch (error) {
       const state = scan === null ? "not registered" : "not complete";
       const problem = givenUp.signal.aborted ? "it does not answer" : problemOf(error);
-      warn(`The gateway was given up, and the scan is ${state} there: ${problem}`);
+      const what = end === null ? "The scan goes on without its live view" : "The gateway was given up";
+      warn(`${what}, and the scan is ${state} there: ${problem}`);
     }
   }
 

@@ -138,7 +138,7 @@ test("scan writes no refusal of a gateway raw", async () => {
       IDP_PRIVATE_KEY: await newPrivateKey(),
     },
   });
-  expect(stderr).toContain("goes on without its live view");
+  expect(stderr).toContain("the scan is not registered there: 403");
   expect(stderr).not.toMatch(steersTerminal);
 });
 

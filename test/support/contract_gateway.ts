@@ -140,7 +140,7 @@ export async function startContractGateway(options: ContractGatewayOptions): Pro
       return;
     }
     response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" });
-    response.write("retry: 100\n: hello\n\n");
+    response.write("retry: 100\n: open\n");
     streams.set(response, String(scan["channel"]));
     response.on("close", () => streams.delete(response));
   }
@@ -155,13 +155,16 @@ export async function startContractGateway(options: ContractGatewayOptions): Pro
 
   function publish(response: ServerResponse, channel: string, body: Record<string, unknown>, tenantId: string): void {
     if (channel.split(":")[1] !== tenantId) return problem(response, 403, "Not permitted");
-    const type = String(body["type"]);
+    send(channel, String(body["type"]), body["data"]);
+    json(response, 202, {});
+  }
+
+  function send(channel: string, type: string, data: unknown): void {
     for (const [stream, subscribed] of streams) {
       if (subscribed !== channel) continue;
-      stream.write(`event: ${type}\ndata: ${JSON.stringify(body["data"])}\n\n`);
-      if (type === "scan.end") stream.end(": close ended\n\n");
+      stream.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
+      if (type === "scan.end") stream.end(": close ended\n ");
     }
-    json(response, 202, {});
   }
 
   interface Call {
@@ -198,7 +201,11 @@ export async function startContractGateway(options: ContractGatewayOptions): Pro
       return json(response, 202, scan);
     }
     Object.assign(scan, body);
-    if (endStatuses.has(String(scan["status"]))) scan["ended_at"] = new Date().toISOString();
+    if (endStatuses.has(String(scan["status"]))) {
+      scan["ended_at"] = new Date().toISOString();
+      const { status, pass, fail, manual } = scan;
+      send(String(scan["channel"]), "scan.end", { scan_id: id, status, pass, fail, manual });
+    }
     json(response, 200, scan);
   }
 

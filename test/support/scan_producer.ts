@@ -76,9 +76,9 @@ export function createScanProducer(gatewayUrl: string, apiKey: string): ScanProd
           }
           await publish("scan.progress", { checks_done: done, checks_total: total, check: name, status });
         },
+        // The gateway publishes `scan.end`.
         async end(status, counts) {
-          await update({ status, ...counts });
-          await publish("scan.end", { status, ...counts });
+          await update({ status, checks_done: counts.pass + counts.fail + counts.manual, ...counts });
         },
       };
     },
