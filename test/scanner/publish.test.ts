@@ -36,7 +36,9 @@ interface Scanner extends ScanPublisher {
   readonly requests: readonly { readonly what: string; answeredMs: number | null }[];
 }
 
-function startScan(changes: Partial<ScanPublisherOptions> & { readonly url?: string } = {}): Scanner {
+type ScanChanges = Partial<ScanPublisherOptions> & { readonly url?: string };
+
+function startScan(changes: ScanChanges = {}): Scanner {
   const { url = `http://127.0.0.1:${network.port}`, ...options } = changes;
   const scanId = randomUUID();
   const warnings: string[] = [];
@@ -89,6 +91,13 @@ async function follow(scanId: string): Promise<{ readonly heard: Promise<readonl
   return { heard };
 }
 
+/** A registered scan and one follower of it. */
+async function startFollowedScan(changes?: ScanChanges) {
+  const scan = startScan(changes);
+  await expect.poll(() => scan.registered()).not.toBeNull();
+  return { scan, ...(await follow(scan.scanId)) };
+}
+
 function findings(count: number, check = "app"): readonly Finding[] {
   return Array.from({ length: count }, (_, index) =>
     aFinding({
@@ -136,9 +145,7 @@ const countOf = (events: readonly StreamEvent<ScanEvents>[], type: string) =>
 
 describe("createScanPublisher", () => {
   test("stores before it publishes, and the gateway publishes the end last of all", async () => {
-    const scan = startScan();
-    await expect.poll(() => scan.registered()).not.toBeNull();
-    const { heard } = await follow(scan.scanId);
+    const { scan, heard } = await startFollowedScan();
     const results = threeChecks(2);
     evaluate(scan, results);
     await scan.end("completed", results);
@@ -193,9 +200,7 @@ describe("createScanPublisher", () => {
       beforeRequest = (number) => {
         if (number === lost) network.loseNextAnswer();
       };
-      const scan = startScan();
-      await expect.poll(() => scan.registered()).not.toBeNull();
-      const { heard } = await follow(scan.scanId);
+      const { scan, heard } = await startFollowedScan();
       const results = threeChecks(2);
       evaluate(scan, results);
       await scan.end("completed", results);
@@ -217,9 +222,7 @@ describe("createScanPublisher", () => {
 
   test("requests that all arrive twice are stored once and heard once", async () => {
     const twice = await startDuplicatingProxy(gateway.url);
-    const scan = startScan({ url: twice.url });
-    await expect.poll(() => scan.registered()).not.toBeNull();
-    const { heard } = await follow(scan.scanId);
+    const { scan, heard } = await startFollowedScan({ url: twice.url });
     const results = threeChecks(3);
     evaluate(scan, results);
     await scan.end("completed", results);
@@ -279,9 +282,7 @@ describe("createScanPublisher", () => {
 
   test("events that a broker does not take are dropped at the end, and the end is stored and heard all the same", async () => {
     const away: Publisher = { publish: () => Promise.reject(new Error("the broker is away")) };
-    const scan = startScan({ publisher: away, eventGraceMs: 300 });
-    await expect.poll(() => scan.registered()).not.toBeNull();
-    const { heard } = await follow(scan.scanId);
+    const { scan, heard } = await startFollowedScan({ publisher: away, eventGraceMs: 300 });
     const results = threeChecks(10);
     evaluate(scan, results);
     await scan.end("completed", results);
@@ -338,9 +339,7 @@ describe("createScanPublisher", () => {
   });
 
   test("the end is sent again through an outage, until it is taken", async () => {
-    const scan = startScan();
-    await expect.poll(() => scan.registered()).not.toBeNull();
-    const { heard } = await follow(scan.scanId);
+    const { scan, heard } = await startFollowedScan();
     network.refuse();
     const ended = scan.end("completed", threeChecks(1));
     await expect.poll(() => scan.warnings.length, { timeout: 10_000 }).toBe(1);
