@@ -127,48 +127,6 @@ describe.each([...mfaChecks, ...phishingChecks])("%s", (check) => {
     expect(await judgeRules(check, [set(anAccessRule(), path, value)])).toMatchObject({ status, reason });
   });
 
-  const forPeople = (people: unknown) => anAccessRule({ conditions: { people } });
-
-  test.each<[people: unknown, isForEverybody: boolean]>([
-    [undefined, true],
-    [null, true],
-    [{ users: { include: [], exclude: [] }, groups: null }, true],
-    [{ users: { include: ["00u1"] } }, false],
-    [{ users: { exclude: ["00u1"] } }, false],
-    [{ groups: { include: ["00g1"] } }, false],
-    [{ groups: { exclude: ["00g1"] } }, false],
-    [{ groups: { include: "00g1" } }, false],
-    ["everybody", false],
-  ])("a first rule for the people %j is for everybody: %s", async (people, isForEverybody) => {
-    const result = await judgeRules(check, [forPeople(people), lastRule()]);
-    expect(result).toMatchObject({ status: "PASS", coverage: isForEverybody ? "full" : "partial" });
-    if (!isForEverybody) {
-      expect(result.findings[0]?.coverage_reason).toMatch(
-        /^Rule "Known networks" is for named users or groups only; for the others the next rule "Catch-all Rule" decides, which is FAIL: .+/,
-      );
-    }
-  });
-
-  test.each<[what: string, later: JsonList, verdict: RegExp]>([
-    [
-      "another strict rule",
-      [anAccessRule({ id: "b", name: "Others", priority: 1 }), lastRule()],
-      /"Others".* is PASS:/,
-    ],
-    ["a catch-all that denies", [aCatchAll()], /"Catch-all Rule".* is MANUAL \(needs_review\): access DENY/],
-    ["an inactive rule", [aLaxRule({ status: "INACTIVE" })], /no rule of its policy is for the others$/],
-  ])("a first rule for some, then %s", async (_, later, verdict) => {
-    const result = await judgeRules(check, [...later, forPeople({ groups: { include: ["00g1"] } })]);
-    expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
-    expect(result.findings[0]?.coverage_reason).toMatch(verdict);
-  });
-
-  test("a lax first rule for some is FAIL, with nothing that remains", async () => {
-    const lax = aLaxRule({ priority: -1, conditions: { people: { users: { include: ["00u1"] } } } });
-    const result = await judgeRules(check, [lax, anAccessRule()]);
-    expect(result).toMatchObject({ status: "FAIL", coverage: "full" });
-  });
-
   test("rules that were refused or broke off are MANUAL with their reason", async () => {
     for (const partial of [null, [aLaxRule({ priority: 0 })]]) {
       const rules: Evidence<JsonList> = missing("missing_scope", "policies.read is not granted", partial);
