@@ -1,10 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained, type ApiTokenOwner, type Evidence, type JsonList } from "../../../scanner/artifacts.ts";
+import { zoneCases } from "../../support/zone_cases.ts";
+import {
+  missing,
+  obtained,
+  type ApiTokenOwner,
+  type Evidence,
+  type JsonList,
+  type JsonObject,
+} from "../../../scanner/artifacts.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { aRole, aToken, aZone, anAnonymizerZone, evaluate } from "../../support/artifact_builders.ts";
 
 const zoned = "apitoken_restricted_to_network_zone";
 const notSuper = "apitoken_not_super_admin";
+/** What an element of a list can be that should be an object. */
+const nothing = null as unknown as JsonObject;
 const brokeOff = missing<never>("provider_error", "page 2 failed");
 
 describe(zoned, () => {
@@ -33,6 +43,10 @@ describe(zoned, () => {
     [{}, "FAIL", null],
     [null, "FAIL", null],
     [undefined, "FAIL", null],
+    [{ connection: "ZONE", include: ["nzoOff", null] }, "FAIL", null],
+    [{ connection: "ZONE", include: ["nzo1", null] }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: ["Plant"] }, "PASS", null],
+    [{ connection: "ZONE", include: ["ALL_ZONES"] }, "FAIL", null],
     [{ connection: "MOON", include: ["nzo1"] }, "MANUAL", "unreadable"],
     [{ connection: 1, include: ["nzo1"] }, "MANUAL", "unreadable"],
     [{ connection: "ZONE", include: "nzo1" }, "MANUAL", "unreadable"],
@@ -42,14 +56,9 @@ describe(zoned, () => {
     expect(result).toMatchObject({ status, reason });
   });
 
-  test.each<[what: string, zone: ReturnType<typeof aZone>, status: string, reason: string | null]>([
-    ["without a status", aZone({ status: undefined }), "FAIL", null],
-    ["with a status of another shape", aZone({ status: 1 }), "MANUAL", "unreadable"],
-    ["without a usage", aZone({ usage: null }), "FAIL", null],
-    ["with an unknown usage", aZone({ usage: "BOTH" }), "MANUAL", "unreadable"],
-    ["of the blocklist with an unknown status", aZone({ usage: "BLOCKLIST", status: 1 }), "FAIL", null],
-  ])("a zone %s is %s", async (_, zone, status, reason) => {
-    const result = await evaluate(zoned, { api_tokens: obtained([aToken()]), network_zones: obtained([zone]) });
+  test.each(zoneCases)("a zone %s is %s", async (_, found, status, reason) => {
+    const token = network({ connection: "ZONE", include: found.map((zone) => zone["id"]) });
+    const result = await evaluate(zoned, { api_tokens: obtained([token]), network_zones: obtained(found) });
     expect(result).toMatchObject({ status, reason });
   });
 
@@ -60,6 +69,16 @@ describe(zoned, () => {
       ["CI", "FAIL"],
       ["SIEM export", "PASS"],
     ]);
+  });
+
+  test.each([[{}], [nothing]])("%j is no token, and an open one beside it FAILs", async (element) => {
+    const judgeBeside = (network: unknown) =>
+      evaluate(zoned, {
+        api_tokens: obtained([aToken({ network }), element]),
+        network_zones: obtained(allZones),
+      });
+    expect(await judgeBeside(aToken()["network"])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect((await judgeBeside(null)).status).toBe("FAIL");
   });
 
   test("no token PASSes for the org", async () => {
@@ -151,6 +170,21 @@ describe(notSuper, () => {
     ["a group's roles refused", anOwner({ groups: everyone(missing("missing_role", "")) }), "MANUAL", "missing_role"],
     ["a role without type and label", anOwner({ roles: obtained([{ id: "ra1" }]) }), "MANUAL", "unreadable"],
     ["a role type of another shape", anOwner({ roles: obtained([{ type: 7, label: "x" }]) }), "MANUAL", "unreadable"],
+    [
+      "a role without a type whose label says nothing",
+      anOwner({ roles: obtained([{ id: "ra1", label: "Helper" }]) }),
+      "MANUAL",
+      "unreadable",
+    ],
+    [
+      "a role type of another shape, the label says it",
+      anOwner({ roles: obtained([{ type: 7, label: "Super Administrator" }]) }),
+      "FAIL",
+      null,
+    ],
+    ["the role beside null", anOwner({ roles: obtained([aRole("SUPER_ADMIN"), nothing]) }), "FAIL", null],
+    ["a lesser role beside null", anOwner({ roles: obtained([aRole(), nothing]) }), "MANUAL", "unreadable"],
+    ["a lesser role beside {}", anOwner({ roles: obtained([aRole(), {}]) }), "MANUAL", "unreadable"],
   ])("%s: %s", async (_, owner, status, reason) => {
     const result = await judge(obtained([aToken()]), { "00u1": owner });
     expect(result).toMatchObject({ status, reason });

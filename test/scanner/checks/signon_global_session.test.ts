@@ -1,12 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { missing, obtained, type Evidence, type JsonList, type JsonObject } from "../../../scanner/artifacts.ts";
-import { aDefaultRule, aSessionPolicy, aSessionRule, evaluate, set } from "../../support/artifact_builders.ts";
+import { aDefaultRule, aSessionPolicy, aSessionRule, aZone, evaluate, set } from "../../support/artifact_builders.ts";
 
 const idle = "signon_global_session_idle_timeout_15min";
 const lifetime = "signon_global_session_lifetime_18h";
 const cookies = "signon_global_session_cookies_not_persistent";
 const zones = "signon_global_session_policy_network_zone_enforced";
 const session = "actions.signon.session";
+/** What an element of a list can be that should be an object. */
+const notAnObject = null as unknown as JsonObject;
 
 describe("the setting of the deciding rule", () => {
   test.each<[check: string, path: string, value: unknown, status: string, reason: string | null]>([
@@ -75,7 +77,18 @@ describe("which rule decides", () => {
     ["a rule that carries the built-in's name", [aSessionRule({ name: "Default Rule" })], "FAIL", null],
     ["a system flag that is a text", [aSessionRule({ system: "false" })], "MANUAL", "unreadable"],
     ["no system flag", [aSessionRule({ system: undefined })], "PASS", null],
-    ["two active rules at priority 1", [aSessionRule(), aSessionRule({ id: "0pr2" })], "MANUAL", "unreadable"],
+    ["two rules at priority 1 that agree", [aSessionRule(), aSessionRule({ id: "0pr2" })], "PASS", null],
+    ["two rules at priority 1 that disagree", [aSessionRule(), idleFor(60)], "MANUAL", "unreadable"],
+    ["two lax rules at priority 1", [idleFor(60), idleFor(90)], "FAIL", null],
+    ["the built-in rule at priority 1 beside another", [aDefaultRule({ priority: 1 }), aSessionRule()], "PASS", null],
+    ["a lax rule with a priority in a text", [{ ...idleFor(60), priority: "1" }], "FAIL", null],
+    ["a lax rule with a status that nobody knows", [{ ...idleFor(60), status: "DREAMING" }], "FAIL", null],
+    ["a lax rule that may be built in", [{ ...idleFor(60), system: "false" }], "FAIL", null],
+    ["a strict rule beside {}", [aSessionRule(), {}], "MANUAL", "unreadable"],
+    ["a lax rule beside {}", [idleFor(60), {}], "FAIL", null],
+    ["a lax rule beside null", [idleFor(60), notAnObject], "FAIL", null],
+    ["a strict rule beside null", [aSessionRule(), notAnObject], "MANUAL", "unreadable"],
+    ["{} alone", [{}], "MANUAL", "unreadable"],
     ["a second, inactive one", [aSessionRule(), aSessionRule({ id: "0pr2", status: "inactive" })], "PASS", null],
     ["a lax rule after it", [aSessionRule(), aDefaultRule()], "PASS", null],
     ["a lax rule after it, first in the answer", [aDefaultRule(), aSessionRule()], "PASS", null],
@@ -111,10 +124,25 @@ describe("which policies are judged", () => {
     ["only inactive ones", [{ policy: aSessionPolicy({ status: "INACTIVE" }), rules: null }]],
   ])("%s: one FAIL for the org", async (_, policies) => {
     for (const check of [idle, lifetime, cookies, zones]) {
-      const result = await evaluate(check, { global_session_policies: obtained(policies) });
+      const result = await evaluate(check, {
+        global_session_policies: obtained(policies),
+        network_zones: obtained([]),
+      });
       expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org", name: "acme.okta.com" } }]);
     }
   });
+
+  test.each([[{}], [notAnObject], [{ name: " ", status: "ACTIVE" }]])(
+    "%j is evidence of nothing, and a lax policy beside it FAILs",
+    async (nothing) => {
+      const withRules = (rule: JsonObject) => ({ policy: aSessionPolicy(), rules: obtained([rule]) });
+      const unknown = { policy: nothing, rules: obtained([]) };
+      const judgeBoth = (rule: JsonObject) =>
+        evaluate(idle, { global_session_policies: obtained([withRules(rule), unknown]) });
+      expect(await judgeBoth(aSessionRule())).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+      expect((await judgeBoth(idleFor(60))).status).toBe("FAIL");
+    },
+  );
 
   test("a policy with an unknown status is not passed over", async () => {
     const result = await evaluate(idle, {
@@ -124,6 +152,39 @@ describe("which policies are judged", () => {
       ]),
     });
     expect(result).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  });
+});
+
+describe.each([idle, lifetime, cookies, zones])("%s of a rule for some users", (check) => {
+  const zoned = { connection: "ZONE", include: ["nzo1"] };
+  const forSome = aSessionRule({ conditions: { network: zoned, people: { groups: { include: ["00g1"] } } } });
+
+  test.each<[what: string, later: JsonList, remains: RegExp]>([
+    ["a strict rule", [aSessionRule({ id: "0pr2", name: "Others", priority: 2 })], /"Others" decides, which is PASS: /],
+    [
+      "a rule at priority 0 only",
+      [aSessionRule({ id: "0pr2", priority: 0 })],
+      /no rule of its policy is for the others/,
+    ],
+    ["no rule", [], /no rule of its policy is for the others/],
+  ])("before %s is PASS with partial coverage", async (_, later, remains) => {
+    const result = await judge(check, [...later, forSome]);
+    expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
+    expect(result.findings[0]?.coverage_reason).toMatch(remains);
+  });
+
+  test("before the built-in rule names that rule and its verdict", async () => {
+    const built = aDefaultRule({ actions: { signon: { session: { usePersistentCookie: true } } } });
+    const result = await judge(check, [built, forSome]);
+    expect(result.findings[0]?.coverage_reason).toMatch(
+      /^Rule "STIG rule" is .* "Default Rule" decides, which is FAIL: /,
+    );
+  });
+
+  test("that excludes nobody is full", async () => {
+    const people = { users: { exclude: [] } };
+    const rule = aSessionRule({ conditions: { network: zoned, people } });
+    expect(await judge(check, [rule])).toMatchObject({ status: "PASS", coverage: "full" });
   });
 });
 
@@ -155,46 +216,14 @@ describe("rules that broke off", () => {
   });
 });
 
-describe(zones, () => {
-  test.each<[network: unknown, status: string, reason: string | null]>([
-    [{ connection: "ZONE", include: ["nzo1"] }, "PASS", null],
-    [{ connection: "ZONE", exclude: ["nzo1"] }, "PASS", null],
-    [{ connection: "ZONE", include: [], exclude: ["nzo1"] }, "PASS", null],
-    [{ include: ["nzo1"] }, "PASS", null],
-    [{ connection: null, include: ["nzo1"] }, "PASS", null],
-    [{ connection: "ZONE", include: [], exclude: [] }, "FAIL", null],
-    [{ connection: "ZONE" }, "FAIL", null],
-    [{ connection: "ANYWHERE" }, "FAIL", null],
-    [{ connection: "ANYWHERE", include: ["nzo1"] }, "FAIL", null],
-    [{}, "FAIL", null],
-    [null, "FAIL", null],
-    [undefined, "FAIL", null],
-    [{ connection: "ON_NETWORK" }, "MANUAL", "needs_review"],
-    [{ connection: "OFF_NETWORK" }, "MANUAL", "needs_review"],
-    [{ connection: "MOON" }, "MANUAL", "unreadable"],
-    [{ connection: 1, include: ["nzo1"] }, "MANUAL", "unreadable"],
-    [{ connection: "ZONE", include: "nzo1" }, "MANUAL", "unreadable"],
-    [{ connection: "ZONE", include: [7] }, "MANUAL", "unreadable"],
-    [{ connection: "ZONE", include: ["nzo1"], exclude: {} }, "MANUAL", "unreadable"],
-    ["ZONE", "MANUAL", "unreadable"],
-  ])("%j is %s", async (network, status, reason) => {
-    expect(await judge(zones, [aSessionRule({ conditions: { network } })])).toMatchObject({ status, reason });
-  });
-
-  test.each([[null], [undefined]])("conditions that are %j are no restriction", async (conditions) => {
-    expect((await judge(zones, [aSessionRule({ conditions })])).status).toBe("FAIL");
-  });
-
-  test("counts for the built-in rule too", async () => {
-    expect((await judge(zones, [aSessionRule({ system: true })])).status).toBe("PASS");
-  });
-
-  test("needs a rule at priority 1", async () => {
-    expect((await judge(zones, [aSessionRule({ priority: 2 })])).status).toBe("FAIL");
-  });
-});
+function idleFor(minutes: number): JsonObject {
+  return set(aSessionRule({ id: `0pr${minutes}` }), `${session}.maxSessionIdleMinutes`, minutes);
+}
 
 function judge(check: string, rules: JsonList | Evidence<JsonList>, policy: JsonObject = aSessionPolicy()) {
   const evidence = "state" in rules ? rules : obtained(rules);
-  return evaluate(check, { global_session_policies: obtained([{ policy, rules: evidence }]) });
+  return evaluate(check, {
+    global_session_policies: obtained([{ policy, rules: evidence }]),
+    network_zones: obtained([aZone()]),
+  });
 }
