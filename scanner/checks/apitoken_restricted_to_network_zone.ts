@@ -1,6 +1,6 @@
 import { missing, type Evidence, type JsonList, type JsonObject } from "../artifacts.ts";
 import { defineCheck, type FindingDraft } from "../check.ts";
-import { explicitActivityOf } from "./reading/activity.ts";
+import { explicitActivityOf, isNothing } from "./reading/activity.ts";
 import { fail, judgeList, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readText, readTexts, readWord, shown } from "./reading/fields.ts";
 import { firstTexts, textsInOrder } from "./reading/in_order.ts";
@@ -62,6 +62,7 @@ function zoneIdsOf(token: JsonObject): readonly string[] | null {
 
 function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
   const subject: Subject = { resource: resourceOf("api_token", token), expected };
+  if (isNothing(token)) return unreadable(subject, `the token ${shown(token)}`);
   const connection = readText(token, "network.connection");
   if (connection.kind === "absent") return fail(subject, "no network restriction set");
   if (connection.kind === "unreadable") return unreadable(subject, `the network ${connection.found}`);

@@ -1,7 +1,7 @@
 import { missing, type Evidence, type JsonList, type JsonObject, type RulesById } from "../artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "./reading/access_policy.ts";
-import { activityOf } from "./reading/activity.ts";
+import { activityOf, isNothing, unknownActivity } from "./reading/activity.ts";
 import { withoutPolicy } from "./reading/built_in_app.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readWord, shown } from "./reading/fields.ts";
@@ -54,7 +54,7 @@ function judgeApp(app: JsonObject, judgePolicy: PolicyJudge, { context, note }: 
   const subject: Subject = { resource: resourceOf("app", app), expected, ...(note === null ? {} : { note }) };
   const activity = activityOf(app);
   if (activity === "inactive") return null;
-  if (activity === "unknown") return unreadable(subject, `the status ${shown(app["status"])}`);
+  if (activity === "unknown") return unreadable(subject, unknownActivity(app));
   const policyId = accessPolicyId(app);
   if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${shown(app["_links"])}`);
   if (policyId === null) return withoutPolicy(subject, context);
@@ -100,7 +100,9 @@ interface RulesVerdict {
 }
 
 function judgeRules(subject: Subject, rules: JsonList): RulesVerdict {
-  const perhapsActive = inOrder(rules, nameOf).filter((rule) => activityOf(rule) !== "inactive");
+  const perhapsActive = inOrder(rules, (rule) => (isNothing(rule) ? "" : nameOf(rule))).filter(
+    (rule) => activityOf(rule) !== "inactive",
+  );
   const drafts = perhapsActive.map((rule) => judgeRule(subject, rule));
   const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
   if (proven !== null) return { reading: proven, proven };
@@ -116,19 +118,29 @@ function judgeRules(subject: Subject, rules: JsonList): RulesVerdict {
 
 /** Null where the rule is as it should be. */
 function judgeRule(subject: Subject, rule: JsonObject): FindingDraft | null {
+  if (isNothing(rule)) return unreadable(subject, `the rule ${shown(rule)}`);
   const name = `rule "${nameOf(rule)}"`;
   const isCatchAll = isBuiltIn(rule);
   if (activityOf(rule) === "unknown") return unreadable(subject, `the status ${shown(rule["status"])} of ${name}`);
-  if (isCatchAll === null) return unreadable(subject, `${name} that may be the catch-all`);
-  if (isCatchAll) {
-    const access = readWord(rule, "actions.appSignOn.access", ["ALLOW", "DENY"]);
-    if (access.kind === "unreadable") return unreadable(subject, `the access ${access.found} of ${name}`);
-    if (access.kind === "value" && access.value === "DENY") return null;
-    return fail(subject, `access ${access.kind === "value" ? access.value : "not set"} in the catch-all ${name}`);
-  }
+  if (isCatchAll !== null) return isCatchAll ? judgeCatchAll(subject, rule) : judgeCustomRule(subject, rule);
+  const asCustom = judgeCustomRule(subject, rule);
+  // Whichever of the two it is.
+  if (asCustom?.status === "FAIL" && judgeCatchAll(subject, rule)?.status === "FAIL") return asCustom;
+  return unreadable(subject, `${name} that may be the catch-all`);
+}
+
+function judgeCatchAll(subject: Subject, rule: JsonObject): FindingDraft | null {
+  const name = `rule "${nameOf(rule)}"`;
+  const access = readWord(rule, "actions.appSignOn.access", ["ALLOW", "DENY"]);
+  if (access.kind === "unreadable") return unreadable(subject, `the access ${access.found} of ${name}`);
+  if (access.kind === "value" && access.value === "DENY") return null;
+  return fail(subject, `access ${access.kind === "value" ? access.value : "not set"} in the catch-all ${name}`);
+}
+
+function judgeCustomRule(subject: Subject, rule: JsonObject): FindingDraft | null {
   const network = networkConditionOf(rule);
   if (network.kind === "zoned") return null;
-  const actual = `${network.actual} in ${name}`;
+  const actual = `${network.actual} in rule "${nameOf(rule)}"`;
   if (network.kind === "open") return fail(subject, actual);
   return network.kind === "review" ? manual(subject, "needs_review", actual) : unreadable(subject, actual);
 }

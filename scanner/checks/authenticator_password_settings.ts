@@ -1,9 +1,8 @@
 import type { JsonObject } from "../artifacts.ts";
 import { defineCheck, type Check, type FindingDraft } from "../check.ts";
-import { activityOf } from "./reading/activity.ts";
-import { isDirectoryPolicy } from "./reading/directory.ts";
+import { activityOf, unknownActivity } from "./reading/activity.ts";
 import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./reading/drafts.ts";
-import { readBoolean, readNumber, shown, type Field } from "./reading/fields.ts";
+import { readBoolean, readNumber, readText, shown, type Field } from "./reading/fields.ts";
 import { resourceOf } from "./reading/names.ts";
 
 /** The checks of a password policy's settings: each active policy, one setting. */
@@ -80,7 +79,7 @@ export const passwordLockoutThreshold = passwordCheck({
   read: readNumber,
   isCompliant: (attempts) => attempts >= 1 && attempts <= 3,
   show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
-  isExempt: isDirectoryPolicy,
+  isLeftToDirectory: true,
   examines: "After how many wrong passwords an account is locked.",
   why:
     "Without a lockout passwords can be guessed online; 0 means that an account is never locked. Where a directory sources the " +
@@ -96,8 +95,8 @@ interface PasswordSetting<Value> {
   readonly read: (policy: JsonObject, path: string) => Field<Value>;
   readonly isCompliant: (value: Value) => boolean;
   readonly show: (value: Value) => string;
-  /** Policies that the rule leaves to somebody else. */
-  readonly isExempt?: (policy: JsonObject) => boolean;
+  /** Whether the rule leaves the users of a directory to it. */
+  readonly isLeftToDirectory?: true;
   readonly examines: string;
   readonly why: string;
   readonly console: string;
@@ -105,7 +104,7 @@ interface PasswordSetting<Value> {
 
 function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
   const { name, expected, examines, why, path } = setting;
-  const exemptField = "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider";
+  const providerField = "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider";
   return defineCheck({
     name,
     artifacts: ["password_policies"],
@@ -120,7 +119,7 @@ function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
       deciding_fields: [
         "GET /api/v1/policies?type=PASSWORD: status",
         `GET /api/v1/policies?type=PASSWORD: settings.password.${path}`,
-        ...(setting.isExempt === undefined ? [] : [exemptField]),
+        ...(setting.isLeftToDirectory === undefined ? [] : [providerField]),
       ],
     },
     evaluate: ({ password_policies }) =>
@@ -136,9 +135,14 @@ function judgePolicy<Value>(policy: JsonObject, setting: PasswordSetting<Value>)
   const subject: Subject = { resource: resourceOf("policy", policy), expected: setting.expected };
   const activity = activityOf(policy);
   if (activity === "inactive") return null;
-  if (activity === "unknown") return unreadable(subject, `the status ${shown(policy["status"])}`);
-  if (setting.isExempt?.(policy) === true) {
-    return manual(subject, "not_applicable", "a policy for users whose directory locks them itself");
+  if (activity === "unknown") return unreadable(subject, unknownActivity(policy));
+  if (setting.isLeftToDirectory === true) {
+    const provider = readText(policy, "conditions.authProvider.provider");
+    const word = provider.kind === "value" ? provider.value.toUpperCase() : null;
+    if (word === "ACTIVE_DIRECTORY" || word === "LDAP")
+      return manual(subject, "not_applicable", "a policy for users whose directory locks them itself");
+    if (provider.kind === "unreadable") return unreadable(subject, `the provider ${provider.found}`);
+    if (word !== null && word !== "OKTA" && word !== "ANY") return unreadable(subject, `the provider ${shown(word)}`);
   }
   return judgeField(subject, setting.read(policy, `settings.password.${setting.path}`), setting);
 }

@@ -1,6 +1,6 @@
 import { isJsonObject, type Evidence, type JsonList, type JsonObject } from "../artifacts.ts";
 import { defineCheck, type FindingDraft } from "../check.ts";
-import { explicitActivityOf } from "./reading/activity.ts";
+import { explicitActivityOf, isNothing } from "./reading/activity.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readList, readText, readTexts, readWord, shown, type Field } from "./reading/fields.ts";
 import { firstTexts, inOrder } from "./reading/in_order.ts";
@@ -57,6 +57,7 @@ interface ZoneVerdict {
 
 /** Null for a zone that blocks no anonymizer. */
 function judgeZone(zone: JsonObject): ZoneVerdict | null {
+  if (isNothing(zone)) return { kind: "unreadable", actual: `the zone ${shown(zone)}` };
   const name = `zone "${nameOf(zone)}"`;
   const unread = (found: string): ZoneVerdict => ({ kind: "unreadable", actual: `${found} of ${name}` });
   const activity = explicitActivityOf(zone);

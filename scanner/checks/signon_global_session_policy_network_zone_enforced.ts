@@ -28,11 +28,14 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
     ],
   },
   evaluate: ({ global_session_policies }) =>
-    judgeSessionPolicies(global_session_policies, expected, (subject, rule) => {
-      const network = networkConditionOf(rule);
-      const actual = `${network.actual} in rule "${nameOf(rule)}"`;
-      if (network.kind === "zoned") return pass(subject, actual);
-      if (network.kind === "open") return fail(subject, actual);
-      return network.kind === "review" ? manual(subject, "needs_review", actual) : unreadable(subject, actual);
+    judgeSessionPolicies(global_session_policies, {
+      expected,
+      judgeRule: (subject, rule) => {
+        const network = networkConditionOf(rule);
+        const actual = `${network.actual} in rule "${nameOf(rule)}"`;
+        if (network.kind === "zoned") return pass(subject, actual);
+        if (network.kind === "open") return fail(subject, actual);
+        return network.kind === "review" ? manual(subject, "needs_review", actual) : unreadable(subject, actual);
+      },
     }),
 });

@@ -41,7 +41,7 @@ export class HttpIdpClient implements IdpClient {
     const page = await this.#read(request);
     if (page.state === "missing") return { state: "missing", partial: null, ...page.missing };
     if (isJsonObject(page.value)) return { state: "obtained", value: page.value };
-    return { state: "missing", partial: null, ...unreadable(request.path, "is not a JSON object") };
+    return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON object") };
   }
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
@@ -61,13 +61,17 @@ export class HttpIdpClient implements IdpClient {
   async #readPages(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
     const items: JsonObject[] = [];
     const cursors = new Set<string>([cursorOf(request.path)]);
+    let unreadable: Missing | null = null;
     let path = request.path;
     for (let pages = 1; ; pages++) {
       const page = await this.#read({ ...request, path });
-      const missing = page.state === "missing" ? page.missing : this.#collect(page.value, { ...request, path }, items);
-      if (missing !== null) return broken({ items, pages, missing });
-      const next = page.state === "page" ? this.#nextPath(page, path) : { path: null, problem: null };
+      if (page.state === "missing") return broken({ items, pages, missing: page.missing });
+      if (!Array.isArray(page.value))
+        return broken({ items, pages, missing: notUnderstood(path, "is not a JSON array") });
+      unreadable = this.#collect(page.value, { ...request, path }, items) ?? unreadable;
+      const next = this.#nextPath(page, path);
       if (next.problem !== null) return broken({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
+      if (next.path === null && unreadable !== null) return { state: "missing", partial: items, ...unreadable };
       if (next.path === null) return { state: "obtained", value: items };
       const cursor = cursorOf(next.path);
       const problem = cursors.has(cursor)
@@ -81,13 +85,12 @@ export class HttpIdpClient implements IdpClient {
     }
   }
 
-  /** Adds a page's entries to the list; what is wrong with the page, or null. */
-  #collect(page: unknown, { path, keep }: IdpRequest, items: JsonObject[]): Missing | null {
-    if (!Array.isArray(page)) return unreadable(path, "is not a JSON array");
-    if (!page.every(isJsonObject)) return unreadable(path, "holds something that is not a JSON object");
-    this.#options.roleEvidence.noteEntries(path, page);
-    for (const entry of page) items.push(keep === undefined ? entry : keep(entry));
-    return null;
+  /** Adds a page's entries to the list. An entry that is no object costs itself: what it would have been, or null. */
+  #collect(page: readonly unknown[], { path, keep }: IdpRequest, items: JsonObject[]): Missing | null {
+    const entries = page.filter(isJsonObject);
+    this.#options.roleEvidence.noteEntries(path, entries);
+    for (const entry of entries) items.push(keep === undefined ? entry : keep(entry));
+    return entries.length === page.length ? null : notUnderstood(path, "holds something that is not a JSON object");
   }
 
   #read(request: IdpRequest): Promise<Page> {
@@ -201,13 +204,13 @@ function brokenChain(path: string, problem: string): Missing {
   return { reason: "provider_error", detail, refusal: { httpStatus: 200, errorCode: null } };
 }
 
-function unreadable(path: string, what: string): Missing {
+function notUnderstood(path: string, what: string): Missing {
   const detail = `GET ${toShownPath(path)} answered 200, but its body ${what}, so it is not understood`;
   return { reason: "unreadable", detail, refusal: { httpStatus: 200, errorCode: null } };
 }
 
 function notJson(path: string, kind: Exclude<ParsedBody["kind"], "json">): Missing {
-  if (kind === "too_deep") return unreadable(path, "is nested too deeply");
+  if (kind === "too_deep") return notUnderstood(path, "is nested too deeply");
   const what = { html: "a web page instead of JSON", empty: "an empty body", broken: "broken or cut-off JSON" }[kind];
   const remedy = "check for a proxy or firewall in between, and scan again";
   const detail = `GET ${toShownPath(path)} answered 200 with ${what}; ${remedy}`;
@@ -226,7 +229,7 @@ function failed(path: string, error: unknown): Missing {
     return { reason: "provider_error", detail, refusal: unasked };
   }
   if (error instanceof ForbiddenRequest)
-    return { ...unreadable(path, "is not needed"), detail: `${asked}: ${error.message}`, refusal: unasked };
+    return { ...notUnderstood(path, "is not needed"), detail: `${asked}: ${error.message}`, refusal: unasked };
   throw error;
 }
 

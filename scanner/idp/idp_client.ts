@@ -21,6 +21,6 @@ export type Reading<Value> = Evidence<Value> & { readonly refusal?: Refusal };
 /** Reads from the provider: GET only. Never throws for what the provider does; rejects only when `signal` aborts. */
 export interface IdpClient {
   getObject(request: IdpRequest): Promise<Reading<JsonObject>>;
-  /** Follows every page; on a failing page the ones before it are `partial`. */
+  /** Follows every page; on a failing page the ones before it are `partial`, and so are the objects of a list that holds something else. */
   getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>>;
 }

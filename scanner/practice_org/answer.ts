@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { authorizeCall } from "./authorize_call.ts";
-import { faultyAnswer, pageFaultOf, truncated } from "./faulty_answers.ts";
+import { faultyAnswer, pageFaultOf, truncated, withNullEntry } from "./faulty_answers.ts";
 import { answerPage } from "./paging.ts";
 import { providerError } from "./provider_errors.ts";
 import { findRoute } from "./routes.ts";
@@ -45,7 +45,8 @@ export async function answer(org: Org, request: PracticeRequest): Promise<Outcom
   if (has("timeout")) return { kind: "silence" };
   if (has("reset")) return { kind: "reset" };
   const nowMs = org.clock();
-  const right = withProviderHeaders(await respond(org, request, faults, nowMs), nowMs);
+  const answered = withProviderHeaders(await respond(org, request, faults, nowMs), nowMs);
+  const right = has("null-entry") ? withNullEntry(answered) : answered;
   if (has("cut-connection")) return { kind: "cut", response: right };
   const response = has("truncated-json") ? truncated(right) : right;
   return { kind: "answer", response, delayMs: has("slow") ? slowMs : 0 };

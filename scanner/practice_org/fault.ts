@@ -12,6 +12,7 @@ export const faultNames = {
   html: "200 with a web page instead of JSON, as a proxy answers",
   "truncated-json": "200 with JSON that stops in the middle",
   "wrong-shape": "200 with JSON of a shape that nobody knows",
+  "null-entry": "200 with null as the first entry of a list",
   "cut-connection": "the connection breaks in the middle of the answer",
   timeout: "no answer at all",
   reset: "the connection is reset",

@@ -60,5 +60,13 @@ export function truncated(response: PracticeResponse): PracticeResponse {
   return { ...response, body: response.body.slice(0, Math.max(1, Math.floor(response.body.length / 2))) };
 }
 
+/** A list that begins with null; any other answer as it is. */
+export function withNullEntry(response: PracticeResponse): PracticeResponse {
+  const list = response.status === 200 ? /^\s*\[\s*/.exec(response.body) : null;
+  if (list === null) return response;
+  const rest = response.body.slice(list[0].length);
+  return { ...response, body: `[null${rest.startsWith("]") ? "" : ","}${rest}` };
+}
+
 const proxyPage =
   "<!DOCTYPE html><html><head><title>Sign in to continue</title></head><body>Network sign-in</body></html>";

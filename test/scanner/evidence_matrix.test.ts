@@ -30,6 +30,7 @@ const listReasons: Partial<Record<FaultName, ManualReason>> = {
   "second-page-fails": "provider_error",
   "next-link-elsewhere": "provider_error",
   "repeated-cursor": "provider_error",
+  "null-entry": "unreadable",
 };
 
 const session = [
@@ -118,20 +119,54 @@ const defaultScopeNames = [...new Set(catalog.flatMap(({ rule }) => rule.scopes)
 
 async function scanWith(name: FaultName, path: string): Promise<readonly CheckResult[]> {
   org.setFaults([{ name, path }]);
-  const { orgUrl, clientId } = config;
+  return scan(config);
+}
+
+async function scan(connected: ScannerConfig): Promise<readonly CheckResult[]> {
+  const { orgUrl, clientId } = connected;
   const { signal } = new AbortController();
   const plan = { orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
-  const scan = await runScan(plan, {
-    connect: (options) => connect(config, { ...options, clock }),
+  const { results } = await runScan(plan, {
+    connect: (options) => connect(connected, { ...options, clock }),
     onResult: () => {},
     now: () => new Date(clock.nowMs()),
   });
-  return scan.results;
+  return results;
 }
 
 test("a compliant org passes every check, so that what follows shows the fault alone", async () => {
   const results = await scanWith("forbidden", "/api/v1/nowhere");
   expect(results.filter(({ status }) => status !== "PASS").map(({ check, detail }) => [check, detail])).toEqual([]);
+});
+
+describe("what an org gets wrong FAILs beside an entry that is no object", () => {
+  test.each([
+    ["/api/v1/policies$?type=PASSWORD", passwords],
+    ["/api/v1/policies$?type=OKTA_SIGN_ON", session],
+    ["/api/v1/apps", [zonesOfApps]],
+    ["/api/v1/api-tokens", ["apitoken_restricted_to_network_zone", "apitoken_not_super_admin"]],
+    ["/api/v1/users/*/roles", ["apitoken_not_super_admin"]],
+    ["/api/v1/zones", ["apitoken_restricted_to_network_zone"]],
+  ])("%s", async (path, names) => {
+    const lax = await createPracticeOrg({ profile: { name: "typical" }, role: "super", clock: () => clock.nowMs() });
+    try {
+      const whole = await statusesOf(lax, names);
+      expect(Object.values(whole)).toContain("FAIL");
+      lax.setFaults([{ name: "null-entry", path }]);
+      const failing = Object.entries(whole).filter(([, status]) => status === "FAIL");
+      expect(await statusesOf(lax, names)).toMatchObject(Object.fromEntries(failing));
+    } finally {
+      await lax.stop();
+    }
+  });
+
+  async function statusesOf(of: PracticeOrg, names: readonly string[]): Promise<Record<string, string>> {
+    const env = { IDP_ORG_URL: of.url, IDP_CLIENT_ID: of.clientId, IDP_PRIVATE_KEY: of.privateKeyPem };
+    const scopes = [...defaultScopeNames, "users.read"].join(" ");
+    const results = await scan(readScannerConfig({ timeout: "0.4" }, { ...env, IDP_SCOPES: scopes }));
+    const named = results.filter(({ check }) => names.includes(check));
+    return Object.fromEntries(named.map(({ check, status }) => [check, status]));
+  }
 });
 
 describe.each(endpoints)("$path", ({ path, checks, isList, except = [] }) => {

@@ -3,7 +3,7 @@ import type { CheckContext, FindingDraft } from "../../check.ts";
 import { accessPolicyId, unreadablePolicy } from "./access_policy.ts";
 import { fail, manual, manualForMissing, unreadable, type Subject } from "./drafts.ts";
 import { shown } from "./fields.ts";
-import { firstRule } from "./rules.ts";
+import { judgeByFirstRule } from "./rules.ts";
 import { resourceOf } from "./names.ts";
 
 /** A first-party app, by the name that the API gives it and the one that the console shows. */
@@ -43,10 +43,8 @@ function judgeApp({ app, rules }: BuiltInApp, judge: BuiltInAppJudge, context: C
   if (policyId === null) return withoutPolicy(subject, context);
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
   if (rules.state === "missing") return manualForMissing(subject, rules);
-  const deciding = firstRule(rules.value);
-  if (deciding.kind === "absent") return fail(subject, "no active rule in its authentication policy");
-  if (deciding.kind === "unreadable") return unreadable(subject, deciding.found);
-  return judge.judgeRule(subject, deciding.value);
+  const none = "no active rule in its authentication policy";
+  return judgeByFirstRule(rules.value, subject, { judgeRule: judge.judgeRule, none }).draft;
 }
 
 /** Classic Engine has no authentication policies to bind an app to; elsewhere an app without one is open. */

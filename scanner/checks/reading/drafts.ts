@@ -1,7 +1,7 @@
-import type { Evidence, MissingEvidence } from "../../artifacts.ts";
+import { isJsonObject, type Evidence, type MissingEvidence } from "../../artifacts.ts";
 import type { FindingDraft } from "../../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
-import type { Field } from "./fields.ts";
+import { shown, type Field } from "./fields.ts";
 
 /** What a finding is about and what it should be; null stands for the org. */
 export interface Subject {
@@ -10,8 +10,9 @@ export interface Subject {
   readonly note?: string;
 }
 
-export function pass(subject: Subject, actual: string): FindingDraft {
-  return { ...subject, status: "PASS", actual };
+/** `remains`: what of the rule it leaves to a person, in one sentence. */
+export function pass(subject: Subject, actual: string, remains?: string | null): FindingDraft {
+  return { ...subject, status: "PASS", actual, ...(remains === undefined || remains === null ? {} : { remains }) };
 }
 
 export function fail(subject: Subject, actual: string): FindingDraft {
@@ -54,11 +55,13 @@ export interface ListJudge<Item> {
 
 /** A finding for each item of a list. A list that broke off proves what FAILs in it, and nothing else. */
 export function judgeList<Item>(evidence: Evidence<readonly Item[]>, judge: ListJudge<Item>): readonly FindingDraft[] {
+  const each = (item: Item) =>
+    isJsonObject(item) ? judge.each(item) : unreadable({ resource: null, expected: judge.expected }, shown(item));
   if (evidence.state === "obtained") {
-    const drafts = evidence.value.map((item) => judge.each(item)).filter((draft) => draft !== null);
+    const drafts = evidence.value.map(each).filter((draft) => draft !== null);
     return drafts.length > 0 ? drafts : judge.none(evidence.value);
   }
-  const proven = (evidence.partial ?? []).map((item) => judge.each(item)).filter((draft) => draft?.status === "FAIL");
+  const proven = (evidence.partial ?? []).map(each).filter((draft) => draft?.status === "FAIL");
   return [
     ...proven.filter((draft) => draft !== null),
     manualForMissing({ resource: null, expected: judge.expected }, evidence),

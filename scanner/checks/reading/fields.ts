@@ -35,6 +35,12 @@ export function readTexts(object: JsonObject, path: string): Field<readonly stri
   return narrow(readField(object, path), (value) => (isTexts(value) ? value : null));
 }
 
+/** The texts of a list, whatever stands beside them: enough for a FAIL, never for a PASS. */
+export function textsIn(object: JsonObject, path: string): readonly string[] {
+  const list = readList(object, path);
+  return list.kind === "value" ? list.value.filter((item) => typeof item === "string") : [];
+}
+
 export function readList(object: JsonObject, path: string): Field<readonly unknown[]> {
   return narrow(readField(object, path), (value) => (Array.isArray(value) ? value : null));
 }

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../artifacts.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 
 /** What the console calls a provider object. */
@@ -12,6 +12,8 @@ export function resourceOf(type: string, object: JsonObject): FindingResource {
 }
 
 function firstText(object: JsonObject, fields: readonly string[]): string | null {
+  // An entry of a list may be no object.
+  if (!isJsonObject(object)) return null;
   for (const field of fields) {
     const text = object[field];
     if (typeof text === "string" && text.trim() !== "") return text;

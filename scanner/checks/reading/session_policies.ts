@@ -1,21 +1,25 @@
 import type { Evidence, JsonList, JsonObject, PolicyWithRules } from "../../artifacts.ts";
 import type { FindingDraft } from "../../check.ts";
-import { activityOf } from "./activity.ts";
+import { activityOf, unknownActivity } from "./activity.ts";
 import { fail, judgeList, manual, manualForMissing, unreadable, type Subject } from "./drafts.ts";
-import { shown } from "./fields.ts";
-import { ruleAtPriorityOne } from "./rules.ts";
+import { judgeByRuleAtPriorityOne } from "./rules.ts";
 import { resourceOf } from "./names.ts";
+
+export interface SessionJudge {
+  readonly expected: string;
+  readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
+}
 
 /** A finding for each active global session policy, by its active rule with priority 1. */
 export function judgeSessionPolicies(
   policies: Evidence<readonly PolicyWithRules[]>,
-  expected: string,
-  judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft,
+  judge: SessionJudge,
 ): readonly FindingDraft[] {
+  const { expected } = judge;
   // A list of rules is judged once, however many policies of one id share it.
   const judged = new Map<Evidence<JsonList>, FindingDraft>();
   const judgeOnce = (rules: Evidence<JsonList>) => {
-    const draft = judged.get(rules) ?? judgeRules(rules, { resource: null, expected }, judgeRule);
+    const draft = judged.get(rules) ?? judgeRules(rules, judge);
     judged.set(rules, draft);
     return draft;
   };
@@ -34,26 +38,18 @@ function judgePolicy(
   const subject: Subject = { resource: resourceOf("policy", policy), expected };
   const activity = activityOf(policy);
   if (activity === "inactive") return null;
-  if (activity === "unknown") return unreadable(subject, `the status ${shown(policy["status"])}`);
+  if (activity === "unknown") return unreadable(subject, unknownActivity(policy));
   if (rules === null) return manual(subject, "provider_error", "no answer about its rules");
   return { ...judgeOnce(rules), resource: subject.resource };
 }
 
 /** The verdict on a policy with these rules, without the policy that it is said of. */
-function judgeRules(
-  rules: Evidence<JsonList>,
-  subject: Subject,
-  judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft,
-): FindingDraft {
+function judgeRules(rules: Evidence<JsonList>, { expected, judgeRule }: SessionJudge): FindingDraft {
+  const subject: Subject = { resource: null, expected };
   const known = rules.state === "obtained" ? rules.value : (rules.partial ?? []);
-  const deciding = ruleAtPriorityOne(known);
-  const isWhole = rules.state === "obtained";
-  if (deciding.kind === "value") {
-    const draft = judgeRule(subject, deciding.value);
-    // The rule was seen, so what it gets wrong is proven even where the pages after it are missing.
-    if (isWhole || draft.status === "FAIL") return draft;
-  }
-  if (!isWhole) return manualForMissing(subject, rules);
-  if (deciding.kind === "unreadable") return unreadable(subject, deciding.found);
-  return fail(subject, "no active rule at priority 1");
+  const none = "no active rule at priority 1";
+  const { draft, deciding } = judgeByRuleAtPriorityOne(known, subject, { judgeRule, none });
+  if (rules.state === "obtained") return draft;
+  // The rule was seen, so what it gets wrong is proven even where the pages after it are missing.
+  return deciding.length > 0 && draft.status === "FAIL" ? draft : manualForMissing(subject, rules);
 }

@@ -1,12 +1,12 @@
-import type { JsonObject } from "../../artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../artifacts.ts";
 
-/** Whether a role assignment makes its holder a Super Administrator; null where it says neither type nor label. */
+/** Whether a role assignment makes its holder a Super Administrator; null where it has no type and its label does not say so. */
 export function isSuperAdminRole(role: JsonObject): boolean | null {
+  if (!isJsonObject(role)) return null;
   const { type, label } = role;
-  if (type !== undefined && type !== null && typeof type !== "string") return null;
-  if (type?.toUpperCase() === "SUPER_ADMIN") return true;
-  if (typeof label === "string") return superAdminLabels.has(label.toUpperCase().replaceAll(/[^A-Z]/g, ""));
-  return typeof type === "string" ? false : null;
+  if (typeof type === "string" && type.toUpperCase() === "SUPER_ADMIN") return true;
+  if (typeof label === "string" && superAdminLabels.has(label.toUpperCase().replaceAll(/[^A-Z]/g, ""))) return true;
+  return typeof type === "string" && type !== "" ? false : null;
 }
 
 // A custom role may carry any label; these are the built-in role's own, in its spellings of the API and the console.

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../artifacts.ts";
 import type { FindingDraft } from "../../check.ts";
 import { fail, manual, unreadable, type Subject } from "./drafts.ts";
-import { readObject, readText, readWord } from "./fields.ts";
+import { readList, readObject, readText, readWord } from "./fields.ts";
 import { readChains, type ChainPath } from "./authentication_chains.ts";
 import { nameOf } from "./names.ts";
 
@@ -42,8 +42,20 @@ function verdictOf(rule: JsonObject, judge: VerificationJudge): VerificationVerd
   if (word === "ASSURANCE") return judge.assurance(method.value);
   if (word !== "AUTH_METHOD_CHAIN") return { verdict: "review", actual: `the verification method ${word}` };
   const paths = readChains(method.value);
-  if (paths.kind === "unreadable") return { verdict: "unreadable", actual: `the chains ${paths.found}` };
+  if (paths.kind === "unreadable") {
+    const proven = failOfOneChain(method.value, judge);
+    return proven ?? { verdict: "unreadable", actual: `the chains ${paths.found}` };
+  }
   if (paths.kind === "absent" || paths.value.length === 0)
     return { verdict: "fail", actual: "no authentication chain" };
   return judge.chains(paths.value);
+}
+
+/** Chains are alternatives, so one that FAILs does so whatever another one is. */
+function failOfOneChain(method: JsonObject, judge: VerificationJudge): VerificationVerdict | undefined {
+  const chains = readList(method, "chains");
+  const alone = chains.kind === "value" ? chains.value.map((chain) => readChains({ chains: [chain] })) : [];
+  const paths = alone.flatMap((read) => (read.kind === "value" ? read.value : []));
+  const verdict = paths.length > 0 ? judge.chains(paths) : undefined;
+  return verdict?.verdict === "fail" ? verdict : undefined;
 }

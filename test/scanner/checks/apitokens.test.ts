@@ -1,10 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained, type ApiTokenOwner, type Evidence, type JsonList } from "../../../scanner/artifacts.ts";
+import {
+  missing,
+  obtained,
+  type ApiTokenOwner,
+  type Evidence,
+  type JsonList,
+  type JsonObject,
+} from "../../../scanner/artifacts.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { aRole, aToken, aZone, anAnonymizerZone, evaluate } from "../../support/artifact_builders.ts";
 
 const zoned = "apitoken_restricted_to_network_zone";
 const notSuper = "apitoken_not_super_admin";
+/** What an element of a list can be that should be an object. */
+const nothing = null as unknown as JsonObject;
 const brokeOff = missing<never>("provider_error", "page 2 failed");
 
 describe(zoned, () => {
@@ -60,6 +69,16 @@ describe(zoned, () => {
       ["CI", "FAIL"],
       ["SIEM export", "PASS"],
     ]);
+  });
+
+  test.each([[{}], [nothing]])("%j is no token, and an open one beside it FAILs", async (element) => {
+    const judgeBeside = (network: unknown) =>
+      evaluate(zoned, {
+        api_tokens: obtained([aToken({ network }), element]),
+        network_zones: obtained(allZones),
+      });
+    expect(await judgeBeside(aToken()["network"])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect((await judgeBeside(null)).status).toBe("FAIL");
   });
 
   test("no token PASSes for the org", async () => {
@@ -151,6 +170,21 @@ describe(notSuper, () => {
     ["a group's roles refused", anOwner({ groups: everyone(missing("missing_role", "")) }), "MANUAL", "missing_role"],
     ["a role without type and label", anOwner({ roles: obtained([{ id: "ra1" }]) }), "MANUAL", "unreadable"],
     ["a role type of another shape", anOwner({ roles: obtained([{ type: 7, label: "x" }]) }), "MANUAL", "unreadable"],
+    [
+      "a role without a type whose label says nothing",
+      anOwner({ roles: obtained([{ id: "ra1", label: "Helper" }]) }),
+      "MANUAL",
+      "unreadable",
+    ],
+    [
+      "a role type of another shape, the label says it",
+      anOwner({ roles: obtained([{ type: 7, label: "Super Administrator" }]) }),
+      "FAIL",
+      null,
+    ],
+    ["the role beside null", anOwner({ roles: obtained([aRole("SUPER_ADMIN"), nothing]) }), "FAIL", null],
+    ["a lesser role beside null", anOwner({ roles: obtained([aRole(), nothing]) }), "MANUAL", "unreadable"],
+    ["a lesser role beside {}", anOwner({ roles: obtained([aRole(), {}]) }), "MANUAL", "unreadable"],
   ])("%s: %s", async (_, owner, status, reason) => {
     const result = await judge(obtained([aToken()]), { "00u1": owner });
     expect(result).toMatchObject({ status, reason });

@@ -75,7 +75,37 @@ describe.each([...mfaChecks, ...phishingChecks])("%s", (check) => {
       null,
     ],
     ["the catch-all alone", [anAccessRule({ name: "Catch-all Rule", system: true, priority: 99 })], "PASS", null],
-    ["two rules of the same priority", [anAccessRule(), aLaxRule({ priority: 0 })], "MANUAL", "unreadable"],
+    [
+      "two rules of the same priority that disagree",
+      [anAccessRule(), aLaxRule({ priority: 0 })],
+      "MANUAL",
+      "unreadable",
+    ],
+    ["two rules of the same priority that agree", [anAccessRule(), anAccessRule({ id: "rul2" })], "PASS", null],
+    ["two lax rules of the same priority", [aLaxRule(), aLaxRule({ id: "rulLax2" })], "FAIL", null],
+    ["the catch-all at the priority of a strict rule", [lastRule({ priority: 0 }), anAccessRule()], "PASS", null],
+    [
+      "the catch-all at the priority of a lax rule",
+      [anAccessRule({ system: true }), aLaxRule({ priority: 0 })],
+      "FAIL",
+      null,
+    ],
+    ["a lax rule with a priority in a text", [aLaxRule({ priority: "0" })], "FAIL", null],
+    ["a lax rule with an unknown status", [aLaxRule({ status: "PAUSED" }), lastRule()], "FAIL", null],
+    [
+      "a lax rule with an unknown status before a strict one",
+      [aLaxRule({ status: "PAUSED", priority: -1 }), anAccessRule()],
+      "MANUAL",
+      "unreadable",
+    ],
+    [
+      "a rule with an unknown status after a strict one",
+      [anAccessRule(), aLaxRule({ status: "PAUSED" })],
+      "PASS",
+      null,
+    ],
+    ["a strict rule beside {}", [anAccessRule(), {}], "MANUAL", "unreadable"],
+    ["a strict rule beside null", [anAccessRule(), null as unknown as JsonObject], "MANUAL", "unreadable"],
     ["a priority in a text", [anAccessRule({ priority: "0" })], "MANUAL", "unreadable"],
     ["an unknown status", [anAccessRule({ status: "PAUSED" })], "MANUAL", "unreadable"],
   ])("%s is %s", async (_, rules, status, reason) => {
@@ -153,6 +183,8 @@ describe.each(mfaChecks)("%s", (check) => {
     ["chains not set", null, "FAIL", null],
     ["chains of another shape", "any", "MANUAL", "unreadable"],
     ["a chain of another shape", ["any"], "MANUAL", "unreadable"],
+    ["a chain of another shape beside a chain of one step", ["any", chain([webauthn])], "FAIL", null],
+    ["a chain of another shape beside a good one", ["any", chain([password], [webauthn])], "MANUAL", "unreadable"],
     ["a step without methods", [chain([])], "MANUAL", "unreadable"],
     ["a chain without an end", [endless(50)], "MANUAL", "unreadable"],
   ])("%s is %s", async (_, chains, status, reason) => {
@@ -230,6 +262,11 @@ function aLaxRule(changes: JsonObject = {}): JsonObject {
     actions: { appSignOn: { access: "ALLOW", verificationMethod: lax } },
     ...changes,
   });
+}
+
+/** A catch-all that is lax. */
+function lastRule(changes: JsonObject = {}): JsonObject {
+  return aLaxRule({ id: "rulLast", name: "Catch-all Rule", system: true, priority: 99, ...changes });
 }
 
 function judgeChains(check: string, chains: unknown) {

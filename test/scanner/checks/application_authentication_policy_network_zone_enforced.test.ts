@@ -64,6 +64,15 @@ describe("the rules of an app", () => {
       "MANUAL",
       "unreadable",
     ],
+    [
+      "an open rule that may be the catch-all",
+      [anOpenRule({ system: "no" }), anAccessRule(), aCatchAll()],
+      "FAIL",
+      null,
+    ],
+    ["good rules beside {}", [anAccessRule(), aCatchAll(), {}], "MANUAL", "unreadable"],
+    ["good rules beside null", [anAccessRule(), aCatchAll(), null as unknown as JsonObject], "MANUAL", "unreadable"],
+    ["an open rule beside null", [anOpenRule(), aCatchAll(), null as unknown as JsonObject], "FAIL", null],
     ["a system flag that is a text", [anAccessRule({ system: "no" }), aCatchAll()], "MANUAL", "unreadable"],
   ])("%s are %s", async (_, rules, status, reason) => {
     expect(await judge([anApp()], { rst1: obtained(rules) })).toMatchObject({ status, reason });
@@ -105,6 +114,10 @@ describe("the apps", () => {
     ["classic", "MANUAL", "not_applicable"],
   ])("without a policy are, on the engine %s, %s", async (engine, status, reason) => {
     expect(await judge([anApp({ _links: {} })], good, engine)).toMatchObject({ status, reason });
+  });
+
+  test("that are {} are evidence of nothing", async () => {
+    expect(await judge([adminConsoleApp, {}], good)).toMatchObject({ status: "MANUAL", reason: "unreadable" });
   });
 
   test("with an unknown status are not passed over", async () => {

@@ -91,6 +91,14 @@ describe.each(limits)("$check", ({ check, path, passes, fails }) => {
     expect(none.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });
 
+  test.each([[null], [{}], ["policy"]])("%j is no policy, and a lax one beside it FAILs", async (element) => {
+    const nothing = element as ReturnType<typeof aPasswordPolicy>;
+    const judgeBeside = (policy: ReturnType<typeof aPasswordPolicy>) =>
+      evaluate(check, { password_policies: obtained([policy, nothing]) });
+    expect(await judgeBeside(aPasswordPolicy())).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect((await judgeBeside(set(aPasswordPolicy(), `${settings}.${path}`, fails[0]))).status).toBe("FAIL");
+  });
+
   test("a list that broke off proves a lax policy and no strict one", async () => {
     const lax = set(aPasswordPolicy({ id: "00pq" }), `${settings}.${path}`, fails[0]);
     const brokeOff = (policies: readonly ReturnType<typeof aPasswordPolicy>[]) =>
@@ -125,7 +133,10 @@ describe("authenticator_password_lockout_threshold_3", () => {
     ["LDAP", "MANUAL", "not_applicable"],
     ["OKTA", "FAIL", null],
     ["ANY", "FAIL", null],
-    ["provider", "FAIL", null],
+    ["provider", "MANUAL", "unreadable"],
+    [7, "MANUAL", "unreadable"],
+    ["okta", "FAIL", null],
+    [null, "FAIL", null],
     [undefined, "FAIL", null],
   ])("leaves a policy of the provider %j to %s", async (provider, status, reason) => {
     const lax = set(aPasswordPolicy(), `${settings}.lockout.maxAttempts`, 10);

@@ -58,6 +58,7 @@ test.each<[what: string, zones: JsonList, status: string, reason: string | null]
   ["an inactive static blocklist", [aZone({ usage: "BLOCKLIST", status: "INACTIVE" })], "FAIL", null],
   ["no zone", [], "FAIL", null],
   ["only policy zones", [aZone()], "FAIL", null],
+  ["{}, which is evidence of nothing,", [aZone(), {}], "MANUAL", "unreadable"],
   ["a status of another shape", [anAnonymizerZone({ status: 1 })], "MANUAL", "unreadable"],
   ["an unknown usage", [anAnonymizerZone({ usage: "BOTH" })], "MANUAL", "unreadable"],
   ["an unknown type", [anAnonymizerZone({ type: "DYNAMIC_V3" })], "MANUAL", "unreadable"],

@@ -7,6 +7,8 @@ const lifetime = "signon_global_session_lifetime_18h";
 const cookies = "signon_global_session_cookies_not_persistent";
 const zones = "signon_global_session_policy_network_zone_enforced";
 const session = "actions.signon.session";
+/** What an element of a list can be that should be an object. */
+const notAnObject = null as unknown as JsonObject;
 
 describe("the setting of the deciding rule", () => {
   test.each<[check: string, path: string, value: unknown, status: string, reason: string | null]>([
@@ -75,7 +77,18 @@ describe("which rule decides", () => {
     ["a rule that carries the built-in's name", [aSessionRule({ name: "Default Rule" })], "FAIL", null],
     ["a system flag that is a text", [aSessionRule({ system: "false" })], "MANUAL", "unreadable"],
     ["no system flag", [aSessionRule({ system: undefined })], "PASS", null],
-    ["two active rules at priority 1", [aSessionRule(), aSessionRule({ id: "0pr2" })], "MANUAL", "unreadable"],
+    ["two rules at priority 1 that agree", [aSessionRule(), aSessionRule({ id: "0pr2" })], "PASS", null],
+    ["two rules at priority 1 that disagree", [aSessionRule(), idleFor(60)], "MANUAL", "unreadable"],
+    ["two lax rules at priority 1", [idleFor(60), idleFor(90)], "FAIL", null],
+    ["the built-in rule at priority 1 beside another", [aDefaultRule({ priority: 1 }), aSessionRule()], "PASS", null],
+    ["a lax rule with a priority in a text", [{ ...idleFor(60), priority: "1" }], "FAIL", null],
+    ["a lax rule with a status that nobody knows", [{ ...idleFor(60), status: "DREAMING" }], "FAIL", null],
+    ["a lax rule that may be built in", [{ ...idleFor(60), system: "false" }], "FAIL", null],
+    ["a strict rule beside {}", [aSessionRule(), {}], "MANUAL", "unreadable"],
+    ["a lax rule beside {}", [idleFor(60), {}], "FAIL", null],
+    ["a lax rule beside null", [idleFor(60), notAnObject], "FAIL", null],
+    ["a strict rule beside null", [aSessionRule(), notAnObject], "MANUAL", "unreadable"],
+    ["{} alone", [{}], "MANUAL", "unreadable"],
     ["a second, inactive one", [aSessionRule(), aSessionRule({ id: "0pr2", status: "inactive" })], "PASS", null],
     ["a lax rule after it", [aSessionRule(), aDefaultRule()], "PASS", null],
     ["a lax rule after it, first in the answer", [aDefaultRule(), aSessionRule()], "PASS", null],
@@ -115,6 +128,18 @@ describe("which policies are judged", () => {
       expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org", name: "acme.okta.com" } }]);
     }
   });
+
+  test.each([[{}], [notAnObject], [{ name: " ", status: "ACTIVE" }]])(
+    "%j is evidence of nothing, and a lax policy beside it FAILs",
+    async (nothing) => {
+      const withRules = (rule: JsonObject) => ({ policy: aSessionPolicy(), rules: obtained([rule]) });
+      const unknown = { policy: nothing, rules: obtained([]) };
+      const judgeBoth = (rule: JsonObject) =>
+        evaluate(idle, { global_session_policies: obtained([withRules(rule), unknown]) });
+      expect(await judgeBoth(aSessionRule())).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+      expect((await judgeBoth(idleFor(60))).status).toBe("FAIL");
+    },
+  );
 
   test("a policy with an unknown status is not passed over", async () => {
     const result = await evaluate(idle, {
@@ -193,6 +218,10 @@ describe(zones, () => {
     expect((await judge(zones, [aSessionRule({ priority: 2 })])).status).toBe("FAIL");
   });
 });
+
+function idleFor(minutes: number): JsonObject {
+  return set(aSessionRule({ id: `0pr${minutes}` }), `${session}.maxSessionIdleMinutes`, minutes);
+}
 
 function judge(check: string, rules: JsonList | Evidence<JsonList>, policy: JsonObject = aSessionPolicy()) {
   const evidence = "state" in rules ? rules : obtained(rules);

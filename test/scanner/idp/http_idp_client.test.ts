@@ -90,8 +90,6 @@ test.each<[string, Reply, string, number | null, string | null]>([
   ["200 with text", { body: "OK" }, "provider_error", 200, null],
   ["200 with an object", { body: { items: [] } }, "unreadable", 200, null],
   ["200 with null", { body: "null" }, "unreadable", 200, null],
-  ["200 with a list of texts", { body: ["p1"] }, "unreadable", 200, null],
-  ["200 with a list that holds null", { body: [{ id: "p1" }, null] }, "unreadable", 200, null],
   ["200 nested beyond reason", { body: `[${"[".repeat(150_000)}${"]".repeat(150_000)}]` }, "unreadable", 200, null],
   ["time-out", { fault: "hang" }, "provider_error", null, null],
   ["reset", { fault: "reset" }, "provider_error", null, null],
@@ -108,6 +106,32 @@ test.each<[string, Reply, string, number | null, string | null]>([
     refusal: { httpStatus, errorCode },
   });
   expect(JSON.stringify(reading)).not.toMatch(/secret|opaque-token/);
+});
+
+test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
+  [["p1"], []],
+  [[null, { id: "p1" }, "p2", [{ id: "p3" }]], [{ id: "p1" }]],
+])("a list %j is unreadable, and what of it are objects is kept", async (body, partial) => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body });
+  expect(await client.getList(request)).toMatchObject({
+    state: "missing",
+    reason: "unreadable",
+    partial,
+    detail: expect.stringContaining("holds something that is not a JSON object") as string,
+    refusal: { httpStatus: 200, errorCode: null },
+  });
+});
+
+test("a page that holds something else than objects does not keep from the pages after it", async () => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body: [{ id: "p1" }, null], headers: { link: `<${idp.url}${path}&after=2>; rel="next"` } });
+  idp.on("GET", `${path}&after=2`, { body: [{ id: "p2" }] });
+  expect(await client.getList(request)).toMatchObject({
+    state: "missing",
+    reason: "unreadable",
+    partial: [{ id: "p1" }, { id: "p2" }],
+  });
 });
 
 test("an array where an object is expected is unreadable", async () => {
