@@ -1,6 +1,6 @@
 import type { JsonObject, BuiltInApp, Evidence } from "../artifacts.ts";
 import { defineCheck, type CheckContext, type Explanation } from "../check.ts";
-import type { ChainPath, FactorKind } from "./reading/authentication_chains.ts";
+import type { ChainPath, ChainStep, FactorKind } from "./reading/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./reading/built_in_app.ts";
 import { readWord } from "./reading/fields.ts";
 import { inOrder, textsInOrder } from "./reading/in_order.ts";
@@ -43,19 +43,21 @@ function chains(unordered: readonly ChainPath[]): VerificationVerdict {
   if (single !== undefined) return { verdict: "fail", actual: `the one-factor chain ${describe(single)}` };
   const unknown = paths.find((path) => factorsOf(path) === "unknown");
   if (unknown !== undefined) return { verdict: "unreadable", actual: `the chain ${describe(unknown)}` };
+  const unclear = paths.find((path) => factorsOf(path) === "unclear");
+  if (unclear !== undefined) return { verdict: "review", actual: `the chain ${describe(unclear)}` };
   return { verdict: "pass", actual: `chains of two factors, ${paths.map(describe).join("; ")}` };
 }
 
 const kinds: readonly FactorKind[] = ["knowledge", "possession"];
 
 /** A user takes the same kind in every step where every step offers it. */
-function factorsOf(path: ChainPath): "one" | "two" | "unknown" {
+function factorsOf(path: ChainPath): "one" | "two" | "unknown" | "unclear" {
   if (path.length < 2) return "one";
-  const offersKind = (kind: FactorKind | null) => path.every((step) => step.some((method) => method.factor === kind));
-  if (kinds.some(offersKind)) return "one";
-  const mayOffer = (kind: FactorKind) =>
-    path.every((step) => step.some((method) => method.factor === kind || method.factor === null));
-  return kinds.some(mayOffer) ? "unknown" : "two";
+  const offers = (...factors: readonly ChainStep[number]["factor"][]) =>
+    path.every((step) => step.some((method) => factors.includes(method.factor)));
+  if (kinds.some((kind) => offers(kind))) return "one";
+  if (kinds.some((kind) => offers(kind, "unclear"))) return "unclear";
+  return kinds.some((kind) => offers(kind, "unclear", null)) ? "unknown" : "two";
 }
 
 function describe(path: ChainPath): string {

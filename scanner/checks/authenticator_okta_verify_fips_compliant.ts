@@ -1,29 +1,73 @@
-import { defineCheck } from "../check.ts";
-import { judgeAuthenticator } from "./reading/authenticators.ts";
-import { judgeField } from "./reading/drafts.ts";
-import { readWord } from "./reading/fields.ts";
+import type { JsonList, JsonObject } from "../artifacts.ts";
+import { defineCheck, type FindingDraft } from "../check.ts";
+import { activeOf, judgeAuthenticators } from "./reading/authenticators.ts";
+import { fail, judgeField, unreadable, type Subject } from "./reading/drafts.ts";
+import { readObject, readWord, type Field } from "./reading/fields.ts";
+import { inOrder } from "./reading/in_order.ts";
+import { nameOf } from "./reading/names.ts";
+
+const keys = ["okta_verify", "okta_verify_totp", "okta_verify_push", "okta_verify_fastpass"];
 
 export const authenticatorOktaVerifyFipsCompliant = defineCheck({
   name: "authenticator_okta_verify_fips_compliant",
   artifacts: ["authenticators"],
   explanation: {
-    examines: "Whether Okta Verify enrolls FIPS-compliant devices only.",
+    examines:
+      "Whether Okta Verify enrolls FIPS-compliant devices only: each active authenticator of its own or of the three that it was " +
+      "split into (TOTP, Push, FastPass). One of the three without the setting goes by the others.",
     why: "The keys that Okta Verify signs with must be made and kept by validated cryptography.",
     fix: [
       "Open Security > Authenticators in the Admin Console",
-      'On the Setup tab choose Actions > Edit next to "Okta Verify"',
+      'On the Setup tab choose Actions > Edit next to "Okta Verify", and next to each part of it that is listed by itself',
       'In "FIPS Compliance" choose "FIPS-compliant devices only" and save',
     ],
-    deciding_fields: ["GET /api/v1/authenticators: key (okta_verify), status, settings.compliance.fips"],
+    deciding_fields: [`GET /api/v1/authenticators: key (${keys.join(", ")}), status, settings.compliance.fips`],
   },
-  evaluate: ({ authenticators }) =>
-    judgeAuthenticator(authenticators, {
-      key: "okta_verify",
+  evaluate({ authenticators }) {
+    const active = inOrder(activeOf(authenticators, keys), nameOf);
+    return judgeAuthenticators(authenticators, {
+      keys,
       expected: "Okta Verify to be active for FIPS-compliant devices only",
       judgeActive: (subject, authenticator) =>
-        judgeField(subject, readWord(authenticator, "settings.compliance.fips", ["REQUIRED", "OPTIONAL"]), {
-          isCompliant: (fips) => fips === "REQUIRED",
-          show: (fips) => `FIPS compliance ${fips}`,
-        }),
-    }),
+        isSplit(authenticator) && !hasSetting(authenticator)
+          ? judgeBySiblings(subject, active.filter(hasSetting))
+          : judgeField(subject, fipsOf(authenticator), { isCompliant, show }),
+    });
+  },
 });
+
+/** The provider may keep the setting with one of those that it split Okta Verify into. */
+function judgeBySiblings(subject: Subject, siblings: JsonList): FindingDraft {
+  const drafts = siblings.map((sibling) => {
+    const which = `no setting of its own, and "${nameOf(sibling)}" with`;
+    const fips = fipsOf(sibling);
+    if (fips.kind === "absent") return fail(subject, `${which} FIPS compliance not set`);
+    return judgeField(subject, fips, { isCompliant, show: (word) => `${which} ${show(word)}` });
+  });
+  return (
+    drafts.find(({ status }) => status === "FAIL") ??
+    drafts.find(({ status }) => status === "MANUAL") ??
+    drafts[0] ??
+    unreadable(subject, "no FIPS setting here or in another part of Okta Verify")
+  );
+}
+
+function isSplit({ key }: JsonObject): boolean {
+  return key !== "okta_verify";
+}
+
+function hasSetting(authenticator: JsonObject): boolean {
+  return readObject(authenticator, "settings.compliance").kind !== "absent";
+}
+
+function fipsOf(authenticator: JsonObject): Field<"REQUIRED" | "OPTIONAL"> {
+  return readWord(authenticator, "settings.compliance.fips", ["REQUIRED", "OPTIONAL"]);
+}
+
+function isCompliant(fips: "REQUIRED" | "OPTIONAL"): boolean {
+  return fips === "REQUIRED";
+}
+
+function show(fips: string): string {
+  return `FIPS compliance ${fips}`;
+}

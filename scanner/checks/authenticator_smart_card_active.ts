@@ -1,5 +1,5 @@
 import { defineCheck } from "../check.ts";
-import { judgeAuthenticator } from "./reading/authenticators.ts";
+import { judgeAuthenticators } from "./reading/authenticators.ts";
 import { pass } from "./reading/drafts.ts";
 
 export const authenticatorSmartCardActive = defineCheck({
@@ -16,8 +16,8 @@ export const authenticatorSmartCardActive = defineCheck({
     deciding_fields: ["GET /api/v1/authenticators: key (smart_card_idp), status"],
   },
   evaluate: ({ authenticators }) =>
-    judgeAuthenticator(authenticators, {
-      key: "smart_card_idp",
+    judgeAuthenticators(authenticators, {
+      keys: ["smart_card_idp"],
       expected: "the Smart Card authenticator to be active",
       judgeActive: (subject) => pass(subject, "ACTIVE"),
     }),

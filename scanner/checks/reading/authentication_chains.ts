@@ -4,11 +4,14 @@ import { readList, readText, readWord, shown, type Field } from "./fields.ts";
 
 export type FactorKind = "knowledge" | "possession";
 
+/** `unclear`: a known method, of which only a person can say what it proves here. */
+type ChainFactor = FactorKind | "unclear";
+
 /** One way to take a step. */
 interface ChainMethod {
   readonly name: string;
   /** Null: a method that this version does not know. */
-  readonly factor: FactorKind | null;
+  readonly factor: ChainFactor | null;
   /** `depends`: resistant only where the policy demands it, and this one does not say so. */
   readonly isPhishingResistant: boolean | "depends" | "unknown";
 }
@@ -76,6 +79,7 @@ function phishingResistance(
   known: KnownMethod | undefined,
   method: string | null,
 ): ChainMethod["isPhishingResistant"] {
+  if (known?.ignoresDemand === true) return known.isPhishingResistant;
   const demanded = readWord(value, "phishingResistant", ["REQUIRED", "OPTIONAL"]);
   if (demanded.kind === "unreadable") return "unknown";
   if (demanded.kind === "value" && demanded.value === "REQUIRED") return true;
@@ -90,14 +94,19 @@ function textOf(value: JsonObject, field: string): string | null {
 }
 
 interface KnownMethod {
-  readonly factor: FactorKind;
+  readonly factor: ChainFactor;
   readonly isPhishingResistant: boolean | "depends";
+  /** Whether it is resistant has nothing to do with what the policy demands of it. */
+  readonly ignoresDemand?: true;
 }
 
 const knowledge: KnownMethod = { factor: "knowledge", isPhishingResistant: false };
 const possession: KnownMethod = { factor: "possession", isPhishingResistant: false };
 const resistant: KnownMethod = { factor: "possession", isPhishingResistant: true };
 const depends: KnownMethod = { factor: "possession", isPhishingResistant: "depends" };
+const neverResistant: KnownMethod = { ...possession, ignoresDemand: true };
+// How it reaches its user, and what they had to show for it, the organization alone knows.
+const temporaryCode: KnownMethod = { factor: "unclear", isPhishingResistant: "depends", ignoresDemand: true };
 
 /** By authenticator key, and by method where an answer gives only that. */
 const knownMethods: ReadonlyMap<string, KnownMethod> = new Map([
@@ -110,6 +119,9 @@ const knownMethods: ReadonlyMap<string, KnownMethod> = new Map([
   ["sms", possession],
   ["voice", possession],
   ["okta_verify", possession],
+  ["okta_verify_totp", neverResistant],
+  ["okta_verify_push", neverResistant],
+  ["okta_verify_fastpass", depends],
   ["push", possession],
   ["totp", possession],
   ["otp", possession],
@@ -127,4 +139,5 @@ const knownMethods: ReadonlyMap<string, KnownMethod> = new Map([
   ["webauthn", resistant],
   ["smart_card_idp", resistant],
   ["cert", resistant],
+  ["tac", temporaryCode],
 ]);

@@ -18,7 +18,7 @@ describe(smartCard, () => {
     ["ACTIVE", "PASS", null],
     ["active", "PASS", null],
     ["INACTIVE", "FAIL", null],
-    ["PENDING", "FAIL", null],
+    ["PENDING", "MANUAL", "unreadable"],
     [undefined, "FAIL", null],
     [null, "FAIL", null],
     [1, "MANUAL", "unreadable"],

@@ -27,6 +27,16 @@ test.each<[what: string, streams: JsonList, verdicts: readonly (readonly [string
   expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual(verdicts);
 });
 
+test.each<[streams: JsonList, status: string, advisory: readonly boolean[]]>([
+  [[stream("ACTIVE", "A"), stream("RESTING", "B")], "PASS", [false, true]],
+  [[stream(1, "A"), stream("ACTIVE", "B"), stream("INACTIVE", "C")], "PASS", [true, false]],
+  [[stream("RESTING", "A"), stream("INACTIVE", "B")], "MANUAL", [false]],
+  [[stream("RESTING", "A"), stream(1, "B")], "MANUAL", [false, false]],
+])("of %j the check is %s", async (streams, status, advisory) => {
+  const result = await evaluate(check, { log_streams: obtained(streams) });
+  expect([result.status, result.findings.map((finding) => finding.advisory)]).toEqual([status, advisory]);
+});
+
 test.each([[null], [[]], [[stream("ACTIVE")]], [[stream("INACTIVE")]]])(
   "a list that broke off after %j decides nothing",
   async (partial) => {
