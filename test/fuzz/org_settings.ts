@@ -23,6 +23,12 @@ const sessionRules = below(/policies\/00p[^/]*\/rules$/);
 const accessRules = below(/policies\/rst\d\/rules$/);
 const passwords = at(paths.password);
 
+const usingZones = ["apitoken_restricted", "signon_global_session_policy", "application_authentication_policy"];
+const policyZones: Place = {
+  ...at(paths.zones),
+  isOf: ({ type, usage }) => type === "IP" && usage === "POLICY",
+};
+
 /** 0 is "no limit" where a number bounds something, and so the laxest. */
 export const settings: readonly Setting[] = [
   setting("settings.password.complexity.minLength", ["minimum_length"], passwords, [0, 1, 8, 14, 15, 16, 30]),
@@ -96,6 +102,11 @@ export const settings: readonly Setting[] = [
     "READ_ONLY_ADMIN",
   ]),
   setting("status", ["idp_smart"], at(paths.idps), ["INACTIVE", "ACTIVE"]),
+  setting("", usingZones, { ...policyZones, put: (zone, changes) => ({ ...zone, ...(changes as object) }) }, [
+    { status: "INACTIVE" },
+    { status: "ACTIVE", gateways: [{ type: "CIDR", value: "0.0.0.0/0" }] },
+    { status: "ACTIVE", gateways: [{ type: "CIDR", value: "192.0.2.0/24" }] },
+  ]),
   setting(
     "ipServiceCategories.include",
     ["network_zone_block"],

@@ -72,7 +72,7 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
             a(aSessionRule({ ...named("0pr", number), priority: priority(number) }), "sessionRules", idAndName),
           happens() ? 0 : 1,
         );
-        org[rulesOf(policy)] = [...rules, a(aDefaultRule({ priority: rules.length + 1 }))];
+        org[rulesOf(policy)] = [...rules.map(forSome), a(aDefaultRule({ priority: rules.length + 1 }))];
       }
     }
 
@@ -112,7 +112,10 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
             a(anAccessRule({ ...named("rul", number), priority: priority(number) }), "accessRules", idAndName),
           happens() ? 0 : 1,
         );
-        org[`/api/v1/policies/${id}/rules`] = [...rules.map(withChains), ...(happens() ? [] : [a(aCatchAll())])];
+        org[`/api/v1/policies/${id}/rules`] = [
+          ...rules.map(withChains).map(forSome),
+          ...(happens() ? [] : [a(aCatchAll())]),
+        ];
       }
       org[paths.settings] = a({ sessionIdleTimeoutMinutes: 15, sessionMaxLifetimeMinutes: 720 }, null, []);
     }
@@ -130,6 +133,11 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
         1,
       );
       return set(rule, "actions.appSignOn.verificationMethod", { type: "AUTH_METHOD_CHAIN", chains });
+    }
+
+    /** For a group only, which leaves the others to the rules after it. */
+    function forSome(rule: JsonObject): JsonObject {
+      return happens(disorder / 2) ? set(rule, "conditions.people", { groups: { include: ["00g1"] } }) : rule;
     }
 
     function addZonesAndTokens(): void {

@@ -24,6 +24,8 @@ const wordLists: readonly (readonly string[])[] = [
   ["SUPER_ADMIN", "ORG_ADMIN", "APP_ADMIN", "READ_ONLY_ADMIN", "HELP_DESK_ADMIN", "CUSTOM", "WORKFLOWS_ADMIN"],
   ["SUSPENDED", "DEACTIVATED", "DEPROVISIONED", "STAGED", "ACTIVE"],
   ["DAYS", "HOURS", "WEEKS", "MONTHS"],
+  ["192.0.2.0/24", "0.0.0.0/0", "::/0", "0.0.0.0-127.255.255.255", "0.0.0.0/1"],
+  ["nzo1", "nzx1", "nzoBlock", "Offices", "ALL_ZONES", "no such zone"],
   ["aws_eventbridge", "splunk_cloud_logstreaming"],
   ["X509", "SAML2", "OIDC", "GOOGLE"],
   ["MTLS", "SAML2", "OIDC"],
