@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../scanner/artifacts.ts";
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { worstStatus, type CheckResult } from "../../shared/report.ts";
-import { changeAt, listsIn, waysIn, type Way } from "../support/mutate_json.ts";
+import { changeAt, listsIn, mutate, shuffle, waysIn, type Way } from "../support/mutate_json.ts";
 import { paths } from "../support/compliant_org.ts";
 import { judgeOrg, Refused, type OrgAnswers } from "../support/table_provider.ts";
 import { settings } from "./org_settings.ts";
@@ -46,6 +46,24 @@ export const invariants: readonly Invariant[] = [
           if (isProven(first, path, way)) return status === "FAIL";
           return status === first.status || status === "MANUAL" || first.status === "MANUAL";
         };
+      });
+    },
+  },
+  {
+    name: "what one element proves stays, whatever other elements are added",
+    async tryOn(org, before, random) {
+      const path = pick([...Object.keys(judgedOneByOne), ...Object.keys(oneIsEnough)], random);
+      const list = org[path];
+      if (!Array.isArray(list) || list.length === 0) return null;
+      const element: unknown = pick(list, random);
+      if (!isJsonObject(element)) return null;
+      const added = { ...mutate(element, random), id: "another" };
+      const changed = changeAnswer(org, path, [], () => inserted(list, added, random));
+      return compare(changed, { path, change: "with another element" }, (check) => {
+        const first = before.get(check.name);
+        if (first === undefined) return null;
+        if (isProven(first, path, [])) return (status) => status === "FAIL";
+        return first.status === "PASS" && oneIsEnough[path] === check.name ? (status) => status === "PASS" : null;
       });
     },
   },
@@ -155,6 +173,13 @@ const judgedOneByOne: Readonly<Record<string, readonly string[]>> = {
   [paths.idps]: ["idp_smart_card_dod_approved_ca"],
 };
 
+/** The lists of which one compliant element is what the rule asks for. */
+const oneIsEnough: Readonly<Record<string, string>> = {
+  [paths.logStreams]: "systemlog_streaming_enabled",
+  [paths.zones]: "network_zone_block_anonymized_proxies",
+  [paths.lifecycle]: "user_inactivity_automation_35d_enabled",
+};
+
 /** The lists that a PASS needs the end of. */
 const wholeListOf: Readonly<Record<string, string>> = Object.fromEntries(
   catalog.flatMap(({ name }) =>
@@ -249,18 +274,6 @@ function verdictOf(result: CheckResult | undefined): string {
     return [status, reason, resource.id, reason === "unreadable" ? "" : actual, coverage, advisory];
   });
   return JSON.stringify([result?.status, result?.reason, findings]);
-}
-
-/** In any order but the certificates of a chain, which start with the one that is meant. */
-function shuffle(value: unknown, random: () => number): unknown {
-  if (Array.isArray(value)) {
-    const keyed = value.map((item: unknown) => ({ item: shuffle(item, random), key: random() }));
-    return keyed.sort((one, other) => one.key - other.key).map(({ item }) => item);
-  }
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, key === "x5c" ? item : shuffle(item, random)]),
-  );
 }
 
 function isText(value: unknown): value is string {

@@ -53,3 +53,15 @@ export function listsIn(value: unknown, way: Way = []): readonly Way[] {
   const found = inner.flatMap(([key, item]) => listsIn(item, [...way, key]));
   return Array.isArray(value) ? [way, ...found] : found;
 }
+
+/** In any order but the certificates of a chain, which start with the one that is meant. */
+export function shuffle(value: unknown, random: () => number): unknown {
+  if (Array.isArray(value)) {
+    const keyed = value.map((item: unknown) => ({ item: shuffle(item, random), key: random() }));
+    return keyed.sort((one, other) => one.key - other.key).map(({ item }) => item);
+  }
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, key === "x5c" ? item : shuffle(item, random)]),
+  );
+}
