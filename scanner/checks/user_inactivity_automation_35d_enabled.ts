@@ -1,25 +1,17 @@
-import type {
-  CollectedArtifacts,
-  Evidence,
-  JsonList,
-  JsonObject,
-  MissingEvidence,
-  PolicyWithRules,
-} from "../artifacts.ts";
+import type { CollectedArtifacts, JsonList, JsonObject, MissingEvidence, PolicyWithRules } from "../artifacts.ts";
 import { defineCheck, type FindingDraft } from "../check.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import { createAutomationJudge, type JudgedAutomation } from "./reading/automations.ts";
-import { activityOf } from "./reading/activity.ts";
 import { shown } from "./reading/fields.ts";
 import { inOrder } from "./reading/in_order.ts";
-import { isDirectoryApp, isDirectoryPolicy } from "./reading/directory.ts";
+import { directoryOf, type DirectoryEvidence, type DirectorySource } from "./reading/directory.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
-import { nameOf, resourceOf } from "./reading/names.ts";
+import { resourceOf } from "./reading/names.ts";
 
 const expected = "an active automation that suspends or deactivates users after at most 35 days of inactivity";
 const org: Subject = { resource: null, expected };
 
-type DirectoryEvidence = "password_policies" | "apps";
+const remains = "Whether the groups of the automation hold every user, a person has to see.";
 
 export const userInactivityAutomationEnabled = defineCheck({
   name: "user_inactivity_automation_35d_enabled",
@@ -27,8 +19,8 @@ export const userInactivityAutomationEnabled = defineCheck({
   further: (artifacts): readonly DirectoryEvidence[] => directoryEvidenceNeeded(artifacts),
   explanation: {
     examines:
-      "Whether an active automation disables accounts after at most 35 days without a sign-in. Where a directory sources the users, " +
-      "disabling is the directory's task.",
+      "Whether an active automation disables accounts after at most 35 days without a sign-in. Where a directory sources users, " +
+      "disabling them is its task: of all users where every password policy is a directory's, else a person has to see of whom.",
     why:
       "An account that nobody uses is one that nobody misses when somebody else does. Whether the automation's groups hold everyone, " +
       "a person has to see, so this covers a part of the rule.",
@@ -50,16 +42,17 @@ export const userInactivityAutomationEnabled = defineCheck({
     if (policies.state === "missing") return [manualForMissing(org, policies)];
     const seen = judgePolicies(policies.value);
     if (seen.compliant.length > 0)
-      return seen.compliant.map((automation) => pass(subjectOf(automation), automation.actual));
-    return [seen.undecided ?? judgeLacking(seen.automations, directory)];
+      return seen.compliant.map((automation) => ({ ...pass(subjectOf(automation), automation.actual), remains }));
+    if (seen.unseen !== null) return [manualForMissing(org, seen.unseen)];
+    return [judgeLacking(seen, directoryOf(directory))];
   },
 });
 
 interface SeenAutomations {
   readonly automations: readonly JudgedAutomation[];
   readonly compliant: readonly JudgedAutomation[];
-  /** Why nobody can say that none complies. */
-  readonly undecided: FindingDraft | null;
+  /** Rules without which nobody can say that none complies. */
+  readonly unseen: MissingEvidence<JsonList> | null;
 }
 
 function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
@@ -67,11 +60,8 @@ function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
   const unseen = inOrder(policies, ({ policy }) => shown(policy["id"]))
     .map(({ rules }) => rules)
     .find((rules) => rules?.state === "missing");
-  const unread = automations.find((automation) => automation.kind === "unreadable");
   const compliant = automations.filter((automation) => automation.kind === "compliant");
-  if (unseen?.state === "missing") return { automations, compliant, undecided: manualForMissing(org, unseen) };
-  const undecided = unread === undefined ? null : unreadable(subjectOf(unread), unread.problems.join(", "));
-  return { automations, compliant, undecided };
+  return { automations, compliant, unseen: unseen?.state === "missing" ? unseen : null };
 }
 
 /** An automation is a policy with one of its rules; a policy without rules lacks the action. */
@@ -89,26 +79,35 @@ function directoryEvidenceNeeded(
   const { user_lifecycle_policies: policies, password_policies: passwords } = artifacts;
   if (policies?.state !== "obtained") return [];
   const seen = judgePolicies(policies.value);
-  if (seen.compliant.length > 0 || seen.undecided !== null) return [];
+  if (seen.compliant.length > 0 || seen.unseen !== null) return [];
   if (passwords === undefined) return ["password_policies"];
-  return directoryPolicyOf(passwords) === null ? ["apps"] : [];
+  return directoryOf({ password_policies: passwords }).kind === "everybody" ? [] : ["apps"];
 }
 
-function judgeLacking(
-  automations: readonly JudgedAutomation[],
-  directory: Pick<CollectedArtifacts, DirectoryEvidence>,
-): FindingDraft {
-  const source = directoryOf(directory);
-  if (source.kind === "in_use") {
+/** What a directory may have to do comes before what is wrong with the automations here. */
+function judgeLacking({ automations }: SeenAutomations, source: DirectorySource): FindingDraft {
+  if (source.kind === "everybody") {
     const note = "a directory that sources users has to disable them itself";
     return manual({ ...org, note }, "not_applicable", `no such automation, and ${source.what}`);
   }
+  if (source.kind === "in_use") {
+    const note = "whose accounts a directory does not disable, an automation here has to";
+    return manual({ ...org, note }, "needs_review", `no such automation, and ${source.what}`);
+  }
+  const unread = automations.find((automation) => automation.kind === "unreadable");
+  if (unread !== undefined) return unreadable(subjectOf(unread), unread.problems.join(", "));
   if (source.kind === "missing") return manualForMissing(org, source.evidence);
+  if (source.kind === "unreadable") return unreadable(org, source.found);
+  const note = source.hidesApps ? hiddenApps : {};
   // The sort is stable, so of equals the first by name stays first.
   const closest = automations.toSorted((one, other) => one.problems.length - other.problems.length)[0];
-  if (closest === undefined) return fail(org, "no automation");
-  return fail(subjectOf(closest), closest.problems.join(", "));
+  if (closest === undefined) return fail({ ...org, ...note }, "no automation");
+  return fail({ ...subjectOf(closest), ...note }, closest.problems.join(", "));
 }
+
+const hiddenApps = {
+  note: "a directory that shows only as an app cannot be seen by the administrator role of this run",
+};
 
 function subjectOf({ resource }: JudgedAutomation): Subject {
   return { resource, expected };
@@ -120,43 +119,4 @@ function automationResource(policy: JsonObject, rule: JsonObject | null, actions
   if (rule === null || actions === 1) return resource;
   const action = resourceOf("action", rule);
   return { ...resource, id: `${resource.id}/${action.id}`, name: `${resource.name} / ${action.name}` };
-}
-
-type DirectorySource =
-  | { readonly kind: "in_use"; readonly what: string }
-  | { readonly kind: "none" }
-  | { readonly kind: "missing"; readonly evidence: MissingEvidence<JsonList> };
-
-function directoryOf({
-  password_policies: passwords,
-  apps,
-}: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
-  const policy = passwords === undefined ? null : directoryPolicyOf(passwords);
-  if (policy !== null) return { kind: "in_use", what: `the password policy "${nameOf(policy)}" is a directory's` };
-  const app = inOrder(listed(apps).filter(isDirectoryApp), nameOf)[0];
-  if (app !== undefined) return { kind: "in_use", what: `the directory "${nameOf(app)}" is in use` };
-  for (const evidence of [passwords, apps]) {
-    if (evidence === undefined) return { kind: "missing", evidence: notAsked };
-    if (evidence.state === "missing") return { kind: "missing", evidence };
-  }
-  return { kind: "none" };
-}
-
-const notAsked: MissingEvidence<JsonList> = {
-  state: "missing",
-  reason: "provider_error",
-  detail: "Whether a directory sources the users was not asked",
-  partial: null,
-};
-
-function directoryPolicyOf(policies: Evidence<JsonList>): JsonObject | null {
-  return (
-    inOrder(listed(policies), nameOf).find((policy) => activityOf(policy) === "active" && isDirectoryPolicy(policy)) ??
-    null
-  );
-}
-
-function listed(evidence: Evidence<JsonList> | undefined): JsonList {
-  if (evidence === undefined) return [];
-  return evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
 }

@@ -1,4 +1,4 @@
-import type { Evidence, JsonList, JsonObject } from "../../artifacts.ts";
+import { isJsonObject, type Evidence, type JsonList, type JsonObject } from "../../artifacts.ts";
 import type { FindingDraft } from "../../check.ts";
 import { explicitActivityOf } from "./activity.ts";
 import { fail, judgeList, unreadable, type Subject } from "./drafts.ts";
@@ -59,7 +59,9 @@ export function activeOf(authenticators: Evidence<JsonList>, keys: readonly stri
   );
 }
 
-function isOneOf({ key }: JsonObject, keys: readonly string[]): boolean {
+function isOneOf(authenticator: unknown, keys: readonly string[]): boolean {
+  if (!isJsonObject(authenticator)) return false;
+  const { key } = authenticator;
   return typeof key === "string" && keys.includes(key);
 }
 

@@ -70,6 +70,9 @@ describe("one automation", () => {
       { resource: { type: "automation", id: "rstAuto", name: "User Inactivity" } },
     ]);
     expect(result.detail).toMatch(/for the group 00gEveryone/);
+    expect(result.findings).toMatchObject([
+      { coverage: "partial", coverage_reason: expect.stringMatching(/every user/) as unknown },
+    ]);
   });
 });
 
@@ -132,14 +135,14 @@ describe("several automations", () => {
 
 describe("a directory that sources users", () => {
   test.each<[what: string, directory: CollectedArtifacts, status: string, reason: string | null]>([
-    ["Active Directory", { apps: obtained([anApp({ name: "active_directory" })]) }, "MANUAL", "not_applicable"],
+    ["Active Directory", { apps: obtained([anApp({ name: "active_directory" })]) }, "MANUAL", "needs_review"],
     [
       "an inactive Active Directory",
       { apps: obtained([anApp({ name: "active_directory", status: "INACTIVE" })]) },
       "FAIL",
       null,
     ],
-    ["LDAP", { apps: obtained([anApp({ name: "ldap_sun_one" })]) }, "MANUAL", "not_applicable"],
+    ["LDAP", { apps: obtained([anApp({ name: "ldap_sun_one" })]) }, "MANUAL", "needs_review"],
     ["the LDAP interface, which sources nobody", { apps: obtained([anApp({ name: "ldap_interface" })]) }, "FAIL", null],
     [
       "its password policy",
@@ -165,12 +168,82 @@ describe("a directory that sources users", () => {
       "apps that broke off after it",
       { apps: missing("provider_error", "", [anApp({ name: "active_directory" })]) },
       "MANUAL",
+      "needs_review",
+    ],
+    [
+      "its password policy beside Okta's own",
+      { password_policies: obtained([directoryPolicy("LDAP"), aPasswordPolicy()]) },
+      "MANUAL",
+      "needs_review",
+    ],
+    [
+      "its password policy beside an inactive one of Okta's own",
+      { password_policies: obtained([directoryPolicy("LDAP"), aPasswordPolicy({ status: "INACTIVE" })]) },
+      "MANUAL",
       "not_applicable",
+    ],
+    [
+      "its password policy beside one of an unknown provider",
+      { password_policies: obtained([directoryPolicy("LDAP"), directoryPolicy("SUN")]) },
+      "MANUAL",
+      "needs_review",
+    ],
+    [
+      "its password policy in a list that broke off",
+      { password_policies: missing("provider_error", "", [directoryPolicy("LDAP")]) },
+      "MANUAL",
+      "needs_review",
+    ],
+    [
+      "a password policy of an unknown provider",
+      { password_policies: obtained([directoryPolicy("SUN")]) },
+      "MANUAL",
+      "unreadable",
+    ],
+    [
+      "its password policy of unknown status",
+      { password_policies: obtained([{ ...directoryPolicy("LDAP"), status: "RESTING" }, aPasswordPolicy()]) },
+      "MANUAL",
+      "unreadable",
     ],
     ["nothing asked", { apps: undefined }, "MANUAL", "provider_error"],
   ])("%s: %s", async (_, directory, status, reason) => {
     const result = await evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, ...directory });
     expect(result).toMatchObject({ status, reason });
+  });
+
+  test("is named, and so are the password policies that are Okta's own", async () => {
+    const result = await evaluate(check, {
+      user_lifecycle_policies: obtained([]),
+      apps: obtained([anApp({ name: "active_directory", label: "corp.example" })]),
+      password_policies: obtained([aPasswordPolicy({ name: "Contractors" }), directoryPolicy("LDAP")]),
+    });
+    for (const name of ["corp.example", "Contractors", "Directory Policy"]) expect(result.detail).toContain(name);
+  });
+
+  test("comes before an automation that cannot be read", async () => {
+    const unread = set(anAutomation(), `${inactivity}.unit`, "MOONS");
+    const policies = { user_lifecycle_policies: obtained([{ policy: unread, rules: obtained([anAction()]) }]) };
+    const judgeWith = (directory: CollectedArtifacts) => evaluate(check, { ...policies, ...noDirectory, ...directory });
+    expect(await judgeWith({})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    const app = { apps: obtained([anApp({ name: "active_directory" })]) };
+    expect(await judgeWith(app)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+    const policy = { password_policies: obtained([directoryPolicy("LDAP")]) };
+    expect(await judgeWith(policy)).toMatchObject({ status: "MANUAL", reason: "not_applicable" });
+    expect(findCheck(check).further(policies)).toEqual(["password_policies"]);
+  });
+
+  test("that shows only as an app is out of sight of a Read-Only Administrator, and the FAIL says so", async () => {
+    const judgeWith = (apps: JsonList) =>
+      evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, apps: obtained(apps) });
+    const hint = /shows only as an app cannot be seen/;
+    expect(await judgeWith([anApp()])).toMatchObject({
+      status: "FAIL",
+      detail: expect.stringMatching(hint) as unknown,
+    });
+    const seen = await judgeWith([anApp({ name: "saasure" })]);
+    expect(seen.status).toBe("FAIL");
+    expect(seen.detail).not.toMatch(hint);
   });
 
   test("does not matter where an automation complies", async () => {
