@@ -6,20 +6,22 @@ import { withoutPolicy } from "./reading/built_in_app.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readWord, shown } from "./reading/fields.ts";
 import { inOrder } from "./reading/in_order.ts";
-import { networkConditionOf } from "./reading/network_condition.ts";
+import { judgeNetwork, networkConditionOf } from "./reading/network_condition.ts";
 import { isBuiltIn } from "./reading/rules.ts";
 import { nameOf, resourceOf } from "./reading/names.ts";
+import { readZones, type Zones } from "./reading/zones.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
 
 export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   name: "application_authentication_policy_network_zone_enforced",
-  artifacts: ["apps", "app_policy_rules"],
+  artifacts: ["apps", "app_policy_rules", "network_zones"],
   explanation: {
     examines:
-      "Whether every rule of each active app's authentication policy names a network zone, and the catch-all rule denies.",
+      "Whether every rule of each active app's authentication policy names network zones that restrict it, and the catch-all rule denies.",
     why:
       "An app is only as closed as its most open rule: one rule without a zone, or a catch-all that allows, lets in from anywhere. " +
+      "A zone that is gone, inactive, a blocklist, or as wide as the internet restricts nothing. " +
       "A Read-Only Administrator sees just the apps assigned to the scanner's own app, so a full answer needs Super Administrator.",
     fix: [
       "Open Applications > Applications and each active app",
@@ -32,11 +34,12 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       "GET /api/v1/policies/{id}/rules: status, system, name",
       "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
       "GET /api/v1/policies/{id}/rules: actions.appSignOn.access (of the catch-all)",
+      "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
     ],
   },
-  evaluate({ apps, app_policy_rules: rules }, context) {
+  evaluate({ apps, app_policy_rules: rules, network_zones: zones }, context) {
     const note = apps.state === "obtained" ? coverageNote(apps.value) : null;
-    const judgePolicy = createPolicyJudge(rules);
+    const judgePolicy = createPolicyJudge(rules, readZones(zones));
     return judgeList(apps, {
       expected,
       each: (app) => judgeApp(app, judgePolicy, { context, note }),
@@ -67,19 +70,20 @@ function judgeApp(app: JsonObject, judgePolicy: PolicyJudge, { context, note }: 
 type PolicyJudge = (policyId: string) => FindingDraft;
 
 /** Each policy is judged once, however many thousand apps share it. */
-function createPolicyJudge(allRules: Evidence<RulesById>): PolicyJudge {
+function createPolicyJudge(allRules: Evidence<RulesById>, zones: Zones): PolicyJudge {
   const judged = new Map<string, FindingDraft>();
   return (policyId) => {
-    const draft = judged.get(policyId) ?? judgePolicy(rulesOf(policyId, allRules));
+    const draft = judged.get(policyId) ?? judgePolicy(rulesOf(policyId, allRules), zones);
     judged.set(policyId, draft);
     return draft;
   };
 }
 
-function judgePolicy(rules: Evidence<JsonList> | null): FindingDraft {
+function judgePolicy(rules: Evidence<JsonList> | null, zones: Zones): FindingDraft {
   const subject: Subject = { resource: null, expected };
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
-  const { reading, proven } = judgeRules(subject, rules.state === "obtained" ? rules.value : (rules.partial ?? []));
+  const seen = rules.state === "obtained" ? rules.value : (rules.partial ?? []);
+  const { reading, proven } = judgeRules(subject, seen, zones);
   if (rules.state === "obtained") return reading;
   // What was seen of the rules can only prove an open door; that something is absent is not seen.
   return proven ?? manualForMissing(subject, rules);
@@ -99,11 +103,11 @@ interface RulesVerdict {
   readonly proven: FindingDraft | null;
 }
 
-function judgeRules(subject: Subject, rules: JsonList): RulesVerdict {
+function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdict {
   const perhapsActive = inOrder(rules, (rule) => (isNothing(rule) ? "" : nameOf(rule))).filter(
     (rule) => activityOf(rule) !== "inactive",
   );
-  const drafts = perhapsActive.map((rule) => judgeRule(subject, rule));
+  const drafts = perhapsActive.map((rule) => judgeRule(subject, rule, zones));
   const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
   if (proven !== null) return { reading: proven, proven };
   const unclear = drafts.find((draft) => draft !== null);
@@ -112,18 +116,18 @@ function judgeRules(subject: Subject, rules: JsonList): RulesVerdict {
   if (perhapsActive.length === 0) return { reading: fail(subject, "no active rule in its policy"), proven };
   if (custom.length === 0) return { reading: fail(subject, "no active rule but the catch-all"), proven };
   if (custom.length === perhapsActive.length) return { reading: fail(subject, "no active catch-all rule"), proven };
-  const zones = custom.length === 1 ? "1 rule with its zones" : `${custom.length} rules with their zones`;
-  return { reading: pass(subject, `${zones} and a catch-all that denies`), proven };
+  const restricted = custom.length === 1 ? "1 rule with its zones" : `${custom.length} rules with their zones`;
+  return { reading: pass(subject, `${restricted} and a catch-all that denies`), proven };
 }
 
 /** Null where the rule is as it should be. */
-function judgeRule(subject: Subject, rule: JsonObject): FindingDraft | null {
+function judgeRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
   if (isNothing(rule)) return unreadable(subject, `the rule ${shown(rule)}`);
   const name = `rule "${nameOf(rule)}"`;
   const isCatchAll = isBuiltIn(rule);
   if (activityOf(rule) === "unknown") return unreadable(subject, `the status ${shown(rule["status"])} of ${name}`);
-  if (isCatchAll !== null) return isCatchAll ? judgeCatchAll(subject, rule) : judgeCustomRule(subject, rule);
-  const asCustom = judgeCustomRule(subject, rule);
+  if (isCatchAll !== null) return isCatchAll ? judgeCatchAll(subject, rule) : judgeCustomRule(subject, rule, zones);
+  const asCustom = judgeCustomRule(subject, rule, zones);
   // Whichever of the two it is.
   if (asCustom?.status === "FAIL" && judgeCatchAll(subject, rule)?.status === "FAIL") return asCustom;
   return unreadable(subject, `${name} that may be the catch-all`);
@@ -137,12 +141,9 @@ function judgeCatchAll(subject: Subject, rule: JsonObject): FindingDraft | null 
   return fail(subject, `access ${access.kind === "value" ? access.value : "not set"} in the catch-all ${name}`);
 }
 
-function judgeCustomRule(subject: Subject, rule: JsonObject): FindingDraft | null {
-  const network = networkConditionOf(rule);
-  if (network.kind === "zoned") return null;
-  const actual = `${network.actual} in rule "${nameOf(rule)}"`;
-  if (network.kind === "open") return fail(subject, actual);
-  return network.kind === "review" ? manual(subject, "needs_review", actual) : unreadable(subject, actual);
+function judgeCustomRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
+  const draft = judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`);
+  return draft.status === "PASS" ? null : draft;
 }
 
 /** A Super Administrator always sees the Admin Console's own app; who does not see it does not see all. */

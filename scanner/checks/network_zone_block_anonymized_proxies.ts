@@ -6,11 +6,8 @@ import { readList, readText, readTexts, readWord, shown, type Field } from "./re
 import { firstTexts, inOrder } from "./reading/in_order.ts";
 import { nameOf } from "./reading/names.ts";
 
-const subject: Subject = {
-  resource: null,
-  expected:
-    "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere",
-};
+const expected =
+  "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";
 
 export const networkZoneBlockAnonymizedProxies = defineCheck({
   name: "network_zone_block_anonymized_proxies",
@@ -19,7 +16,8 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
     examines: "Whether a network zone of the blocklist keeps anonymizing proxies out before any policy is evaluated.",
     why:
       "Attackers come through Tor and rented proxies, so that an address says nothing about them. Okta's enhanced dynamic zone follows " +
-      "the anonymizers; a static list, or one with exceptions, is as good as whoever keeps it, so a person has to look.",
+      "the anonymizers; a static list, or one with exceptions, is as good as whoever keeps it, so a person has to look. " +
+      "Addresses in the zone DefaultExemptIpZone get past every blocklist: the finding says when there are some.",
     fix: [
       "Open Security > Networks in the Admin Console",
       'Set "Enhanced dynamic zone blocklist" (DefaultEnhancedDynamicZone) to Active, with all anonymizers and no exceptions',
@@ -29,6 +27,7 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
       "GET /api/v1/zones: status, usage, type",
       "GET /api/v1/zones: ipServiceCategories.include, .exclude, asns, locations (DYNAMIC_V2)",
       "GET /api/v1/zones: proxyType (DYNAMIC), gateways, proxies (IP)",
+      'GET /api/v1/zones: gateways (of "DefaultExemptIpZone", said beside the verdict)',
     ],
   },
   evaluate: ({ network_zones: zones }) => [judgeZones(zones)],
@@ -36,7 +35,9 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
 
 function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   // Only a whole list shows that nothing blocks, and PASS needs it too.
-  if (zones.state === "missing") return manualForMissing(subject, zones);
+  if (zones.state === "missing") return manualForMissing({ resource: null, expected }, zones);
+  const note = exemptNote(zones.value);
+  const subject: Subject = { resource: null, expected, ...(note === null ? {} : { note }) };
   const judged = inOrder(
     zones.value.map(judgeZone).filter((zone) => zone !== null),
     (zone) => zone.actual,
@@ -48,6 +49,18 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   if (unread !== undefined) return unreadable(subject, unread.actual);
   const partial = first("review");
   return partial === undefined ? fail(subject, "no such zone") : manual(subject, "needs_review", partial.actual);
+}
+
+/** The system zone whose addresses bypass blocklists, where it has any. */
+function exemptNote(zones: JsonList): string | null {
+  const exempt = zones.find(
+    (zone) => !isNothing(zone) && zone["name"] === "DefaultExemptIpZone" && explicitActivityOf(zone) === "active",
+  );
+  const gateways = exempt === undefined ? null : readList(exempt, "gateways");
+  if (gateways?.kind !== "value" || gateways.value.length === 0) return null;
+  const zone = 'of zone "DefaultExemptIpZone"';
+  const count = gateways.value.length;
+  return count === 1 ? `1 entry ${zone} bypasses every blocklist` : `${count} entries ${zone} bypass every blocklist`;
 }
 
 interface ZoneVerdict {

@@ -1,20 +1,24 @@
+import type { JsonList, JsonObject } from "../artifacts.ts";
 import { defineCheck } from "../check.ts";
-import { fail, manual, pass, unreadable } from "./reading/drafts.ts";
-import { networkConditionOf } from "./reading/network_condition.ts";
-
-import { judgeSessionPolicies } from "./reading/session_policies.ts";
+import { readText } from "./reading/fields.ts";
 import { nameOf } from "./reading/names.ts";
+import { judgeNetwork, networkConditionOf } from "./reading/network_condition.ts";
+import { isForSomeOnly } from "./reading/people_condition.ts";
+import { judgeSessionPolicies } from "./reading/session_policies.ts";
+import { readZones, type Zones } from "./reading/zones.ts";
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
 
 export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
   name: "signon_global_session_policy_network_zone_enforced",
-  artifacts: ["global_session_policies"],
+  artifacts: ["global_session_policies", "network_zones"],
   explanation: {
     examines: "Whether the deciding rule of every active global session policy names a network zone.",
     why:
       "A session policy that treats every address alike cannot tell the organization's networks from an attacker's. " +
-      "A rule set to Anywhere is open even where an old zone list is still stored in it.",
+      "A rule set to Anywhere is open even where an old zone list is still stored in it, and a zone that is gone, inactive, " +
+      "a blocklist, or as wide as the internet restricts nothing. Where a later rule lets in from anywhere, a person has to compare " +
+      "that with the Access Control Policy.",
     fix: [
       "Define the networks under Security > Networks in the Admin Console",
       "Open Security > Global Session Policy and each active policy",
@@ -25,17 +29,37 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
       "GET /api/v1/policies?type=OKTA_SIGN_ON: status",
       "GET /api/v1/policies/{id}/rules: status, priority",
       "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
+      "GET /api/v1/policies/{id}/rules: conditions.people, actions.signon.access (of later rules)",
+      "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
     ],
   },
-  evaluate: ({ global_session_policies }) =>
-    judgeSessionPolicies(global_session_policies, {
+  evaluate({ global_session_policies, network_zones }) {
+    const zones = readZones(network_zones);
+    return judgeSessionPolicies(global_session_policies, {
       expected,
-      judgeRule: (subject, rule) => {
-        const network = networkConditionOf(rule);
-        const actual = `${network.actual} in rule "${nameOf(rule)}"`;
-        if (network.kind === "zoned") return pass(subject, actual);
-        if (network.kind === "open") return fail(subject, actual);
-        return network.kind === "review" ? manual(subject, "needs_review", actual) : unreadable(subject, actual);
-      },
-    }),
+      judgeRule: (subject, rule) =>
+        judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`),
+      remains: (later) => openRuleOf(later, zones),
+    });
+  },
 });
+
+/** Where a rule after the deciding one lets in from anywhere, unless one before it denies everybody there. */
+function openRuleOf(later: JsonList, zones: Zones): string | null {
+  for (const rule of later) {
+    const network = networkConditionOf(rule, zones);
+    if (network.kind === "zoned" || network.kind === "wrong") continue;
+    if (denies(rule)) {
+      if (network.kind === "open" && !isForSomeOnly(rule)) return null;
+      continue;
+    }
+    const what = network.kind === "open" ? "allows access from anywhere" : "may allow access from anywhere";
+    return `Rule "${nameOf(rule)}" after it ${what} (${network.actual}): whether the Access Control Policy wants that is for a person to judge`;
+  }
+  return null;
+}
+
+function denies(rule: JsonObject): boolean {
+  const access = readText(rule, "actions.signon.access");
+  return access.kind === "value" && access.value === "DENY";
+}

@@ -10,6 +10,7 @@ export interface SessionRule {
   readonly lifetimeMinutes: number;
   readonly persistentCookie: boolean;
   readonly network: JsonObject;
+  readonly access?: "ALLOW" | "DENY";
 }
 
 export interface SignOnPolicySpec {
@@ -43,7 +44,7 @@ export function sessionRule(rule: SessionRule): RuleSpec {
     priority: rule.priority,
     ...(rule.status === undefined ? {} : { status: rule.status }),
     conditions: ruleConditions(rule.network),
-    actions: signOnActions(rule.idleMinutes, rule.lifetimeMinutes, rule.persistentCookie),
+    actions: signOnActions(rule),
   };
 }
 
@@ -54,7 +55,7 @@ export function defaultSessionRule(priority: number): RuleSpec {
     priority,
     system: true,
     conditions: ruleConditions(anywhere),
-    actions: signOnActions(120, 0, false),
+    actions: signOnActions({ idleMinutes: 120, lifetimeMinutes: 0, persistentCookie: false }),
   };
 }
 
@@ -69,10 +70,15 @@ function ruleConditions(network: JsonObject): JsonObject {
   };
 }
 
-function signOnActions(idleMinutes: number, lifetimeMinutes: number, persistentCookie: boolean): JsonObject {
+function signOnActions({
+  access = "ALLOW",
+  idleMinutes,
+  lifetimeMinutes,
+  persistentCookie,
+}: Pick<SessionRule, "access" | "idleMinutes" | "lifetimeMinutes" | "persistentCookie">): JsonObject {
   return {
     signon: {
-      access: "ALLOW",
+      access,
       requireFactor: false,
       primaryFactor: "PASSWORD_IDP_ANY_FACTOR",
       rememberDeviceByDefault: false,

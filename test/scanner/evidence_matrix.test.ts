@@ -84,7 +84,12 @@ const endpoints: readonly Endpoint[] = [
   },
   {
     path: "/api/v1/zones",
-    checks: ["network_zone_block_anonymized_proxies", "apitoken_restricted_to_network_zone"],
+    checks: [
+      "network_zone_block_anonymized_proxies",
+      "apitoken_restricted_to_network_zone",
+      "signon_global_session_policy_network_zone_enforced",
+      zonesOfApps,
+    ],
     isList: true,
   },
   {

@@ -10,9 +10,14 @@ export interface Subject {
   readonly note?: string;
 }
 
-/** `remains`: what of the rule it leaves to a person, in one sentence. */
-export function pass(subject: Subject, actual: string, remains?: string | null): FindingDraft {
-  return { ...subject, status: "PASS", actual, ...(remains === undefined || remains === null ? {} : { remains }) };
+export function pass(subject: Subject, actual: string): FindingDraft {
+  return { ...subject, status: "PASS", actual };
+}
+
+/** A PASS with what of the rule it leaves to a person; any other verdict, and a PASS that leaves nothing, as it is. */
+export function withRemains(draft: FindingDraft, pieces: readonly (string | null | undefined)[]): FindingDraft {
+  const remains = pieces.filter((piece) => piece !== null && piece !== undefined).join("; ");
+  return draft.status === "PASS" && remains !== "" ? { ...draft, remains } : draft;
 }
 
 export function fail(subject: Subject, actual: string): FindingDraft {

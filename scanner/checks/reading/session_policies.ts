@@ -1,13 +1,15 @@
 import type { Evidence, JsonList, JsonObject, PolicyWithRules } from "../../artifacts.ts";
 import type { FindingDraft } from "../../check.ts";
 import { activityOf, unknownActivity } from "./activity.ts";
-import { fail, judgeList, manual, manualForMissing, unreadable, type Subject } from "./drafts.ts";
+import { fail, judgeList, manual, manualForMissing, unreadable, withRemains, type Subject } from "./drafts.ts";
 import { judgeByRuleAtPriorityOne } from "./rules.ts";
 import { resourceOf } from "./names.ts";
 
 export interface SessionJudge {
   readonly expected: string;
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
+  /** What the rules after the deciding one leave of a PASS to a person. */
+  readonly remains?: (later: JsonList) => string | null;
 }
 
 /** A finding for each active global session policy, by its active rule with priority 1. */
@@ -44,12 +46,12 @@ function judgePolicy(
 }
 
 /** The verdict on a policy with these rules, without the policy that it is said of. */
-function judgeRules(rules: Evidence<JsonList>, { expected, judgeRule }: SessionJudge): FindingDraft {
+function judgeRules(rules: Evidence<JsonList>, { expected, judgeRule, remains }: SessionJudge): FindingDraft {
   const subject: Subject = { resource: null, expected };
   const known = rules.state === "obtained" ? rules.value : (rules.partial ?? []);
   const none = "no active rule at priority 1";
-  const { draft, deciding } = judgeByRuleAtPriorityOne(known, subject, { judgeRule, none });
-  if (rules.state === "obtained") return draft;
+  const { draft, deciding, later } = judgeByRuleAtPriorityOne(known, subject, { judgeRule, none });
+  if (rules.state === "obtained") return withRemains(draft, [remains?.(later)]);
   // The rule was seen, so what it gets wrong is proven even where the pages after it are missing.
   return deciding.length > 0 && draft.status === "FAIL" ? draft : manualForMissing(subject, rules);
 }

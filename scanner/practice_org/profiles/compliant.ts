@@ -10,7 +10,7 @@ import { passwordPolicy } from "../password_policies.ts";
 import { apiToken, customRole, group, groupId, user } from "../people_objects.ts";
 import { policyId } from "../policy_objects.ts";
 import { dodBannerPage } from "../sign_in_page.ts";
-import { defaultSessionRule, fromZones, sessionRule, signOnPolicy } from "../sign_on_policies.ts";
+import { anywhere, defaultSessionRule, fromZones, sessionRule, signOnPolicy } from "../sign_on_policies.ts";
 import { smartCardIdp } from "../smart_card_idp.ts";
 import { builtInZones, ipZone, zoneId } from "../zone_objects.ts";
 import { firstPartyApps } from "./empty.ts";
@@ -95,14 +95,10 @@ export function compliantOrg(site: Site): OrgContents {
 }
 
 function sessionPolicies(site: Site): readonly PolicyWithRules[] {
-  const rule = sessionRule({
-    name: "STIG session",
-    priority: 1,
-    idleMinutes: 15,
-    lifetimeMinutes: 1080,
-    persistentCookie: false,
-    network: fromZones(zoneId(office)),
-  });
+  const limits = { idleMinutes: 15, lifetimeMinutes: 1080, persistentCookie: false };
+  const rule = sessionRule({ name: "STIG session", priority: 1, ...limits, network: fromZones(zoneId(office)) });
+  // Otherwise the built-in rule, which cannot be removed, lets in from anywhere.
+  const denied = sessionRule({ name: "Elsewhere", priority: 2, ...limits, network: anywhere, access: "DENY" });
   return [
     signOnPolicy(site, {
       name: "Administrators",
@@ -116,7 +112,7 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
       priority: 2,
       system: true,
       groupIds: [groupId("Everyone")],
-      rules: [rule, defaultSessionRule(2)],
+      rules: [rule, denied, defaultSessionRule(3)],
     }),
   ];
 }

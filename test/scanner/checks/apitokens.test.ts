@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { zoneCases } from "../../support/zone_cases.ts";
 import {
   missing,
   obtained,
@@ -42,6 +43,10 @@ describe(zoned, () => {
     [{}, "FAIL", null],
     [null, "FAIL", null],
     [undefined, "FAIL", null],
+    [{ connection: "ZONE", include: ["nzoOff", null] }, "FAIL", null],
+    [{ connection: "ZONE", include: ["nzo1", null] }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: ["Plant"] }, "PASS", null],
+    [{ connection: "ZONE", include: ["ALL_ZONES"] }, "FAIL", null],
     [{ connection: "MOON", include: ["nzo1"] }, "MANUAL", "unreadable"],
     [{ connection: 1, include: ["nzo1"] }, "MANUAL", "unreadable"],
     [{ connection: "ZONE", include: "nzo1" }, "MANUAL", "unreadable"],
@@ -51,14 +56,9 @@ describe(zoned, () => {
     expect(result).toMatchObject({ status, reason });
   });
 
-  test.each<[what: string, zone: ReturnType<typeof aZone>, status: string, reason: string | null]>([
-    ["without a status", aZone({ status: undefined }), "FAIL", null],
-    ["with a status of another shape", aZone({ status: 1 }), "MANUAL", "unreadable"],
-    ["without a usage", aZone({ usage: null }), "FAIL", null],
-    ["with an unknown usage", aZone({ usage: "BOTH" }), "MANUAL", "unreadable"],
-    ["of the blocklist with an unknown status", aZone({ usage: "BLOCKLIST", status: 1 }), "FAIL", null],
-  ])("a zone %s is %s", async (_, zone, status, reason) => {
-    const result = await evaluate(zoned, { api_tokens: obtained([aToken()]), network_zones: obtained([zone]) });
+  test.each(zoneCases)("a zone %s is %s", async (_, found, status, reason) => {
+    const token = network({ connection: "ZONE", include: found.map((zone) => zone["id"]) });
+    const result = await evaluate(zoned, { api_tokens: obtained([token]), network_zones: obtained(found) });
     expect(result).toMatchObject({ status, reason });
   });
 

@@ -1,7 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { zoneCases } from "../../support/zone_cases.ts";
 import { missing, obtained, type Evidence, type JsonList, type JsonObject } from "../../../scanner/artifacts.ts";
 import type { Engine } from "../../../shared/report.ts";
-import { aCatchAll, adminConsoleApp, anAccessRule, anApp, evaluate, set } from "../../support/artifact_builders.ts";
+import {
+  aCatchAll,
+  adminConsoleApp,
+  anAccessRule,
+  anApp,
+  aZone,
+  evaluate,
+  set,
+} from "../../support/artifact_builders.ts";
 
 const check = "application_authentication_policy_network_zone_enforced";
 
@@ -90,6 +99,30 @@ describe("the rules of an app", () => {
   });
 });
 
+describe("the zones of a rule", () => {
+  const withZones = (found: Evidence<JsonList>, rule: JsonObject) =>
+    evaluate(check, {
+      apps: obtained([anApp()]),
+      app_policy_rules: obtained({ rst1: obtained([rule, aCatchAll()]) }),
+      network_zones: found,
+    });
+
+  test.each(zoneCases)("one %s", async (_, found, status, reason) => {
+    const rule = withNetwork({ connection: "ZONE", include: found.map((zone) => zone["id"]) });
+    expect(await withZones(obtained(found), rule)).toMatchObject({ status, reason });
+  });
+
+  test("that nobody knows", async () => {
+    expect((await withZones(obtained([]), anAccessRule())).status).toBe("FAIL");
+  });
+
+  test("that are missing decide nothing but what needs none", async () => {
+    const refused = missing<JsonList>("missing_scope", "networkZones.read is not granted");
+    expect(await withZones(refused, anAccessRule())).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
+    expect((await withZones(refused, anOpenRule())).status).toBe("FAIL");
+  });
+});
+
 describe("the apps", () => {
   const good = { rst1: obtained([anAccessRule(), aCatchAll()]) };
 
@@ -144,7 +177,11 @@ describe("the apps", () => {
 
   test("a list that broke off proves an open app, and nothing else", async () => {
     const apps = missing("provider_error", "page 2 failed", [adminConsoleApp, anApp({ _links: {} })]);
-    const result = await evaluate(check, { apps, app_policy_rules: missing("provider_error", "page 2 failed", good) });
+    const result = await evaluate(check, {
+      apps,
+      app_policy_rules: missing("provider_error", "page 2 failed", good),
+      network_zones: obtained([aZone()]),
+    });
     expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
       ["Payroll", "FAIL"],
       ["acme.okta.com", "MANUAL"],
@@ -154,7 +191,11 @@ describe("the apps", () => {
   test("whose rules nobody asked for are MANUAL", async () => {
     expect(await judge([anApp()], {})).toMatchObject({ status: "MANUAL", reason: "provider_error" });
     const refused = missing<never>("missing_scope", "policies.read is not granted");
-    const result = await evaluate(check, { apps: obtained([anApp()]), app_policy_rules: refused });
+    const result = await evaluate(check, {
+      apps: obtained([anApp()]),
+      app_policy_rules: refused,
+      network_zones: obtained([aZone()]),
+    });
     expect(result).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
   });
 
@@ -179,5 +220,6 @@ function withNetwork(network: JsonObject): JsonObject {
 }
 
 function judge(apps: JsonList, rules: Record<string, Evidence<JsonList>>, engine: Engine = "identity") {
-  return evaluate(check, { apps: obtained(apps), app_policy_rules: obtained(rules) }, { engine });
+  const network_zones = obtained([aZone()]);
+  return evaluate(check, { apps: obtained(apps), app_policy_rules: obtained(rules), network_zones }, { engine });
 }

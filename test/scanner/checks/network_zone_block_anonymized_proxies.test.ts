@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import { missing, obtained, type JsonList } from "../../../scanner/artifacts.ts";
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type JsonList, type JsonObject } from "../../../scanner/artifacts.ts";
 import { aZone, anAnonymizerZone, evaluate } from "../../support/artifact_builders.ts";
 
 const check = "network_zone_block_anonymized_proxies";
@@ -97,4 +97,22 @@ test.each<[what: string, zones: JsonList, status: string, reason: string | null]
 test.each([[null], [[]], [[anAnonymizerZone()]]])("zones that broke off after %j decide nothing", async (partial) => {
   const result = await evaluate(check, { network_zones: missing("provider_error", "page 2 failed", partial) });
   expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+});
+
+describe("the zone whose addresses get past blocklists", () => {
+  const exempt = (changes: JsonObject = {}) =>
+    aZone({ id: "nzoEx", name: "DefaultExemptIpZone", system: true, ...changes });
+  const said = /: 1 entry of zone "DefaultExemptIpZone" bypasses every blocklist\.$/;
+
+  test.each<[what: string, zones: JsonList, status: string, isSaid: boolean]>([
+    ["with an entry, anonymizers blocked", [anAnonymizerZone(), exempt()], "PASS", true],
+    ["with an entry, nothing blocked", [exempt()], "FAIL", true],
+    ["without an entry", [anAnonymizerZone(), exempt({ gateways: null })], "PASS", false],
+    ["with an entry, inactive", [anAnonymizerZone(), exempt({ status: "INACTIVE" })], "PASS", false],
+    ["of another name", [anAnonymizerZone(), aZone()], "PASS", false],
+  ])("%s: %s, and the finding says it: %s", async (_, zones, status, isSaid) => {
+    const result = await evaluate(check, { network_zones: obtained(zones) });
+    expect(result.status).toBe(status);
+    expect(said.test(result.detail)).toBe(isSaid);
+  });
 });
