@@ -67,7 +67,7 @@ function describe(path: ChainPath): string {
 function explain(app: FirstPartyApp, why: string): Explanation {
   return {
     examines: `Whether the authentication policy of the ${app.label} demands two factors, in the active rule that comes first.`,
-    why: `${why} A password alone is guessed, phished or bought.`,
+    why: `${why} A password alone is guessed, phished or bought. Where the rule names users or groups, the next rule is for the others, and the finding says how that one would be judged.`,
     fix: [
       `Open Security > Authentication Policies and the policy of the ${app.label}`,
       "Choose Actions > Edit on the top rule",
@@ -76,6 +76,7 @@ function explain(app: FirstPartyApp, why: string): Explanation {
     deciding_fields: [
       `GET /api/v1/apps?filter=name eq "${app.name}": _links.accessPolicy.href`,
       "GET /api/v1/policies/{id}/rules: status, priority, actions.appSignOn.access",
+      "GET /api/v1/policies/{id}/rules: conditions.people (whether the rule is for everybody)",
       "GET /api/v1/policies/{id}/rules: actions.appSignOn.verificationMethod.type, .factorMode, .chains",
     ],
   };

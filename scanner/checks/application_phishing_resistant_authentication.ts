@@ -2,7 +2,7 @@ import { type BuiltInApp, type Evidence, type JsonObject, isJsonObject } from ".
 import { defineCheck, type CheckContext, type Explanation } from "../check.ts";
 import type { ChainPath, ChainStep } from "./reading/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./reading/built_in_app.ts";
-import { readList, readWord, shown } from "./reading/fields.ts";
+import { readBoolean, readList, readWord, shown } from "./reading/fields.ts";
 import { inOrder, textsInOrder } from "./reading/in_order.ts";
 import { judgeVerification, type VerificationVerdict } from "./reading/verification_method.ts";
 
@@ -49,7 +49,16 @@ function judgeConstraint(constraint: unknown): VerificationVerdict {
   const demand = readWord(constraint, "possession.phishingResistant", ["REQUIRED", "OPTIONAL"]);
   if (demand.kind === "absent") return { verdict: "fail", actual: "a constraint with phishing resistant not set" };
   if (demand.kind === "unreadable") return { verdict: "unreadable", actual: `the constraint value ${demand.found}` };
-  return { verdict: demand.value === "REQUIRED" ? "pass" : "fail", actual: `phishing resistant ${demand.value}` };
+  const actual = `phishing resistant ${demand.value}`;
+  if (demand.value !== "REQUIRED") return { verdict: "fail", actual };
+  const required = readBoolean(constraint, "possession.required");
+  if (required.kind === "unreadable")
+    return { verdict: "unreadable", actual: `the possession required ${required.found}` };
+  // Then it may hold only for those who use a possession factor at all.
+  const isOptional = required.kind === "value" && !required.value;
+  return isOptional
+    ? { verdict: "review", actual: `${actual} with possession not required` }
+    : { verdict: "pass", actual };
 }
 
 function chains(paths: readonly ChainPath[]): VerificationVerdict {
@@ -89,7 +98,8 @@ function explain(app: FirstPartyApp): Explanation {
       "in the active rule of its authentication policy that comes first.",
     why:
       "Codes and push prompts are relayed by a fake sign-in page as easily as passwords. FIDO2 keys, smart cards and FastPass are " +
-      "bound to the real site. Constraints are alternatives, so a single lax one undoes the others.",
+      "bound to the real site. Constraints are alternatives, so a single lax one undoes the others. " +
+      "Where the rule names users or groups, the next rule is for the others, and the finding says how that one would be judged.",
     fix: [
       `Open Security > Authentication Policies and the policy of the ${app.label}`,
       "Choose Actions > Edit on the top rule",
@@ -98,7 +108,8 @@ function explain(app: FirstPartyApp): Explanation {
     deciding_fields: [
       `GET /api/v1/apps?filter=name eq "${app.name}": _links.accessPolicy.href`,
       "GET /api/v1/policies/{id}/rules: status, priority, actions.appSignOn.access",
-      "GET /api/v1/policies/{id}/rules: actions.appSignOn.verificationMethod.constraints[].possession.phishingResistant",
+      "GET /api/v1/policies/{id}/rules: conditions.people (whether the rule is for everybody)",
+      "GET /api/v1/policies/{id}/rules: actions.appSignOn.verificationMethod.constraints[].possession.phishingResistant, .required",
       "GET /api/v1/policies/{id}/rules: actions.appSignOn.verificationMethod.chains[].authenticationMethods[]",
     ],
   };

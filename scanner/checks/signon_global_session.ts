@@ -1,7 +1,7 @@
 import type { JsonObject } from "../artifacts.ts";
 import { defineCheck, type Check, type Explanation } from "../check.ts";
 import { fail, judgeField, type Subject, unreadable } from "./reading/drafts.ts";
-import { readBoolean, readNumber, type Field } from "./reading/fields.ts";
+import { readBoolean, readNumber, shown, type Field } from "./reading/fields.ts";
 import { isBuiltIn } from "./reading/rules.ts";
 import { judgeSessionPolicies } from "./reading/session_policies.ts";
 import { nameOf } from "./reading/names.ts";
@@ -26,7 +26,8 @@ export const signonGlobalSessionIdleTimeout = sessionCheck({
       "How long a global session may lie idle before Okta ends it, in the deciding rule of every active policy.",
     why:
       "An unattended browser with a live session is an open door to every app behind it. A lax custom policy governs its users " +
-      "whatever the Default Policy says, so each active policy is judged; 0 means that a session never idles out.",
+      "whatever the Default Policy says, so each active policy is judged; 0 means that a session never idles out. " +
+      "Where the rule names users or groups, the next rule governs the others, and the finding says how that one would be judged.",
     fix: [...fixSteps, 'Set "Maximum Okta global session idle time" to 15 minutes and save'],
     deciding_fields: decidingFields("maxSessionIdleMinutes"),
   },
@@ -87,7 +88,8 @@ function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
 
   function judgeRule(subject: Subject, rule: JsonObject) {
     const isDefault = isBuiltIn(rule);
-    if (isDefault === true) return fail(subject, `the built-in rule "${nameOf(rule)}" at priority 1`);
+    if (isDefault === true)
+      return fail(subject, `the built-in rule "${nameOf(rule)}" at priority ${shown(rule["priority"])}`);
     const draft = judgeField(subject, read(rule, `actions.signon.session.${field}`), {
       isCompliant,
       show: (value) => `${show(value)} in rule "${nameOf(rule)}"`,
@@ -107,6 +109,7 @@ function decidingFields(setting: string): readonly string[] {
   return [
     "GET /api/v1/policies?type=OKTA_SIGN_ON: status",
     "GET /api/v1/policies/{id}/rules: status, priority, system, name",
+    "GET /api/v1/policies/{id}/rules: conditions.people (whether the rule is for everybody)",
     `GET /api/v1/policies/{id}/rules: actions.signon.session.${setting}`,
   ];
 }

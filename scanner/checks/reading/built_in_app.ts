@@ -1,9 +1,9 @@
 import type { BuiltInApp, Evidence, JsonObject } from "../../artifacts.ts";
 import type { CheckContext, FindingDraft } from "../../check.ts";
 import { accessPolicyId, unreadablePolicy } from "./access_policy.ts";
-import { fail, manual, manualForMissing, unreadable, type Subject } from "./drafts.ts";
+import { fail, manual, manualForMissing, unreadable, withRemains, type Subject } from "./drafts.ts";
 import { shown } from "./fields.ts";
-import { judgeByFirstRule } from "./rules.ts";
+import { judgeByFirstRule, leftToNextRule } from "./rules.ts";
 import { resourceOf } from "./names.ts";
 
 /** A first-party app, by the name that the API gives it and the one that the console shows. */
@@ -44,7 +44,9 @@ function judgeApp({ app, rules }: BuiltInApp, judge: BuiltInAppJudge, context: C
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
   if (rules.state === "missing") return manualForMissing(subject, rules);
   const none = "no active rule in its authentication policy";
-  return judgeByFirstRule(rules.value, subject, { judgeRule: judge.judgeRule, none }).draft;
+  const rulesJudge = { judgeRule: judge.judgeRule, none };
+  const verdict = judgeByFirstRule(rules.value, subject, rulesJudge);
+  return withRemains(verdict.draft, [leftToNextRule(verdict, subject, rulesJudge)]);
 }
 
 /** Classic Engine has no authentication policies to bind an app to; elsewhere an app without one is open. */

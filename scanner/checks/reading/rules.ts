@@ -5,6 +5,7 @@ import { fail, unreadable, type Subject } from "./drafts.ts";
 import { readBoolean, readNumber, shown } from "./fields.ts";
 import { inOrder } from "./in_order.ts";
 import { nameOf } from "./names.ts";
+import { isForSomeOnly } from "./people_condition.ts";
 
 export interface RulesJudge {
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
@@ -59,7 +60,7 @@ function judgeFirst(
   const unsure = candidates.filter(
     (rule) => !isKnown(rule) && (isNothing(rule) || !hasReadablePriority(rule) || mayDecide(priorityOf(rule))),
   );
-  const later = candidates.filter((rule) => !isNothing(rule) && !deciding.includes(rule)).toSorted(byPriority);
+  const later = candidates.filter((rule) => isAfter(rule, deciding)).toSorted(byPriority);
   const drafts = [...deciding, ...unsure].map((rule) =>
     isNothing(rule) ? unreadable(subject, whatIsUnread(rule)) : judge.judgeRule(subject, rule),
   );
@@ -74,6 +75,21 @@ function judgeFirst(
     if (others.every((other) => verdictOf(other) === verdictOf(draft))) return draft;
     return unreadable(subject, `${deciding.length} active rules of the same priority`);
   }
+}
+
+/**
+ * What deciding rules for named users or groups leave to the rule after them, and how that one would be judged; null
+ * where one of them is for everybody.
+ */
+export function leftToNextRule({ deciding, later }: RulesVerdict, subject: Subject, judge: RulesJudge): string | null {
+  const [first] = deciding;
+  const [next] = later;
+  if (first === undefined || !deciding.every(isForSomeOnly)) return null;
+  const some = `Rule "${nameOf(first)}" is for named users or groups only`;
+  if (next === undefined) return `${some}, and no rule of its policy is for the others`;
+  const draft = judge.judgeRule(subject, next);
+  const verdict = draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status;
+  return `${some}; for the others the next rule "${nameOf(next)}" decides, which is ${verdict}: ${draft.actual}`;
 }
 
 /** Null where `system` is neither true nor false and the name does not say it. */
@@ -95,6 +111,10 @@ function withoutBuiltIn(rules: JsonList): JsonList {
 /** Whether it is certain that the rule applies, and where in the order. */
 function isKnown(rule: JsonObject): boolean {
   return activityOf(rule) === "active" && hasReadablePriority(rule);
+}
+
+function isAfter(rule: JsonObject, deciding: JsonList): boolean {
+  return !isNothing(rule) && !deciding.includes(rule) && deciding.every((one) => priorityOf(one) <= priorityOf(rule));
 }
 
 function hasReadablePriority(rule: JsonObject): boolean {

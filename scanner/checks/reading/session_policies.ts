@@ -2,7 +2,7 @@ import type { Evidence, JsonList, JsonObject, PolicyWithRules } from "../../arti
 import type { FindingDraft } from "../../check.ts";
 import { activityOf, unknownActivity } from "./activity.ts";
 import { fail, judgeList, manual, manualForMissing, unreadable, withRemains, type Subject } from "./drafts.ts";
-import { judgeByRuleAtPriorityOne } from "./rules.ts";
+import { judgeByRuleAtPriorityOne, leftToNextRule } from "./rules.ts";
 import { resourceOf } from "./names.ts";
 
 export interface SessionJudge {
@@ -50,8 +50,11 @@ function judgeRules(rules: Evidence<JsonList>, { expected, judgeRule, remains }:
   const subject: Subject = { resource: null, expected };
   const known = rules.state === "obtained" ? rules.value : (rules.partial ?? []);
   const none = "no active rule at priority 1";
-  const { draft, deciding, later } = judgeByRuleAtPriorityOne(known, subject, { judgeRule, none });
-  if (rules.state === "obtained") return withRemains(draft, [remains?.(later)]);
+  const judge = { judgeRule, none };
+  const verdict = judgeByRuleAtPriorityOne(known, subject, judge);
+  const { draft, deciding, later } = verdict;
+  if (rules.state === "obtained")
+    return withRemains(draft, [leftToNextRule(verdict, subject, judge), remains?.(later)]);
   // The rule was seen, so what it gets wrong is proven even where the pages after it are missing.
   return deciding.length > 0 && draft.status === "FAIL" ? draft : manualForMissing(subject, rules);
 }

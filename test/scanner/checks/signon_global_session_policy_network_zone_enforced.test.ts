@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type Evidence, type JsonList, type JsonObject } from "../../../scanner/artifacts.ts";
+import { aDefaultRule, aSessionPolicy, aSessionRule, aZone, evaluate, set } from "../../support/artifact_builders.ts";
+import { zoneCases } from "../../support/zone_cases.ts";
+
+const zones = "signon_global_session_policy_network_zone_enforced";
+
+describe(zones, () => {
+  test.each<[network: unknown, status: string, reason: string | null]>([
+    [{ connection: "ZONE", include: ["nzo1"] }, "PASS", null],
+    [{ connection: "ZONE", exclude: ["nzo1"] }, "PASS", null],
+    [{ connection: "ZONE", include: [], exclude: ["nzo1"] }, "PASS", null],
+    [{ include: ["nzo1"] }, "PASS", null],
+    [{ connection: null, include: ["nzo1"] }, "PASS", null],
+    [{ connection: "ZONE", include: [], exclude: [] }, "FAIL", null],
+    [{ connection: "ZONE" }, "FAIL", null],
+    [{ connection: "ANYWHERE" }, "FAIL", null],
+    [{ connection: "ANYWHERE", include: ["nzo1"] }, "FAIL", null],
+    [{}, "FAIL", null],
+    [null, "FAIL", null],
+    [undefined, "FAIL", null],
+    [{ connection: "ON_NETWORK" }, "MANUAL", "needs_review"],
+    [{ connection: "OFF_NETWORK" }, "MANUAL", "needs_review"],
+    [{ connection: "MOON" }, "MANUAL", "unreadable"],
+    [{ connection: 1, include: ["nzo1"] }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: "nzo1" }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: [7] }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: ["nzo1"], exclude: {} }, "MANUAL", "unreadable"],
+    [{ connection: "ZONE", include: ["nzo1", "nzoGone"] }, "FAIL", null],
+    [{ connection: "ZONE", include: ["nzoGone", 7] }, "FAIL", null],
+    ["ZONE", "MANUAL", "unreadable"],
+  ])("%j is %s", async (network, status, reason) => {
+    expect(await judge([aSessionRule({ conditions: { network } })])).toMatchObject({ status, reason });
+  });
+
+  test.each([[null], [undefined]])("conditions that are %j are no restriction", async (conditions) => {
+    expect((await judge([aSessionRule({ conditions })])).status).toBe("FAIL");
+  });
+
+  const includeAll = (found: JsonList) => ({ connection: "ZONE", include: found.map((zone) => zone["id"]) });
+  const withZones = (found: Evidence<JsonList>, network: unknown) =>
+    evaluate(zones, {
+      global_session_policies: obtained([
+        { policy: aSessionPolicy(), rules: obtained([aSessionRule({ conditions: { network } })]) },
+      ]),
+      network_zones: found,
+    });
+
+  test.each(zoneCases)("a zone %s is %s", async (_, found, status, reason) => {
+    expect(await withZones(obtained(found), includeAll(found))).toMatchObject({ status, reason });
+  });
+
+  test("zones that are missing decide nothing but what needs none", async () => {
+    const refused = missing<JsonList>("missing_scope", "networkZones.read is not granted");
+    expect(await withZones(refused, includeAll([aZone()]))).toMatchObject({ reason: "missing_scope" });
+    expect((await withZones(refused, { connection: "ANYWHERE" })).status).toBe("FAIL");
+    expect((await withZones(refused, { connection: "ZONE", exclude: ["nzo1"] })).status).toBe("PASS");
+    const partial = missing<JsonList>("provider_error", "page 2 failed", [aZone({ status: "INACTIVE" })]);
+    expect((await withZones(partial, includeAll([aZone()]))).status).toBe("FAIL");
+  });
+
+  const from = (network: JsonObject, access = "ALLOW", changes: JsonObject = {}) =>
+    set(
+      aSessionRule({ id: `0pr-${access}`, name: "Later", priority: 2, conditions: { network }, ...changes }),
+      "actions.signon.access",
+      access,
+    );
+  const anywhere = { connection: "ANYWHERE" };
+
+  test.each<[what: string, later: JsonList, coverage: string]>([
+    ["no other rule", [], "full"],
+    ["a later rule from anywhere", [from(anywhere)], "partial"],
+    ["the built-in rule from anywhere", [aDefaultRule()], "partial"],
+    ["a later rule from a zone", [from({ connection: "ZONE", include: ["nzo1"] })], "full"],
+    ["a later rule from anywhere that is inactive", [from(anywhere, "ALLOW", { status: "INACTIVE" })], "full"],
+    ["a later rule from a zone that is gone", [from({ connection: "ZONE", include: ["nzoGone"] })], "full"],
+    ["a later rule whose network cannot be read", [from({ connection: "MOON" })], "partial"],
+    ["one that denies anywhere before it", [aDefaultRule({ priority: 3 }), from(anywhere, "DENY")], "full"],
+    [
+      "one that denies some users anywhere before it",
+      [
+        aDefaultRule({ priority: 3 }),
+        from(anywhere, "DENY", { conditions: { network: anywhere, people: { users: { include: ["00u1"] } } } }),
+      ],
+      "partial",
+    ],
+    ["one that denies anywhere after it", [aDefaultRule(), from(anywhere, "DENY", { priority: 3 })], "partial"],
+  ])("with %s it PASSes", async (_, later, coverage) => {
+    const result = await judge([...later, aSessionRule()]);
+    expect(result).toMatchObject({ status: "PASS", coverage });
+    expect(result.findings[0]?.coverage_reason ?? "full").toMatch(coverage === "full" ? /^full$/ : /from anywhere/);
+  });
+
+  test("counts for the built-in rule too", async () => {
+    expect((await judge([aSessionRule({ system: true })])).status).toBe("PASS");
+  });
+
+  test("needs a rule at priority 1", async () => {
+    expect((await judge([aSessionRule({ priority: 2 })])).status).toBe("FAIL");
+  });
+});
+
+function judge(rules: JsonList) {
+  return evaluate(zones, {
+    global_session_policies: obtained([{ policy: aSessionPolicy(), rules: obtained(rules) }]),
+    network_zones: obtained([aZone()]),
+  });
+}
