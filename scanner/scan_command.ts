@@ -6,6 +6,7 @@ import { shorten } from "../shared/text.ts";
 import { maxArtifactsBytes, parseArtifacts } from "./artifacts_document.ts";
 import { catalog } from "./catalog/catalog.ts";
 import { selectChecks } from "./catalog/select_checks.ts";
+import { dodIssuers } from "./checks/reading/distinguished_name.ts";
 import type { CommandIo } from "./command_io.ts";
 import { readScannerConfig, type Environment, type ScannerFlags } from "./config.ts";
 import { applyDecisions, readDecisions, type Decisions } from "./decisions.ts";
@@ -154,12 +155,17 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   return finish({ status: "completed", results, document }, { decisions, options, registered: null, flags: {} }, io);
 }
 
-/** Distinguished names hold commas, so semicolons separate them. */
+/** Distinguished names hold commas, so semicolons separate them. They replace the DOD's; after a `+` they join them. */
 function readApprovedIssuers(env: Environment): readonly string[] | null {
   const text = env["IDP_APPROVED_ISSUERS"]?.trim() ?? "";
   if (text === "") return null;
-  const issuers = text.split(";").map((issuer) => issuer.trim());
-  if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer))) return issuers;
+  const isAdded = text.startsWith("+");
+  const issuers = text
+    .slice(isAdded ? 1 : 0)
+    .split(";")
+    .map((issuer) => issuer.trim());
+  if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer)))
+    return isAdded ? [...dodIssuers, ...issuers] : issuers;
   throw new UsageError([
     "IDP_APPROVED_ISSUERS: is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
   ]);

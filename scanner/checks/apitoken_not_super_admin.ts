@@ -7,6 +7,8 @@ import { isSuperAdminRole } from "./reading/super_admin_role.ts";
 import { resourceOf } from "./reading/names.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
+const remains =
+  "That the owner is an account made for the token, with a role scoped as documented, a person has to verify.";
 
 export const apitokenNotSuperAdmin = defineCheck({
   name: "apitoken_not_super_admin",
@@ -66,7 +68,7 @@ function judgeOwner(subject: Subject, owner: ApiTokenOwner): FindingDraft {
   const group = groups.find((candidate) => holdsSuperAdmin(candidate.roles));
   if (group !== undefined)
     return fail(subject, `an owner who is Super Administrator through the group "${group.name}"`);
-  return whatIsMissing(subject, owner, groups) ?? pass(subject, "no such role");
+  return whatIsMissing(subject, owner, groups) ?? pass(subject, "no such role", remains);
 }
 
 /** The first piece of evidence without which the role could still be there. */

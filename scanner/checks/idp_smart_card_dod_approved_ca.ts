@@ -1,19 +1,20 @@
 import type { SmartCardIdp, TrustedCertificate } from "../artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "./reading/activity.ts";
-import { namesApprovedIssuer } from "./reading/distinguished_name.ts";
+import { dodIssuers, namesApprovedIssuer } from "./reading/distinguished_name.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
 import { readText, shown } from "./reading/fields.ts";
 import { resourceOf } from "./reading/names.ts";
 
-const dodIssuers = ["OU=DoD", "OU=ECA"];
+const remains = "That every certificate of the chain is on the DOD's list, a person has to verify.";
 
 export const idpSmartCardDodApprovedCa = defineCheck({
   name: "idp_smart_card_dod_approved_ca",
   artifacts: ["smart_card_idps"],
   explanation: {
     examines:
-      "Whether each Smart Card identity provider is active and trusts a certificate authority of the DOD (or an ECA).",
+      "Whether each Smart Card identity provider is active and trusts a certificate authority of the DOD (or an ECA), " +
+      "by a certificate that can be read and is valid.",
     why:
       "A smart card proves as much as the authority that issued its certificate. The issuer's name is matched here; " +
       "that every certificate of the chain is on the DOD's list is for a person to verify, so this covers a part of the rule.",
@@ -49,14 +50,14 @@ function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): Findi
   const type = readText(idp, "type");
   if (type.kind === "value" && type.value !== "X509") return null;
   const subject: Subject = { resource: resourceOf("identity_provider", idp), expected };
+  const status = readText(idp, "status");
   const activity = explicitActivityOf(idp);
-  const status = idp["status"];
-  if (activity === "unknown" && typeof status !== "string") return unreadable(subject, `the status ${shown(status)}`);
-  if (activity !== "active")
-    return fail(subject, typeof status === "string" ? `the status ${status}` : "status not set");
+  if (status.kind !== "value" || activity === "unknown")
+    return unreadable(subject, `the status ${shown(idp["status"])}`);
+  if (activity === "inactive") return fail(subject, `the status ${status.value}`);
   const issuer = readText(idp, "protocol.credentials.trust.issuer");
   if (issuer.kind === "unreadable") return unreadable(subject, `the issuer ${issuer.found}`);
-  if (issuer.kind === "absent")
+  if (issuer.kind === "absent" || issuer.value.trim() === "")
     return manual(subject, "needs_review", "an active identity provider with no issuer set");
   if (!namesApprovedIssuer(issuer.value, approved)) {
     return manual(subject, "needs_review", `the issuer "${issuer.value}"`);
@@ -71,9 +72,10 @@ function judgeCertificate(
   { approved, context }: Approval,
 ): FindingDraft {
   const { issuer, certificate } = trust;
-  if (certificate === null) return pass(subject, `the issuer "${issuer}" (its certificate cannot be read)`);
+  if (certificate === null) return unreadable(subject, `the certificate of the issuer "${issuer}"`);
   if (!namesApprovedIssuer(certificate.issuer, approved)) {
-    return manual(subject, "needs_review", `the issuer "${issuer}" with a certificate from "${certificate.issuer}"`);
+    const from = certificate.issuer.trim() === "" ? "from nobody" : `from "${certificate.issuer}"`;
+    return manual(subject, "needs_review", `the issuer "${issuer}" with a certificate ${from}`);
   }
   const { valid_from: from, valid_to: to } = certificate;
   // Times of one form, ISO 8601 in UTC, are ordered as texts.
@@ -84,5 +86,5 @@ function judgeCertificate(
       `the issuer "${issuer}" with a certificate valid only from ${from} to ${to}`,
     );
   }
-  return pass(subject, `the issuer "${issuer}" with a certificate valid until ${to}`);
+  return pass(subject, `the issuer "${issuer}" with a certificate valid until ${to}`, remains);
 }

@@ -42,7 +42,7 @@ export const userInactivityAutomationEnabled = defineCheck({
     if (policies.state === "missing") return [manualForMissing(org, policies)];
     const seen = judgePolicies(policies.value);
     if (seen.compliant.length > 0)
-      return seen.compliant.map((automation) => ({ ...pass(subjectOf(automation), automation.actual), remains }));
+      return seen.compliant.map((automation) => pass(subjectOf(automation), automation.actual, remains));
     if (seen.unseen !== null) return [manualForMissing(org, seen.unseen)];
     return [judgeLacking(seen, directoryOf(directory))];
   },

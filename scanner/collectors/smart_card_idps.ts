@@ -41,7 +41,7 @@ async function fetchCertificate(client: IdpClient, kid: string): Promise<Evidenc
   return mapEvidence(evidenceOf(key), (value) => readCertificate(value));
 }
 
-/** Null where the key holds none that can be read: the identity provider's own words then decide alone. */
+/** Null where the key holds none that can be read. */
 export function readCertificate(key: JsonObject): TrustedCertificate | null {
   const chain = key["x5c"];
   const x5c: unknown = Array.isArray(chain) ? chain[0] : null;

@@ -82,6 +82,7 @@ const endpoints: readonly Endpoint[] = [
     checks: ["authenticator_smart_card_active", "authenticator_okta_verify_fips_compliant"],
     isList: true,
   },
+  { path: "/api/v1/idps/credentials/keys/*", checks: ["idp_smart_card_dod_approved_ca"], isList: false },
   {
     path: "/api/v1/zones",
     checks: [

@@ -17,6 +17,7 @@ import {
   bannerPage,
   dashboardApp,
 } from "./artifact_builders.ts";
+import { smartCardIdp } from "../../scanner/practice_org/smart_card_idp.ts";
 import type { Answers } from "./map_idp_client.ts";
 
 /** What the collectors ask for. */
@@ -61,5 +62,5 @@ export const compliantOrg: Answers = {
   "/api/v1/groups/00g1/roles": [],
   [paths.logStreams]: [{ id: "0oaLog", name: "SIEM", status: "ACTIVE" }],
   [paths.idps]: [aSmartCardIdp()],
-  "/api/v1/idps/credentials/keys/kid1": { kid: "kid1" },
+  "/api/v1/idps/credentials/keys/kid1": smartCardIdp({ url: "", nowMs: 0 }, { name: "DoD CAC", issuedBy: "dod" }).key,
 };

@@ -1,3 +1,6 @@
+/** What the issuers that the DOD approves have in their names: its own authorities, and the external ones. */
+export const dodIssuers: readonly string[] = ["OU=DoD", "OU=ECA"];
+
 /**
  * Whether a distinguished name holds every part of an approved one: `OU=DoD` is met by `CN=DOD ID CA-59, OU=PKI, OU=DoD, …`.
  * Parts are compared one by one and whole words at a time, so neither `OU=DoDEA` nor `CN=Not OU=DoD` meets it.

@@ -10,8 +10,9 @@ export interface Subject {
   readonly note?: string;
 }
 
-export function pass(subject: Subject, actual: string): FindingDraft {
-  return { ...subject, status: "PASS", actual };
+/** `remains`: what of the rule it leaves to a person, in one sentence. */
+export function pass(subject: Subject, actual: string, remains?: string | null): FindingDraft {
+  return { ...subject, status: "PASS", actual, ...(remains === undefined || remains === null ? {} : { remains }) };
 }
 
 /** A PASS with what of the rule it leaves to a person; any other verdict, and a PASS that leaves nothing, as it is. */

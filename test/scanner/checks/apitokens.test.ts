@@ -169,6 +169,18 @@ describe(notSuper, () => {
     ["groups not asked", anOwner({ groups: null }), "MANUAL", "provider_error"],
     ["a group's roles refused", anOwner({ groups: everyone(missing("missing_role", "")) }), "MANUAL", "missing_role"],
     ["a role without type and label", anOwner({ roles: obtained([{ id: "ra1" }]) }), "MANUAL", "unreadable"],
+    [
+      "a role without type whose label says nothing",
+      anOwner({ roles: obtained([{ id: "ra1", label: "Helpers" }]) }),
+      "MANUAL",
+      "unreadable",
+    ],
+    [
+      "such a role beside one that proves it",
+      anOwner({ roles: obtained([{ id: "ra1", label: "Helpers" }, aRole("SUPER_ADMIN")]) }),
+      "FAIL",
+      null,
+    ],
     ["a role type of another shape", anOwner({ roles: obtained([{ type: 7, label: "x" }]) }), "MANUAL", "unreadable"],
     [
       "a role without a type whose label says nothing",

@@ -54,11 +54,14 @@ describe("an identity provider", () => {
     ["status", "ACTIVE", "PASS", null],
     ["status", "active", "PASS", null],
     ["status", "INACTIVE", "FAIL", null],
-    ["status", undefined, "FAIL", null],
+    ["status", undefined, "MANUAL", "unreadable"],
+    ["status", null, "MANUAL", "unreadable"],
+    ["status", "RESTING", "MANUAL", "unreadable"],
     ["status", 1, "MANUAL", "unreadable"],
     [issuer, "CN=Test Smart Card, OU=Test OU, O=Test O, C=US", "MANUAL", "needs_review"],
     [issuer, "CN=ECA Root CA 4, OU=ECA, O=U.S. Government, C=US", "PASS", null],
     [issuer, undefined, "MANUAL", "needs_review"],
+    [issuer, "", "MANUAL", "needs_review"],
     [issuer, {}, "MANUAL", "unreadable"],
     ["protocol", null, "MANUAL", "needs_review"],
   ])("with %s = %j is %s", async (path, value, status, reason) => {
@@ -95,8 +98,10 @@ describe("its certificate", () => {
   const certificate = (changes: Partial<TrustedCertificate>) => obtained({ ...dodCertificate, ...changes });
 
   test.each<[what: string, evidence: Evidence<TrustedCertificate | null>, status: string, reason: string | null]>([
-    ["cannot be read", obtained(null), "PASS", null],
-    ["was refused", missing("provider_error", "404"), "MANUAL", "provider_error"],
+    ["cannot be read", obtained(null), "MANUAL", "unreadable"],
+    ["is gone", missing("provider_error", "404"), "MANUAL", "provider_error"],
+    ["was refused", missing("missing_role", "403"), "MANUAL", "missing_role"],
+    ["names no issuer", certificate({ issuer: "" }), "MANUAL", "needs_review"],
     ["comes from somebody else", certificate({ issuer: "CN=Example" }), "MANUAL", "needs_review"],
     ["starts now", certificate({ valid_from: at }), "PASS", null],
     ["starts later", certificate({ valid_from: "2026-11-21T12:00:00.001Z" }), "MANUAL", "needs_review"],
@@ -105,12 +110,27 @@ describe("its certificate", () => {
   ])("%s: %s", async (_, evidence, status, reason) => {
     expect(await judge(aSmartCardIdp(), evidence)).toMatchObject({ status, reason });
   });
+
+  test("in its PASS leaves the whole chain to a person", async () => {
+    const result = await judge(aSmartCardIdp());
+    expect(result.coverage).toBe("partial");
+    expect(result.findings[0]?.coverage_reason).toMatch(/every certificate of the chain/);
+  });
 });
+
+test.each([[set(aSmartCardIdp(), issuer, "")], [set(aSmartCardIdp(), issuer, " ")], [aSmartCardIdp()]])(
+  "%j: a finding has no empty quotation",
+  async (idp) => {
+    const result = await judge(idp, obtained({ ...dodCertificate, issuer: "" }));
+    expect(result.findings[0]?.detail).not.toMatch(/"\s*"/);
+  },
+);
 
 test("a configured list replaces the DOD's", async () => {
   const agency = set(aSmartCardIdp(), issuer, "CN=Agency CA, O=Agency");
   const approvedIssuers = ["O=Agency"];
-  const item = (idp: JsonObject) => ({ smart_card_idps: obtained([{ idp, certificate: obtained(null) }]) });
+  const certificate = obtained({ ...dodCertificate, issuer: "CN=Agency CA, O=Agency" });
+  const item = (idp: JsonObject) => ({ smart_card_idps: obtained([{ idp, certificate }]) });
   expect((await evaluate(check, item(agency), { approvedIssuers })).status).toBe("PASS");
   expect((await evaluate(check, item(aSmartCardIdp()), { approvedIssuers })).status).toBe("MANUAL");
 });
