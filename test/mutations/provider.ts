@@ -176,6 +176,15 @@ export const provider: readonly Mutation[] = [
     test: "entries of any kind",
   },
   {
+    mistake: "an entry that says nothing of itself is an active one",
+    holds: [shapes, "V1"],
+    file: "scanner/checks/reading/activity.ts",
+    find: 'if (isNothing(object)) return "unknown";',
+    replace: 'if (isNothing(object)) return "active";',
+    testFile: "test/fuzz/orgs.test.ts",
+    test: "generated organizations keep",
+  },
+  {
     mistake: "a setting that is not there is as it should be",
     holds: [shapes, "V1"],
     file: "scanner/checks/reading/drafts.ts",

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+
+/** `docs/verdicts.md` says to an auditor what each verdict rests on; what it says has to be true for the catalog. */
+const page = readFileSync(join(import.meta.dirname, "../../docs/verdicts.md"), "utf8");
+
+const sections = new Map(
+  page
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => [
+      section.slice(0, section.indexOf("\n")),
+      (section.split(/^## /m)[0] ?? "").replaceAll(/\s+/g, " "),
+    ]),
+);
+
+test("has one section for each check of the catalog and no others", () => {
+  const headings = catalog.map(({ name, rule }) => `${rule.vuln_id} · \`${name}\``);
+  expect([...sections.keys()].toSorted()).toEqual(headings.toSorted());
+});
+
+test.each(catalog.map((check) => [check.name, check] as const))("%s: says what the catalog says", (name, check) => {
+  const { rule, explanation } = check;
+  const section = sections.get(`${rule.vuln_id} · \`${name}\``) ?? "";
+
+  const quoted = / DISA: "(.+?)" - PASS rests on: /.exec(section)?.[1] ?? "no quotation";
+  expect(rule.check_text.replaceAll(/\s+/g, " ")).toContain(quoted);
+
+  const endpoints = explanation.deciding_fields.map((field) => field.slice(0, field.indexOf(": ")));
+  expect(endpoints.length).toBeGreaterThan(0);
+  for (const endpoint of endpoints) expect(section).toContain(`\`${endpoint}`);
+
+  for (const part of [" - Not covered: ", " - For a person: "]) expect(section).toContain(part);
+  expect(/ - Coverage: (\w+) *$/.exec(section)?.[1]).toBe(rule.coverage);
+});
+
+test("is linked from the README", () => {
+  const readme = readFileSync(join(import.meta.dirname, "../../README.md"), "utf8");
+  expect(readme).toContain("(docs/verdicts.md)");
+});

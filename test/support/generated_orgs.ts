@@ -1,0 +1,212 @@
+import type { JsonObject } from "../../scanner/artifacts.ts";
+import { smartCardIdp } from "../../scanner/practice_org/smart_card_idp.ts";
+import {
+  aCatchAll,
+  aDefaultRule,
+  aPasswordPolicy,
+  aRole,
+  aSessionPolicy,
+  aSessionRule,
+  aSmartCardIdp,
+  aToken,
+  aZone,
+  adminConsoleApp,
+  anAccessRule,
+  anAction,
+  anAnonymizerZone,
+  anApp,
+  anAutomation,
+  bannerPage,
+  context,
+  dashboardApp,
+  set,
+} from "./artifact_builders.ts";
+import { paths } from "./compliant_org.ts";
+import { mutate } from "./mutate_json.ts";
+import { recordedObjects, type RecordedKind } from "./recorded_objects.ts";
+import { Refused, type OrgAnswers } from "./table_provider.ts";
+
+/**
+ * Whole organizations from compliant and recorded objects, some of them mutated: the same for the same random numbers.
+ * From every check passing to everything in disorder; ids are unique, so that a finding can be followed.
+ */
+export function createOrgGenerator(random: () => number): () => OrgAnswers {
+  const recorded = recordedObjects();
+  const some = (most: number, least = 0) => least + Math.floor(random() * (most - least + 1));
+  const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
+
+  return function generate() {
+    const disorder = pick([0, 0.05, 0.15, 0.4]);
+    const org: Record<string, unknown> = {};
+    const happens = (odds = disorder) => random() < odds;
+
+    /** A compliant object, a recorded one in its place, or one that something happened to; its id stays. */
+    function a(compliant: JsonObject, kind: RecordedKind | null = null, kept: readonly string[] = ["id"]): JsonObject {
+      const pool = kind === null ? [] : recorded[kind];
+      const from = pool.length > 0 && happens() ? pick(pool) : compliant;
+      const changed = happens() ? mutate(from, random) : from;
+      return { ...changed, ...Object.fromEntries(kept.map((field) => [field, compliant[field]])) };
+    }
+
+    const several = <Item>(most: number, make: (number: number) => Item, least = 0): readonly Item[] =>
+      Array.from({ length: some(most, least) }, (_, index) => make(index + 1));
+    /** Ties among them where there is disorder. */
+    const priority = (number: number) => (happens() ? some(3) : number);
+
+    addSession();
+    addPasswords();
+    addAutomations();
+    addApps();
+    addZonesAndTokens();
+    addOthers();
+    for (const path of Object.keys(org)) if (happens(disorder / 8)) org[path] = new Refused(pick([400, 403, 404]));
+    return org;
+
+    function addSession(): void {
+      const policies = several(3, (number) => a(aSessionPolicy({ id: `00p${number}` }), "sessionPolicies"), 1);
+      org[paths.signOn] = policies;
+      for (const policy of policies) {
+        const rules = several(
+          3,
+          (number) =>
+            a(aSessionRule({ ...named("0pr", number), priority: priority(number) }), "sessionRules", idAndName),
+          happens() ? 0 : 1,
+        );
+        org[rulesOf(policy)] = [...rules.map(forSome), a(aDefaultRule({ priority: rules.length + 1 }))];
+      }
+    }
+
+    function addPasswords(): void {
+      const policies = several(3, (number) => a(aPasswordPolicy({ id: `00w${number}` }), "passwordPolicies"), 1);
+      org[paths.password] = policies;
+    }
+
+    function addAutomations(): void {
+      const automations = several(2, (number) => a(anAutomation({ id: `rstAuto${number}` })), happens() ? 0 : 1);
+      org[paths.lifecycle] = automations;
+      for (const policy of automations) {
+        org[rulesOf(policy)] = several(
+          2,
+          (number) => a(anAction(named("act", number)), null, idAndName),
+          happens() ? 0 : 1,
+        );
+      }
+    }
+
+    function addApps(): void {
+      const console = a(adminConsoleApp, null, ["id", "name"]);
+      const dashboard = a(dashboardApp, null, ["id", "name"]);
+      const policyLink = (id: string) => ({ accessPolicy: { href: `${context.orgUrl}/api/v1/policies/${id}` } });
+      const others = several(4, (number) =>
+        a(anApp({ id: `0oa${number}`, _links: policyLink(`rst${some(3, 1)}`) }), "apps", ["id", "_links"]),
+      ).map((app) => (firstParty.has(app["name"]) ? { ...app, name: "oidc_client" } : app));
+      // To a role below Super Administrator no answer shows them.
+      const isShown = !happens();
+      org[paths.apps] = isShown ? [console, dashboard, ...others] : others;
+      org[paths.adminConsole] = isShown ? [console] : [];
+      org[paths.dashboard] = isShown ? [dashboard] : [];
+      for (const id of ["rst1", "rst2", "rst3"]) {
+        const rules = several(
+          2,
+          (number) =>
+            a(anAccessRule({ ...named("rul", number), priority: priority(number) }), "accessRules", idAndName),
+          happens() ? 0 : 1,
+        );
+        org[`/api/v1/policies/${id}/rules`] = [
+          ...rules.map(withChains).map(forSome),
+          ...(happens() ? [] : [a(aCatchAll())]),
+        ];
+      }
+      org[paths.settings] = a({ sessionIdleTimeoutMinutes: 15, sessionMaxLifetimeMinutes: 720 }, null, []);
+    }
+
+    function withChains(rule: JsonObject): JsonObject {
+      if (!happens()) return rule;
+      const chain = (keys: readonly string[]): JsonObject => ({
+        authenticationMethods: [a({ key: keys[0], method: "any" }, null, [])],
+        next: keys.length > 1 ? [chain(keys.slice(1))] : [],
+      });
+      const chains = several(
+        2,
+        () =>
+          chain([pick(["okta_password", "webauthn", "okta_email"]), pick(["smart_card_idp", "okta_verify", "tac"])]),
+        1,
+      );
+      return set(rule, "actions.appSignOn.verificationMethod", { type: "AUTH_METHOD_CHAIN", chains });
+    }
+
+    /** For a group only, which leaves the others to the rules after it. */
+    function forSome(rule: JsonObject): JsonObject {
+      return happens(disorder / 2) ? set(rule, "conditions.people", { groups: { include: ["00g1"] } }) : rule;
+    }
+
+    function addZonesAndTokens(): void {
+      org[paths.zones] = [
+        a(aZone()),
+        ...several(2, (number) => a(aZone({ id: `nzx${number}`, name: `Site ${number}` }), "zones")),
+        ...(happens() ? [] : [a(anAnonymizerZone({ gateways: null }))]),
+      ];
+      const tokens = several(3, (number) =>
+        a(aToken({ id: `00T${number}`, userId: `00u${number}` }), "tokens", ["id"]),
+      );
+      org[paths.tokens] = tokens;
+      for (const { userId } of tokens) {
+        org[`/api/v1/users/${String(userId)}/roles`] = several(2, () => aRoleOf());
+        const groups = several(2, (number) => a({ id: `00g${number}`, profile: { name: `Group ${number}` } }));
+        org[`/api/v1/users/${String(userId)}/groups`] = groups;
+        for (const { id } of groups) org[`/api/v1/groups/${String(id)}/roles`] = several(1, () => aRoleOf());
+      }
+    }
+
+    function aRoleOf(): JsonObject {
+      return a(aRole(happens() ? "SUPER_ADMIN" : pick(["READ_ONLY_ADMIN", "APP_ADMIN"])), "roles");
+    }
+
+    function addOthers(): void {
+      const keys = [
+        "smart_card_idp",
+        ...pick([["okta_verify"], ["okta_verify_push", "okta_verify_totp"], ["okta_verify"]]),
+      ];
+      org[paths.authenticators] = keys.map((key) =>
+        a(
+          { id: `aut-${key}`, key, name: key, status: "ACTIVE", settings: { compliance: { fips: "REQUIRED" } } },
+          "authenticators",
+        ),
+      );
+      const brands = several(2, (number) => a({ id: `bnd${number}`, name: `brand ${number}` }, "brands"), 1);
+      org[paths.brands] = brands;
+      for (const { id } of brands) {
+        const page = happens() ? pick([null, "<p>Welcome</p>", bannerPage.slice(0, 900), 7]) : bannerPage;
+        org[`/api/v1/brands/${String(id)}/pages/sign-in/customized`] = { pageContent: page };
+        org[`/api/v1/brands/${String(id)}/pages/sign-in/default`] = { pageContent: null };
+      }
+      org[paths.logStreams] = several(
+        2,
+        (number) =>
+          a({ id: `0log${number}`, name: `SIEM ${number}`, type: "aws_eventbridge", status: "ACTIVE" }, "logStreams"),
+        happens() ? 0 : 1,
+      );
+      const { identityProvider, key } = pick(cards);
+      const idp = { ...aSmartCardIdp(), protocol: identityProvider["protocol"] };
+      org[paths.idps] = several(2, (number) => a({ ...idp, id: `0idp${number}` }, "idps"), happens() ? 0 : 1);
+      org[`/api/v1/idps/credentials/keys/${key.kid}`] = a(key);
+    }
+  };
+}
+
+/** Names are unique where the provider wants them so: of rules in a policy. */
+const idAndName = ["id", "name"];
+
+function named(prefix: string, number: number): JsonObject {
+  return { id: `${prefix}${number}`, name: `Rule ${number}` };
+}
+
+const firstParty = new Set<unknown>(["saasure", "okta_enduser"]);
+
+const cards = (["dod", "dod", "dod", "company"] as const).map((issuedBy) =>
+  smartCardIdp({ url: context.orgUrl } as Parameters<typeof smartCardIdp>[0], { name: issuedBy, issuedBy }),
+);
+
+function rulesOf(policy: JsonObject): string {
+  return `/api/v1/policies/${String(policy["id"])}/rules`;
+}
