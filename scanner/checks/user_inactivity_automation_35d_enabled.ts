@@ -1,4 +1,11 @@
-import type { CollectedArtifacts, JsonList, JsonObject, MissingEvidence, PolicyWithRules } from "../artifacts.ts";
+import {
+  missing,
+  type CollectedArtifacts,
+  type JsonList,
+  type JsonObject,
+  type MissingEvidence,
+  type PolicyWithRules,
+} from "../artifacts.ts";
 import { defineCheck, type FindingDraft } from "../check.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import { createAutomationJudge, type JudgedAutomation } from "./reading/automations.ts";
@@ -61,7 +68,8 @@ const maxAutomations = 10_000;
 function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
   const count = policies.reduce((sum, { rules }) => sum + (rules?.state === "obtained" ? rules.value.length : 0), 0);
   if (count > maxAutomations) {
-    return { automations: [], compliant: [], undecided: unreadable(org, `more than ${maxAutomations} automations`) };
+    const problem = `The org names more than ${maxAutomations} automations, which this version does not judge`;
+    return { automations: [], compliant: [], unseen: missing("unreadable", problem) };
   }
   const automations = inOrder(policies.flatMap(judgePolicy), ({ resource }) => JSON.stringify(resource));
   const unseen = inOrder(policies, ({ policy }) => shown(policy["id"]))
