@@ -63,7 +63,7 @@ export function checkComments(check: CheckResult): string {
 }
 
 /** What the PASSes of a check leave to a person, each said once. */
-export function remainders(check: CheckResult): readonly string[] {
+function remainders(check: CheckResult): readonly string[] {
   return [...new Set(check.findings.map((finding) => finding.coverage_reason).filter((reason) => reason !== null))];
 }
 
