@@ -3,6 +3,7 @@ import { compliantOrg } from "./profiles/compliant.ts";
 import { emptyOrg } from "./profiles/empty.ts";
 import { largeOrg, smallestLargeOrg } from "./profiles/large.ts";
 import { typicalOrg } from "./profiles/typical.ts";
+import { unclearOrg } from "./profiles/unclear.ts";
 import type { OrgContents, Site } from "./org_contents.ts";
 
 /** What `--profile` takes, with one line on each. */
@@ -11,18 +12,21 @@ export const profileNames = {
   compliant: "configured as the STIG asks: every check passes",
   empty: "a fresh org that nobody has configured",
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
+  unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
   "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
 } as const;
 
 export type Profile =
-  | { readonly name: "typical" | "compliant" | "empty" | "classic" }
+  | { readonly name: "typical" | "compliant" | "empty" | "classic" | "unclear" }
   | { readonly name: "large"; readonly appCount: number };
 
 const mostApps = 1_000_000;
 
 /** Throws a `RangeError` that says what would be right. */
 export function parseProfile(text: string): Profile {
-  if (text === "typical" || text === "compliant" || text === "empty" || text === "classic") return { name: text };
+  if (text === "typical" || text === "compliant" || text === "empty" || text === "classic" || text === "unclear") {
+    return { name: text };
+  }
   const [name, count, ...rest] = text.split(":");
   if (name !== "large") {
     throw new RangeError(`Cannot use profile "${text}": expected one of ${Object.keys(profileNames).join(", ")}`);
@@ -41,4 +45,10 @@ export function profileContents(profile: Profile, site: Site): OrgContents {
   return profile.name === "large" ? largeOrg(site, profile.appCount) : fixedOrgs[profile.name](site);
 }
 
-const fixedOrgs = { typical: typicalOrg, compliant: compliantOrg, empty: emptyOrg, classic: classicOrg } as const;
+const fixedOrgs = {
+  typical: typicalOrg,
+  compliant: compliantOrg,
+  empty: emptyOrg,
+  classic: classicOrg,
+  unclear: unclearOrg,
+} as const;
