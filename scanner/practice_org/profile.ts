@@ -4,6 +4,7 @@ import { emptyOrg } from "./profiles/empty.ts";
 import { largeOrg, smallestLargeOrg } from "./profiles/large.ts";
 import { narrowOrg } from "./profiles/narrow.ts";
 import { typicalOrg } from "./profiles/typical.ts";
+import { unclearOrg } from "./profiles/unclear.ts";
 import type { OrgContents, Site } from "./org_contents.ts";
 
 /** What `--profile` takes, with one line on each. */
@@ -13,6 +14,7 @@ export const profileNames = {
   empty: "a fresh org that nobody has configured",
   narrow: "compliant, but with rules for some people only and zones that do not restrict",
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
+  unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
   "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
 } as const;
 
@@ -51,4 +53,5 @@ const fixedOrgs = {
   empty: emptyOrg,
   narrow: narrowOrg,
   classic: classicOrg,
+  unclear: unclearOrg,
 } as const;

@@ -203,7 +203,12 @@ test("a collector that fails, and a check that cannot say what it needs, cost th
     getList: (request: Parameters<typeof client.getList>[0]) =>
       request.path === paths.zones ? Promise.reject(new TypeError("x is not \0 a function")) : client.getList(request),
   };
-  const concerned = ["network_zone_block_anonymized_proxies", "apitoken_restricted_to_network_zone"];
+  const concerned = [
+    "network_zone_block_anonymized_proxies",
+    "apitoken_restricted_to_network_zone",
+    "signon_global_session_policy_network_zone_enforced",
+    "application_authentication_policy_network_zone_enforced",
+  ];
   const collection = createCollection(failing);
   for (const check of catalog) {
     const result = await evaluateCheck(check, await collection.obtainFor(check), context);

@@ -6,7 +6,7 @@ import { startOrg } from "./start_org.ts";
 const site = { url: "http://127.0.0.1:1", nowMs: Date.UTC(2026, 0, 1) };
 
 describe("parseProfile", () => {
-  test.each(["typical", "compliant", "empty", "narrow", "classic"])("reads %s", (name) => {
+  test.each(["typical", "compliant", "empty", "narrow", "classic", "unclear"])("reads %s", (name) => {
     expect(parseProfile(name)).toEqual({ name });
   });
 
