@@ -2,6 +2,7 @@ import { classicOrg } from "./profiles/classic.ts";
 import { compliantOrg } from "./profiles/compliant.ts";
 import { emptyOrg } from "./profiles/empty.ts";
 import { largeOrg, smallestLargeOrg } from "./profiles/large.ts";
+import { narrowOrg } from "./profiles/narrow.ts";
 import { typicalOrg } from "./profiles/typical.ts";
 import type { OrgContents, Site } from "./org_contents.ts";
 
@@ -10,19 +11,18 @@ export const profileNames = {
   typical: "a realistic org: some checks pass, some fail, some need a person",
   compliant: "configured as the STIG asks: every check passes",
   empty: "a fresh org that nobody has configured",
+  narrow: "compliant, but with rules for some people only and zones that do not restrict",
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
   "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
 } as const;
 
-export type Profile =
-  | { readonly name: "typical" | "compliant" | "empty" | "classic" }
-  | { readonly name: "large"; readonly appCount: number };
+export type Profile = { readonly name: keyof typeof fixedOrgs } | { readonly name: "large"; readonly appCount: number };
 
 const mostApps = 1_000_000;
 
 /** Throws a `RangeError` that says what would be right. */
 export function parseProfile(text: string): Profile {
-  if (text === "typical" || text === "compliant" || text === "empty" || text === "classic") return { name: text };
+  if (isFixed(text)) return { name: text };
   const [name, count, ...rest] = text.split(":");
   if (name !== "large") {
     throw new RangeError(`Cannot use profile "${text}": expected one of ${Object.keys(profileNames).join(", ")}`);
@@ -41,4 +41,14 @@ export function profileContents(profile: Profile, site: Site): OrgContents {
   return profile.name === "large" ? largeOrg(site, profile.appCount) : fixedOrgs[profile.name](site);
 }
 
-const fixedOrgs = { typical: typicalOrg, compliant: compliantOrg, empty: emptyOrg, classic: classicOrg } as const;
+function isFixed(name: string): name is keyof typeof fixedOrgs {
+  return Object.hasOwn(fixedOrgs, name);
+}
+
+const fixedOrgs = {
+  typical: typicalOrg,
+  compliant: compliantOrg,
+  empty: emptyOrg,
+  narrow: narrowOrg,
+  classic: classicOrg,
+} as const;

@@ -208,7 +208,9 @@ describe("scan", () => {
     const open = report.checks.filter(({ status }) => status !== "PASS").map(({ check, reason }) => [check, reason]);
     expect(open).toEqual([
       ["apitoken_restricted_to_network_zone", "missing_role"],
+      ["signon_global_session_policy_network_zone_enforced", "missing_role"],
       ["network_zone_block_anonymized_proxies", "missing_role"],
+      ["application_authentication_policy_network_zone_enforced", "missing_role"],
     ]);
   });
 

@@ -6,7 +6,7 @@ import { startOrg } from "./start_org.ts";
 const site = { url: "http://127.0.0.1:1", nowMs: Date.UTC(2026, 0, 1) };
 
 describe("parseProfile", () => {
-  test.each(["typical", "compliant", "empty", "classic"])("reads %s", (name) => {
+  test.each(["typical", "compliant", "empty", "narrow", "classic"])("reads %s", (name) => {
     expect(parseProfile(name)).toEqual({ name });
   });
 
@@ -39,7 +39,7 @@ describe("parseProfile", () => {
 
   test.each(["", "Typical", "nonsense", "typical:5"])("refuses %j and names the profiles", (text) => {
     expect(() => parseProfile(text)).toThrow(
-      `Cannot use profile "${text}": expected one of typical, compliant, empty, classic, large:N`,
+      `Cannot use profile "${text}": expected one of typical, compliant, empty, narrow, classic, large:N`,
     );
   });
 
@@ -49,26 +49,29 @@ describe("parseProfile", () => {
 });
 
 describe("profileContents", () => {
-  test.each(["typical", "compliant", "empty", "classic", "large:50"])("of %s refers only to what is there", (name) => {
-    const contents = profileContents(parseProfile(name), site);
-    const policyIds = new Set(contents.policies.map(({ policy }) => policy.id));
-    expect(policyIds.size).toBe(contents.policies.length);
-    const bound = [contents.serviceAppPolicyId];
-    for (let index = 0; index < contents.apps.length; index += 1) {
-      const { accessPolicy } = contents.apps.get(index)["_links"] as { accessPolicy?: { href: string } };
-      bound.push(accessPolicy?.href.split("/").at(-1) ?? null);
-    }
-    for (const id of bound) if (id !== null) expect(policyIds).toContain(id);
-    const groupIds = new Set(contents.groups.map(({ group }) => group.id));
-    for (const { groupIds: memberOf } of contents.users) for (const id of memberOf) expect(groupIds).toContain(id);
-    const zoneIds = new Set(contents.zones.map(({ id }) => id));
-    for (const id of JSON.stringify(contents).match(/nzo[0-9A-Za-z]{17}/g) ?? []) expect(zoneIds).toContain(id);
-    for (const id of JSON.stringify(contents).match(/"00g[0-9A-Za-z]{17}"/g) ?? []) {
-      expect(groupIds).toContain(id.replaceAll('"', ""));
-    }
-    const userIds = new Set(contents.users.map(({ user }) => user.id));
-    for (const token of contents.apiTokens) expect(userIds).toContain(token["userId"]);
-  });
+  test.each(["typical", "compliant", "empty", "narrow", "classic", "large:50"])(
+    "of %s refers only to what is there",
+    (name) => {
+      const contents = profileContents(parseProfile(name), site);
+      const policyIds = new Set(contents.policies.map(({ policy }) => policy.id));
+      expect(policyIds.size).toBe(contents.policies.length);
+      const bound = [contents.serviceAppPolicyId];
+      for (let index = 0; index < contents.apps.length; index += 1) {
+        const { accessPolicy } = contents.apps.get(index)["_links"] as { accessPolicy?: { href: string } };
+        bound.push(accessPolicy?.href.split("/").at(-1) ?? null);
+      }
+      for (const id of bound) if (id !== null) expect(policyIds).toContain(id);
+      const groupIds = new Set(contents.groups.map(({ group }) => group.id));
+      for (const { groupIds: memberOf } of contents.users) for (const id of memberOf) expect(groupIds).toContain(id);
+      const zoneIds = new Set(contents.zones.map(({ id }) => id));
+      for (const id of JSON.stringify(contents).match(/nzo[0-9A-Za-z]{17}/g) ?? []) expect(zoneIds).toContain(id);
+      for (const id of JSON.stringify(contents).match(/"00g[0-9A-Za-z]{17}"/g) ?? []) {
+        expect(groupIds).toContain(id.replaceAll('"', ""));
+      }
+      const userIds = new Set(contents.users.map(({ user }) => user.id));
+      for (const token of contents.apiTokens) expect(userIds).toContain(token["userId"]);
+    },
+  );
 
   test("is the same at every start", () => {
     for (const name of ["typical", "compliant"]) {
@@ -80,7 +83,7 @@ describe("profileContents", () => {
     }
   });
 
-  test.each(["typical", "compliant", "empty", "classic", "large:50"])(
+  test.each(["typical", "compliant", "empty", "narrow", "classic", "large:50"])(
     "of %s has ids of the provider's form",
     (name) => {
       const contents = profileContents(parseProfile(name), site);

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { readScannerConfig } from "../../scanner/config.ts";
+import { connect } from "../../scanner/idp/connect.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
+import { runScan } from "../../scanner/run_scan.ts";
+import type { CheckResult, Finding } from "../../shared/report.ts";
+
+/** Settings that look right and hold for some only: what a whole scan says of the practice org `narrow`. */
+
+let org: PracticeOrg;
+let results: ReadonlyMap<string, CheckResult>;
+
+beforeAll(async () => {
+  org = await createPracticeOrg({ profile: { name: "narrow" }, role: "super" });
+  const scopes = [...new Set(catalog.flatMap(({ rule }) => rule.scopes)), "users.read"];
+  const config = readScannerConfig(
+    { timeout: "10" },
+    {
+      IDP_ORG_URL: org.url,
+      IDP_CLIENT_ID: org.clientId,
+      IDP_PRIVATE_KEY: org.privateKeyPem,
+      IDP_SCOPES: scopes.join(" "),
+    },
+  );
+  const { signal } = new AbortController();
+  const { orgUrl, clientId } = config;
+  const scan = await runScan(
+    { orgUrl, clientId, checks: catalog, approvedIssuers: null, signal },
+    { connect: (options) => connect(config, options), onResult: () => {}, now: () => new Date() },
+  );
+  results = new Map(scan.results.map((result) => [result.check, result]));
+});
+
+afterAll(() => org.stop());
+
+test("tokens: a zone of every address FAILs, one without an entry is for a person", () => {
+  const findings = resultOf("apitoken_restricted_to_network_zone").findings.map(({ resource, status, reason }) => [
+    resource.name,
+    status,
+    reason,
+  ]);
+  expect(findings).toEqual([
+    ["Only from Everywhere in two halves", "FAIL", null],
+    ["Only from Not filled in yet", "MANUAL", "needs_review"],
+    ["Only from Office network", "PASS", null],
+  ]);
+});
+
+test.each([
+  "signon_global_session_idle_timeout_15min",
+  "signon_global_session_lifetime_18h",
+  "signon_global_session_cookies_not_persistent",
+  "signon_global_session_policy_network_zone_enforced",
+])("%s: PASS for the one group, the built-in rule for everybody else", (check) => {
+  expect(findingOf(check, "Default Policy")).toMatchObject({
+    status: "PASS",
+    coverage: "partial",
+    coverage_reason: expect.stringMatching(
+      /named users or groups only; .*"Default Rule" decides, which is FAIL/,
+    ) as string,
+  });
+  expect(findingOf(check, "Administrators")).toMatchObject({ status: "PASS", coverage: "full" });
+  expect(resultOf(check).coverage).toBe("partial");
+});
+
+test("the session policy's network check says that a later rule lets in from anywhere", () => {
+  const finding = findingOf("signon_global_session_policy_network_zone_enforced", "Default Policy");
+  expect(finding?.coverage_reason).toMatch(/"Default Rule" after it allows access from anywhere/);
+});
+
+test.each(["application_admin_console_mfa_required", "application_admin_console_phishing_resistant_authentication"])(
+  "%s: PASS for the one group, the catch-all for everybody else",
+  (check) => {
+    expect(resultOf(check)).toMatchObject({ status: "PASS", coverage: "partial" });
+    expect(resultOf(check).findings[0]?.coverage_reason).toMatch(/"Catch-all Rule" decides, which is FAIL/);
+  },
+);
+
+test("apps: a rule whose zone lets everybody in FAILs", () => {
+  const finding = findingOf("application_authentication_policy_network_zone_enforced", "Okta Admin Console");
+  expect(finding).toMatchObject({ status: "FAIL" });
+});
+
+test("blocklists: what bypasses them is said beside the verdict", () => {
+  const result = resultOf("network_zone_block_anonymized_proxies");
+  expect(result.status).toBe("PASS");
+  expect(result.detail).toMatch(/1 entry of zone "DefaultExemptIpZone" bypasses every blocklist\.$/);
+});
+
+function resultOf(check: string): CheckResult {
+  const result = results.get(check);
+  if (result === undefined) throw new Error(`No result of ${check}`);
+  return result;
+}
+
+function findingOf(check: string, name: string): Finding | undefined {
+  return resultOf(check).findings.find(({ resource }) => resource.name === name);
+}
