@@ -1,11 +1,19 @@
 import jsTokens from "js-tokens";
+import { ShownTexts } from "./shown_texts.ts";
+
+export interface ScriptText {
+  readonly text: string;
+  /** Whether it is passed on to something that shows it. */
+  readonly isShown: boolean;
+}
 
 /**
  * The texts that a script can show: its string and template literals, unescaped, with those that `+` joins as one; of a
  * template with `${…}` its own words, and then those inside of it. Never fails on what is no JavaScript; throws
  * `RangeError` where one token is so long that the engine runs out of stack.
  */
-export function textsOfScript(source: string): readonly string[] {
+export function textsOfScript(source: string): readonly ScriptText[] {
+  const shownTexts = new ShownTexts();
   const texts: string[] = [];
   const openTemplates: number[] = [];
   // What stands before the token, comments and blanks aside: a literal, or one and a `+`.
@@ -13,9 +21,11 @@ export function textsOfScript(source: string): readonly string[] {
   const add = (text: string): number => {
     const index = before === "plus" ? texts.length - 1 : texts.push("") - 1;
     append(texts, index, text);
+    shownTexts.text(index);
     return index;
   };
   for (const token of jsTokens(source)) {
+    shownTexts.next(token);
     switch (token.type) {
       case "WhiteSpace":
       case "LineTerminatorSequence":
@@ -46,7 +56,8 @@ export function textsOfScript(source: string): readonly string[] {
         before = before === "literal" && token.value === "+" ? "plus" : "else";
     }
   }
-  return texts;
+  const shown = shownTexts.shown();
+  return texts.map((text, index) => ({ text, isShown: shown.has(index) }));
 }
 
 function append(texts: string[], index: number, text: string): void {

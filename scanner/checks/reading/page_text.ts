@@ -2,7 +2,9 @@ import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes 
 import { textsOfScript } from "./javascript_text.ts";
 
 export interface PageTextOptions {
-  /** Also what is hidden until a script shows it: `hidden`, `display: none`, closed dialogs and details, templates. */
+  /** Also the strings of scripts that are not known to be passed on to what shows them, and templates in scripts. */
+  readonly withStrings?: boolean;
+  /** Also elements that are hidden and that a script names, so that it may show them; and closed details. */
   readonly withHidden?: boolean;
 }
 
@@ -15,13 +17,17 @@ const maxDepth = 5;
 
 /**
  * The words that a browser which runs scripts can show of a page, in its order: without comments, styles, code and what
- * is hidden, with the texts that its scripts hold, folded to lower case, with one space between words and no punctuation.
+ * is hidden, with the texts that its scripts show, folded to lower case, with one space between words and no punctuation.
  * Takes time in proportion to the page. Throws `RangeError` for a page that is too long or makes too many elements.
  */
 export function wordsOfPage(html: string, options: PageTextOptions = {}): string {
   if (html.length > maxLength) throw new RangeError(`a page of more than ${maxLength} characters`);
-  const page: Page = { withHidden: options.withHidden ?? false, adapter: boundedAdapter(), texts: [] };
-  readNodes(parse(html, { treeAdapter: page.adapter }).childNodes, page, 0);
+  const { withStrings = false, withHidden = false } = options;
+  const adapter = boundedAdapter();
+  const { childNodes } = parse(html, { treeAdapter: adapter });
+  const code = withHidden ? codeOf(childNodes) : null;
+  const page: Page = { withStrings, code, adapter, texts: [] };
+  readNodes(childNodes, page, 0);
   return wordsOf(page.texts.join(""));
 }
 
@@ -35,7 +41,9 @@ export function wordsOf(text: string): string {
 const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 
 interface Page {
-  readonly withHidden: boolean;
+  readonly withStrings: boolean;
+  /** The page's scripts, where what they name counts as well. */
+  readonly code: string | null;
   readonly adapter: typeof defaultTreeAdapter;
   /** What was read so far. */
   readonly texts: string[];
@@ -78,12 +86,41 @@ function pushReversed(stack: (Node | string)[], nodes: readonly Node[]): void {
   for (let index = nodes.length - 1; index >= 0; index -= 1) stack.push(nodes[index] ?? "");
 }
 
-function shownChildren(element: Element, { withHidden }: Page): readonly Node[] {
+function shownChildren(element: Element, { code }: Page): readonly Node[] {
   const { tagName, childNodes } = element;
-  if (unshownElements.has(tagName) || (!withHidden && isHidden(element))) return [];
-  if ("content" in element) return withHidden ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : [];
-  if (tagName !== "details" || withHidden || attributeOf(element, "open") !== undefined) return childNodes;
+  const isNamed = code !== null && isNamedIn(element, code);
+  if (unshownElements.has(tagName) || (isHidden(element) && !isNamed)) return [];
+  if ("content" in element) return isNamed ? (element as DefaultTreeAdapterTypes.Template).content.childNodes : [];
+  if (tagName !== "details" || code !== null || attributeOf(element, "open") !== undefined) return childNodes;
   return childNodes.filter((child) => child.nodeName === "summary");
+}
+
+function isNamedIn(element: Element, code: string): boolean {
+  const classes = (attributeOf(element, "class") ?? "").split(/\s+/);
+  const names = [
+    attributeOf(element, "id") ?? "",
+    ...classes,
+    ...(namedByTag.has(element.tagName) ? [element.tagName] : []),
+  ];
+  return names.some((name) => name !== "" && code.includes(name));
+}
+
+const namedByTag = new Set(["dialog", "template"]);
+
+/** The text of every script of a page. */
+function codeOf(nodes: readonly Node[]): string {
+  const code: string[] = [];
+  const stack = [...nodes];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (!defaultTreeAdapter.isElementNode(node)) continue;
+    if (node.tagName === "script") code.push(sourceOf(node));
+    for (const child of node.childNodes) stack.push(child);
+  }
+  return code.join("\n");
+}
+
+function sourceOf(script: Element): string {
+  return script.childNodes.map((child) => ("value" in child ? child.value : "")).join("");
 }
 
 function isHidden(element: Element): boolean {
@@ -103,11 +140,13 @@ const hidingStyles: ReadonlyMap<string, readonly string[]> = new Map([
 function readScript(script: Element, page: Page, scripts: number): void {
   // Of a script that is loaded from elsewhere, what stands between its tags does not run.
   if (scripts >= maxDepth || attributeOf(script, "src") !== undefined) return;
-  const source = script.childNodes.map((child) => ("value" in child ? child.value : "")).join("");
+  const source = sourceOf(script);
   const type = attributeOf(script, "type")?.trim().toLowerCase() ?? "";
-  // A template is markup that a script shows; what a script writes is markup too.
-  const texts = /^text\/(html|template|x-)/.test(type) ? [source] : textsOfScript(source);
-  for (const text of texts) {
+  // A template is markup that a script may show; what a script writes is markup too.
+  const isTemplate = /^text\/(html|template|x-)/.test(type);
+  const texts = isTemplate ? [{ text: source, isShown: false }] : textsOfScript(source);
+  for (const { text, isShown } of texts) {
+    if (!isShown && !page.withStrings) continue;
     page.texts.push(" ");
     if (!/[<&]/.test(text)) page.texts.push(text);
     else readNodes(parseFragment(text, { treeAdapter: page.adapter }).childNodes, page, scripts + 1);

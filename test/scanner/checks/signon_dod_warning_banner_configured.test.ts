@@ -9,6 +9,8 @@ const check = "signon_dod_warning_banner_configured";
 const banner = bannerSentences.join(" ");
 const script = (code: string) => `<html><head><script nonce="x">${code}</script></head><body></body></html>`;
 
+const shownScript = (code: string) => script(`${code};\ndocument.body.append(banner, b, x);`);
+
 describe("a page that shows the whole banner PASSes", () => {
   test.each<[how: string, page: string]>([
     ["as text", `<body>${banner}</body>`],
@@ -29,11 +31,11 @@ describe("a page that shows the whole banner PASSes", () => {
     ],
     ["with bullets", bannerSentences.map((text) => `\u2022 ${text}<br/>`).join("")],
     ["with soft hyphens", `<p>${banner.replaceAll("communications", "communi\u00ADcations")}</p>`],
-    ["in a string of a script", script(`var banner = ${JSON.stringify(banner)};`)],
-    ["in single quotes", script(`var banner = '${banner}';`)],
+    ["in a string of a script", shownScript(`var banner = ${JSON.stringify(banner)};`)],
+    ["in single quotes", shownScript(`var banner = '${banner}';`)],
     [
       "joined over lines",
-      script(
+      shownScript(
         `var banner = ${pieces(50)
           .map((piece) => JSON.stringify(piece))
           .join("\n  + ")};`,
@@ -41,7 +43,7 @@ describe("a page that shows the whole banner PASSes", () => {
     ],
     [
       "joined within words",
-      script(
+      shownScript(
         `x = ${pieces(7)
           .map((piece) => `'${piece}'`)
           .join("+")};`,
@@ -49,7 +51,7 @@ describe("a page that shows the whole banner PASSes", () => {
     ],
     [
       "joined with comments between",
-      script(
+      shownScript(
         `x = ${pieces(90)
           .map((piece) => `'${piece}' // part`)
           .join("\n +")};`,
@@ -57,36 +59,105 @@ describe("a page that shows the whole banner PASSes", () => {
     ],
     [
       "added piece by piece",
-      script(bannerSentences.map((text) => `banner += ${JSON.stringify(`${text} `)};`).join("\n")),
+      shownScript(bannerSentences.map((text) => `banner += ${JSON.stringify(`${text} `)};`).join("\n")),
     ],
     [
       "as a list of sentences",
-      script(`show([${bannerSentences.map((text) => JSON.stringify(text)).join(", ")}].join("<br>"))`),
+      shownScript(`alert([${bannerSentences.map((text) => JSON.stringify(text)).join(", ")}].join("<br>"))`),
     ],
-    ["in a template", script(`el.innerHTML = \`<div class="\${cls}">${bannerSentences.join("\n<br>\n")}</div>\`;`)],
-    ["with line breaks as escapes", script(`alert("${bannerSentences.join("\\n\\n")}")`)],
-    ["with escaped apostrophes", script(`alert('It\\'s yours: ${banner}')`)],
+    [
+      "in a template",
+      shownScript(`el.innerHTML = \`<div class="\${cls}">${bannerSentences.join("\n<br>\n")}</div>\`;`),
+    ],
+    ["with line breaks as escapes", shownScript(`alert("${bannerSentences.join("\\n\\n")}")`)],
+    ["with escaped apostrophes", shownScript(`alert('It\\'s yours: ${banner}')`)],
     [
       "with Unicode escapes",
-      script(`x = "${banner.replaceAll("U", "\\u0055").replaceAll("(", "\\x28").replaceAll("y", "\\u{79}")}"`),
+      shownScript(`x = "${banner.replaceAll("U", "\\u0055").replaceAll("(", "\\x28").replaceAll("y", "\\u{79}")}"`),
     ],
-    ["with escaped line ends", script(`x = "${banner.replaceAll(", ", ", \\\n")}"`)],
+    ["with escaped line ends", shownScript(`x = "${banner.replaceAll(", ", ", \\\n")}"`)],
     [
       "with markup and entities in the string",
-      script(`x = "<p>${banner.replaceAll(" ", "&nbsp;").replaceAll(".", ".<br \\/>")}<\\/p>"`),
+      shownScript(`x = "<p>${banner.replaceAll(" ", "&nbsp;").replaceAll(".", ".<br \\/>")}<\\/p>"`),
     ],
-    ["after an address on the same line", script(`go("https://acme.okta.com/x"); var b = ${JSON.stringify(banner)};`)],
-    ["after a regular expression with a quote", script(`var r = /["']/g; var b = ${JSON.stringify(banner)};`)],
-    ["after a division", script(`var r = a / b; var c = d / e; var b = ${JSON.stringify(banner)};`)],
-    ["after code that is broken", script(`var broken = "never closed\nvar b = ${JSON.stringify(banner)};`)],
-    ["in the widget's texts", script(`config.i18n = { en: { "primaryauth.title": ${JSON.stringify(banner)} } };`)],
-    ["in a template element of a script", `<script type="text/x-handlebars">${banner}</script>`],
+    [
+      "after an address on the same line",
+      shownScript(`go("https://acme.okta.com/x"); var b = ${JSON.stringify(banner)};`),
+    ],
+    ["after a regular expression with a quote", shownScript(`var r = /["']/g; var b = ${JSON.stringify(banner)};`)],
+    ["after a division", shownScript(`var r = a / b; var c = d / e; var b = ${JSON.stringify(banner)};`)],
+    ["after code that is broken", shownScript(`var broken = "never closed\nvar b = ${JSON.stringify(banner)};`)],
     ["in a page without an end", `<body><p>${banner}`],
   ])("%s", async (_, page) => {
     expect(await judge(page)).toMatchObject({
       status: "PASS",
       findings: [{ resource: { type: "brand", name: "acme" } }],
     });
+  });
+});
+
+describe("a string of a script PASSes where the script passes it on to what shows it", () => {
+  const text = JSON.stringify(banner);
+
+  test.each([
+    `alert(${text})`,
+    `window.confirm(${text})`,
+    `document.write("<p>" + ${text} + "</p>")`,
+    `document.writeln(${text})`,
+    `el.innerHTML = ${text}`,
+    `el.innerHTML += ${text}`,
+    `el.outerHTML = ${text}`,
+    `el.textContent = isNew ? "" : ${text}`,
+    `el.innerText = ${text}`,
+    `el.insertAdjacentHTML("afterbegin", ${text})`,
+    `el.appendChild(document.createTextNode(${text}))`,
+    `$("#notice").html(${text})`,
+    `Object.assign(el, { textContent: ${text} })`,
+    `document.addEventListener("load", function () { el.append(${text}); })`,
+    `const texts = { notice: ${text} }; el.innerText = texts.notice`,
+    `el.innerHTML = one; var two = ${text}; var one = "<p>" + two`,
+    `var lines = []; lines.push(${text}); el.innerHTML = lines.join("<br>")`,
+    `settings.notice = ${text}; alert(settings.notice)`,
+    `var b = ${text}\nalert(b)`,
+  ])("%s", async (code) => {
+    expect((await judge(script(code))).status).toBe("PASS");
+  });
+
+  test.each([
+    `var b = ${text};`,
+    `var b = ${text}; alert("hello")`,
+    `var b = ${text}\nalert("hello")`,
+    `console.log(${text})`,
+    `show(${text})`,
+    `el.title = ${text}; document.body.append(el)`,
+    `config.i18n = { en: { "primaryauth.title": ${text} } };`,
+    `alert("hello"), x = ${text}`,
+    `el.innerHTML = "hello"; ${text}`,
+  ])("%s shows nothing that is seen: needs_review", async (code) => {
+    expect(await judge(script(code))).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+  });
+});
+
+describe("an element that is hidden", () => {
+  test.each([
+    `<div hidden>${banner}</div>`,
+    `<div style="display: none">${banner}</div>`,
+    `<div style="color: red; visibility:hidden"><p>${banner}</p></div>`,
+    `<template>${banner}</template>`,
+    `<dialog>${banner}</dialog>`,
+    `<div hidden id="notice">${banner}</div><script>render("#other")</script>`,
+  ])("%s shows nobody a banner: FAIL", async (page) => {
+    expect((await judge(page)).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
+  });
+
+  test.each([
+    `<div hidden id="notice">${banner}</div><script>document.getElementById("notice").hidden = false</script>`,
+    `<div class="modal notice" style="display:none">${banner}</div><script>$(".notice").fadeIn()</script>`,
+    `<template>${banner}</template><script>show(document.querySelector("template").content)</script>`,
+    `<details><summary>Notice</summary>${banner}</details>`,
+    `<script type="text/x-handlebars">${banner}</script>`,
+  ])("%s may be shown: needs_review", async (page) => {
+    expect(await judge(page)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
   });
 });
 
@@ -206,7 +277,7 @@ describe("textsOfScript", () => {
     ["/* open", []],
     ["", []],
   ])("of %j are %j", (code, texts) => {
-    expect(textsOfScript(code)).toEqual(texts);
+    expect(textsOfScript(code).map(({ text }) => text)).toEqual(texts);
   });
 });
 

@@ -1,0 +1,146 @@
+import type { Token } from "js-tokens";
+
+/**
+ * Follows the texts of a script to what shows them: the arguments of `alert` or `.append`, what is assigned to
+ * `.innerHTML`, and the names that such texts are assigned to on their way. What passes through functions of the script's
+ * own is not followed, so "not shown" means that nobody can tell.
+ */
+export class ShownTexts {
+  readonly #shownTexts = new Set<number>();
+  readonly #shownNames: string[] = [];
+  /** By name: what is assigned to it. */
+  readonly #assigned = new Map<string, (number | string)[]>();
+  readonly #before: Token[] = [];
+  readonly #blocks: Statement[] = [];
+  #statement = newStatement();
+  #isNewLine = false;
+
+  /** A token that is no text and no comment, in the order of the script. */
+  next(token: Token): void {
+    if (token.type === "LineTerminatorSequence") this.#isNewLine = true;
+    if (!isSignificant(token)) return;
+    if (this.#isNewLine && this.#statement.depth === 0 && this.#endsAtLine(token)) this.#statement = newStatement();
+    this.#isNewLine = false;
+    if (token.type === "IdentifierName") this.#name(token.value);
+    else if (token.type === "Punctuator") this.#punctuator(token.value);
+    this.#before.push(token);
+    if (this.#before.length > 3) this.#before.shift();
+  }
+
+  /** The text of this number stands here, or a part of it. */
+  text(index: number): void {
+    this.#flow(index);
+  }
+
+  /** The numbers of the texts that something shows. */
+  shown(): ReadonlySet<number> {
+    const names = new Set(this.#shownNames);
+    for (const name of names) {
+      for (const source of this.#assigned.get(name) ?? []) {
+        if (typeof source === "string") names.add(source);
+        else this.#shownTexts.add(source);
+      }
+    }
+    return this.#shownTexts;
+  }
+
+  #flow(source: number | string): void {
+    const { target, isSink, sinkDepths } = this.#statement;
+    if (isSink || sinkDepths.length > 0) {
+      if (typeof source === "string") this.#shownNames.push(source);
+      else this.#shownTexts.add(source);
+    } else if (target !== null) {
+      const sources = this.#assigned.get(target) ?? [];
+      sources.push(source);
+      this.#assigned.set(target, sources);
+    }
+  }
+
+  #name(name: string): void {
+    this.#flow(name);
+    const owner = this.#before.at(-2);
+    if (addingMethods.has(name) && this.#isAfterDot() && owner?.type === "IdentifierName") {
+      this.#statement.target ??= owner.value;
+    }
+    this.#statement.lastName = name;
+    this.#statement.isMember = this.#isAfterDot();
+  }
+
+  #punctuator(mark: string): void {
+    const statement = this.#statement;
+    const last = this.#before.at(-1);
+    const called = last?.type === "IdentifierName" ? last.value : null;
+    if (mark === "(" || mark === "[") {
+      statement.depth += 1;
+      const isShowing = showingFunctions.has(called ?? "") || (statement.isMember && showingMethods.has(called ?? ""));
+      if (mark === "(" && isShowing) statement.sinkDepths.push(statement.depth);
+    } else if (mark === ")" || mark === "]") {
+      if (statement.sinkDepths.at(-1) === statement.depth) statement.sinkDepths.pop();
+      statement.depth = Math.max(0, statement.depth - 1);
+    } else if (mark === "{") {
+      this.#blocks.push(statement);
+      this.#statement = newStatement();
+    } else if (mark === "}") this.#statement = this.#blocks.pop() ?? newStatement();
+    else if (mark === ";" || (mark === "," && statement.depth === 0)) this.#statement = newStatement();
+    else if (mark === "=" || mark === "+=" || mark === ":") {
+      const name = statement.lastName;
+      const isKey = mark === ":" && statement.target === null && showingKeys.has(name ?? "");
+      if (isKey || (mark !== ":" && statement.isMember && showingProperties.has(called ?? ""))) statement.isSink = true;
+      else if (mark === ":") statement.target ??= name;
+      else statement.target = name;
+    }
+  }
+
+  #isAfterDot(): boolean {
+    const last = this.#before.at(-1);
+    return last?.type === "Punctuator" && (last.value === "." || last.value === "?.");
+  }
+
+  /** Where a semicolon may be left out: two tokens that no operator joins. */
+  #endsAtLine({ type }: Token): boolean {
+    const last = this.#before.at(-1);
+    const joins = last?.type === "Punctuator" && !/^[)\]}]$/.test(last.value);
+    return type !== "Punctuator" && !joins;
+  }
+}
+
+interface Statement {
+  depth: number;
+  /** The depths of the open calls that show their arguments. */
+  readonly sinkDepths: number[];
+  isSink: boolean;
+  /** What the texts of the statement are assigned to. */
+  target: string | null;
+  lastName: string | null;
+  /** Whether the last name stands after a dot. */
+  isMember: boolean;
+}
+
+function newStatement(): Statement {
+  return { depth: 0, sinkDepths: [], isSink: false, target: null, lastName: null, isMember: false };
+}
+
+function isSignificant({ type }: Token): boolean {
+  return !/^(WhiteSpace|LineTerminatorSequence|SingleLineComment|MultiLineComment)$/.test(type);
+}
+
+const addingMethods = new Set(["push", "unshift"]);
+const showingFunctions = new Set(["alert", "confirm", "prompt"]);
+const showingKeys = new Set(["innerHTML", "outerHTML", "textContent", "innerText"]);
+const showingProperties = new Set([...showingKeys, "text", "nodeValue", "srcdoc"]);
+const showingMethods = new Set([
+  "write",
+  "writeln",
+  "insertAdjacentHTML",
+  "insertAdjacentText",
+  "createTextNode",
+  "append",
+  "appendChild",
+  "prepend",
+  "before",
+  "after",
+  "replaceChildren",
+  "replaceWith",
+  "html",
+  "text",
+]);
