@@ -54,7 +54,7 @@ export function directoryOf({
 }
 
 /** Users of such a password policy are sourced by Active Directory or LDAP. */
-export function isDirectoryPolicy(policy: JsonObject): boolean {
+function isDirectoryPolicy(policy: JsonObject): boolean {
   const provider = readText(policy, "conditions.authProvider.provider");
   return provider.kind === "value" && /^(ACTIVE_DIRECTORY|LDAP)$/i.test(provider.value);
 }
