@@ -89,12 +89,12 @@ function judgePolicy(rules: Evidence<JsonList> | null, zones: Zones): FindingDra
   return proven ?? manualForMissing(subject, rules);
 }
 
-/** Null where nobody asked for them. Where the whole is missing, what was seen of it can only prove an open door. */
+/** A policy's own evidence, whatever is missing of others; null where nobody asked for it. */
 function rulesOf(policyId: string, all: Evidence<RulesById>): Evidence<JsonList> | null {
   const byId = all.state === "obtained" ? all.value : (all.partial ?? {});
   const rules = Object.hasOwn(byId, policyId) ? byId[policyId] : undefined;
-  if (all.state === "obtained") return rules ?? null;
-  return missing(all.reason, all.detail, rules?.state === "obtained" ? rules.value : (rules?.partial ?? null));
+  if (rules !== undefined || all.state === "obtained") return rules ?? null;
+  return missing(all.reason, all.detail);
 }
 
 interface RulesVerdict {

@@ -12,14 +12,6 @@ const orgs = Number(process.env["FUZZ_ORGS"] ?? 700);
 /** What violates an invariant and is known: the beginning of its class, and why it stands. */
 const knownExceptions: readonly (readonly [what: RegExp, reason: string])[] = [
   [
-    /idp_smart_card_dod_approved_ca, PASS to FAIL: .* type in another case/,
-    "the provider was asked for the type X509: one that says another is none of these",
-  ],
-  [
-    /application_authentication_policy_network_zone_enforced, FAIL to MANUAL: .*apps.* a non-object/,
-    "where the list of apps is not whole, a policy is judged by the rules that are open, not by those that it lacks",
-  ],
-  [
     /user_inactivity_automation_35d_enabled, FAIL to FAIL: another order/,
     "beside what is missing it shows a list that cannot be read, as it came",
   ],

@@ -188,6 +188,16 @@ describe("the apps", () => {
     ]);
   });
 
+  test("a list that is not whole does not hide what the whole rules of one policy lack", async () => {
+    const [policyId = ""] = Object.keys(good);
+    const result = await evaluate(check, {
+      apps: missing("unreadable", "an entry is null", [anApp()]),
+      app_policy_rules: missing("unreadable", "an entry is null", { [policyId]: obtained([anAccessRule()]) }),
+      network_zones: obtained([aZone()]),
+    });
+    expect(result.findings.map(({ status }) => status)).toEqual(["FAIL", "MANUAL"]);
+  });
+
   test("whose rules nobody asked for are MANUAL", async () => {
     expect(await judge([anApp()], {})).toMatchObject({ status: "MANUAL", reason: "provider_error" });
     const refused = missing<never>("missing_scope", "policies.read is not granted");

@@ -78,6 +78,15 @@ describe("an identity provider", () => {
     expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });
 
+  test.each([
+    ["x509", "PASS", null],
+    ["X509_NEXT", "MANUAL", "unreadable"],
+    [7, "MANUAL", "unreadable"],
+    [undefined, "PASS", null],
+  ])("of the type %j is %s", async (type, status, reason) => {
+    expect(await judge(set(aSmartCardIdp(), "type", type))).toMatchObject({ status, reason });
+  });
+
   test("none FAILs for the org", async () => {
     const result = await evaluate(check, { smart_card_idps: obtained([]) });
     expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
