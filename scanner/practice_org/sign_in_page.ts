@@ -9,8 +9,8 @@ const bannerParagraphs = [
   "-Notwithstanding the above, using this IS does not constitute consent to PM, LE or CI investigative searching or monitoring of the content of privileged communications, or work product, related to personal representation or services by attorneys, psychotherapists, or clergy, and their assistants. Such communications and work product are private and confidential. See User Agreement for details.",
 ] as const;
 
-/** The page of an org that customized nothing, or the same page with a script before the widget is rendered. */
-export function signInPage(script = ""): string {
+/** The page of an org that customized nothing, or the same with markup above the widget and a script before it is rendered. */
+export function signInPage(script = "", beforeWidget = ""): string {
   return `<!DOCTYPE html PUBLIC "-//W3C//DTD HTML 4.01//EN" "http://www.w3.org/TR/html4/strict.dtd">
 <html>
 <head>
@@ -33,7 +33,7 @@ export function signInPage(script = ""): string {
 </head>
 <body>
     <div id="login-bg-image-id" class="login-bg-image tb--background"></div>
-    <div id="okta-login-container"></div>
+    ${beforeWidget}<div id="okta-login-container"></div>
 
     <!--
         "OktaUtil" defines a global OktaUtil object
@@ -73,6 +73,12 @@ export function dodBannerPage(): string {
 /** A banner from which somebody dropped the paragraphs on privacy. */
 export function shortenedBannerPage(): string {
   return signInPage(bannerScript(bannerParagraphs.slice(0, 4)));
+}
+
+/** The whole banner, in an element that no browser shows. */
+export function hiddenBannerPage(): string {
+  const paragraphs = bannerParagraphs.map((paragraph) => `<p>${paragraph.replaceAll("&", "&amp;")}</p>`);
+  return signInPage("", `<section hidden>${paragraphs.join("\n")}</section>\n    `);
 }
 
 function bannerScript(paragraphs: readonly string[]): string {

@@ -77,6 +77,10 @@ test.each(["application_admin_console_mfa_required", "application_admin_console_
   },
 );
 
+test("a banner in an element that no browser shows is none", () => {
+  expect(findingOf("signon_dod_warning_banner_configured", "Hidden notice")).toMatchObject({ status: "FAIL" });
+});
+
 test("apps: a rule whose zone lets everybody in FAILs", () => {
   const finding = findingOf("application_authentication_policy_network_zone_enforced", "Okta Admin Console");
   expect(finding).toMatchObject({ status: "FAIL" });

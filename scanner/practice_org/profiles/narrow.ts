@@ -1,5 +1,7 @@
 import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../access_policies.ts";
 import { apiToken, groupId } from "../people_objects.ts";
+import { brand } from "../brand_objects.ts";
+import { hiddenBannerPage } from "../sign_in_page.ts";
 import { defaultSessionRule, fromZones, sessionRule, signOnPolicy } from "../sign_on_policies.ts";
 import { ipZone, zoneId } from "../zone_objects.ts";
 import { compliantOrg } from "./compliant.ts";
@@ -28,6 +30,7 @@ export function narrowOrg(site: Site): OrgContents {
       ipZone(site, everywhere, ["0.0.0.0/1", "128.0.0.0/1"]),
       ipZone(site, nowhere, []),
     ],
+    brands: [...whole.brands, brand(site, { name: "Hidden notice", customizedPage: { html: hiddenBannerPage() } })],
     apiTokens: [office, everywhere, nowhere].map((zone) =>
       apiToken(site, {
         name: `Only from ${zone}`,

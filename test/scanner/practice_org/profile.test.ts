@@ -39,7 +39,7 @@ describe("parseProfile", () => {
 
   test.each(["", "Typical", "nonsense", "typical:5"])("refuses %j and names the profiles", (text) => {
     expect(() => parseProfile(text)).toThrow(
-      `Cannot use profile "${text}": expected one of typical, compliant, empty, narrow, classic, large:N`,
+      `Cannot use profile "${text}": expected one of typical, compliant, empty, narrow, classic, unclear, large:N`,
     );
   });
 
