@@ -73,10 +73,17 @@ type PolicyJudge = (policyId: string) => FindingDraft;
 function createPolicyJudge(allRules: Evidence<RulesById>, zones: Zones): PolicyJudge {
   const judged = new Map<string, FindingDraft>();
   return (policyId) => {
-    const draft = judged.get(policyId) ?? judgePolicy(rulesOf(policyId, allRules), zones);
+    const draft = judged.get(policyId) ?? judge(policyId);
     judged.set(policyId, draft);
     return draft;
   };
+
+  /** Where something of the whole is missing, the policy's own rules can prove a FAIL, and no PASS. */
+  function judge(policyId: string): FindingDraft {
+    const draft = judgePolicy(rulesOf(policyId, allRules), zones);
+    if (draft.status !== "PASS" || allRules.state === "obtained") return draft;
+    return manualForMissing({ resource: null, expected }, allRules);
+  }
 }
 
 function judgePolicy(rules: Evidence<JsonList> | null, zones: Zones): FindingDraft {
