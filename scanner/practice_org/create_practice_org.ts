@@ -55,7 +55,10 @@ interface LoggedRequest {
 }
 
 export interface PracticeOrg {
+  /** The one that clients use. */
   readonly url: string;
+  /** The one it listens on. */
+  readonly port: number;
   readonly clientId: string;
   readonly privateKeyPem: string;
   readonly privateKeyJwk: JWK;
@@ -104,6 +107,7 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   });
   return {
     url,
+    port: Number(new URL(listening).port),
     clientId: org.tokenEndpoint.client.clientId,
     privateKeyPem: keys.privateKeyPem,
     privateKeyJwk: keys.privateKeyJwk,

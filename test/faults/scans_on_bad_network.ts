@@ -7,9 +7,8 @@ import type { Finding, Report } from "../../shared/report.ts";
 import type { ScanEvents } from "../../shared/scan_events.ts";
 import { subscribe } from "../../shared/subscribe.ts";
 import { temporaryFolder } from "../support/command_line.ts";
-import { freePort } from "../support/free_port.ts";
 import { createRandom } from "../support/random.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
+import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startFaultyGateway, type FaultyGateway, type FaultyTenant } from "./faulty_gateway.ts";
 
 /**
@@ -64,18 +63,20 @@ export async function runScansOnBadNetwork({ scans, lanes, seed }: BadNetworkOpt
   }
 
   async function lane(): Promise<void> {
-    const orgPort = await freePort();
-    const networks = await Promise.all([portOf(gateway.url), orgPort, portOf(gateway.url)].map(startNetwork));
+    // Its port is known once it listens; the address that its clients use has to be known before.
+    const orgTarget = { host: "127.0.0.1", port: 0 };
+    const gatewayTarget = { host: "127.0.0.1", port: Number(new URL(gateway.url).port) };
+    const networks = await Promise.all([gatewayTarget, orgTarget, gatewayTarget].map(startTcpProxy));
     const [gatewayUrl = "", orgUrl = "", followerUrl = ""] = networks.map(({ port }) => `http://127.0.0.1:${port}`);
     const org = await createPracticeOrg({
       profile: { name: "typical" },
       role: "super",
-      port: orgPort,
       publicUrl: orgUrl,
       keyPair,
       rateLimit: { perWindow: 6000, windowSeconds: 60, buckets: { token: 6000 } },
     });
-    const { privateKeyFile } = await publishCredentials(org, join(folder.path, String(orgPort)));
+    orgTarget.port = org.port;
+    const { privateKeyFile } = await publishCredentials(org, join(folder.path, String(org.port)));
     const idp = { IDP_ORG_URL: orgUrl, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
     while (begun < scans) {
       begun += 1;
@@ -96,14 +97,6 @@ export async function runScansOnBadNetwork({ scans, lanes, seed }: BadNetworkOpt
   gateway.redisNetwork.restore();
   await gateway.close();
   return result;
-}
-
-function startNetwork(port: number): Promise<TcpProxy> {
-  return startTcpProxy({ host: "127.0.0.1", port });
-}
-
-function portOf(url: string): number {
-  return Number(new URL(url).port);
 }
 
 interface ScanContext {
