@@ -41,7 +41,10 @@ export interface ScanPublisherOptions {
   /** A UUID; sent with the registration, so that sending it again registers no second scan. */
   readonly scanId: string;
   readonly scan: NewScan;
-  /** Called with one line for a person, at most twice: when something has to be tried again, and when it was given up. */
+  /**
+   * Called with one line for a person: once when something has to be tried again, once when the gateway was given up, and
+   * for each finding that it refused.
+   */
   readonly warn: (message: string) => void;
   /** Called once, when the gateway has registered the scan. */
   readonly onRegistered?: (scan: RegisteredScan) => void;
