@@ -2,17 +2,18 @@ import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import packageJson from "./package.json" with { type: "json" };
 import { ConfigError as GatewayConfigError } from "./gateway/config.ts";
-import { addGatewayCommands, type GatewayIo } from "./gateway/commands.ts";
-import { Interruption } from "./gateway/draining.ts";
-import type { CommandIo } from "./scanner/command_io.ts";
-import { createProcessIo, openStandardStreams } from "./process_io.ts";
+import { addGatewayCommands } from "./gateway/commands.ts";
+import { Interruption } from "./gateway/runtime/draining.ts";
+import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
+import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
 import { ConfigError as ScannerConfigError } from "./scanner/config.ts";
-import { DecisionFileError } from "./scanner/decision_file.ts";
-import { exitCodes, isVerdict } from "./scanner/exit_code.ts";
-import { explainWriteError } from "./scanner/files.ts";
-import { addScannerCommands } from "./scanner/main.ts";
-import { printable } from "./scanner/terminal.ts";
-import { UsageError } from "./scanner/usage_error.ts";
+import { DecisionFileError } from "./scanner/decisions/decision_file.ts";
+import { exitCodes, isVerdict } from "./command_line/exit_code.ts";
+import { explainWriteError } from "./command_line/files.ts";
+import { addPracticeOrgCommand } from "./practice_org/commands.ts";
+import { addScannerCommands } from "./scanner/commands/commands.ts";
+import { printable } from "./command_line/terminal.ts";
+import { UsageError } from "./command_line/usage_error.ts";
 import { AppError } from "./shared/app_error.ts";
 
 /** The command line: it joins the two halves, which never import each other. */
@@ -38,6 +39,7 @@ const program = new Command("scanstream")
   .configureOutput({ writeOut: streams.write })
   .exitOverride();
 addScannerCommands(program, run);
+addPracticeOrgCommand(program, run);
 addGatewayCommands(program, run);
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {

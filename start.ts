@@ -3,15 +3,15 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageJson from "./package.json" with { type: "json" };
 import { ConfigError, parseConfig } from "./gateway/config.ts";
-import { createPinoLog } from "./gateway/pino_log.ts";
-import { startGateway, type RunningGateway } from "./gateway/start_gateway.ts";
-import { createStaticFiles } from "./gateway/static_files.ts";
-import { webFolder } from "./gateway/web_folder.ts";
-import { createProcessIo, openStandardStreams } from "./process_io.ts";
-import { createPracticeOrg, type PracticeOrg } from "./scanner/practice_org/create_practice_org.ts";
-import { publishCredentials } from "./scanner/practice_org/credentials.ts";
-import { loadKeyPair } from "./scanner/practice_org/key_pair.ts";
-import { scanCommand } from "./scanner/scan_command.ts";
+import { createPinoLog } from "./gateway/observability/pino_log.ts";
+import { startGateway, type RunningGateway } from "./gateway/runtime/start_gateway.ts";
+import { createStaticFiles } from "./gateway/runtime/static_files.ts";
+import { webFolder } from "./gateway/runtime/web_folder.ts";
+import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
+import { createPracticeOrg, type PracticeOrg } from "./practice_org/create_practice_org.ts";
+import { publishCredentials } from "./practice_org/auth/credentials.ts";
+import { loadKeyPair } from "./practice_org/auth/key_pair.ts";
+import { scanCommand } from "./scanner/commands/scan_command.ts";
 
 /**
  * `npm start`: the main job on embedded defaults. A gateway, a practice org, one scan of it that is seen live in this

@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["{test,soak,mutations}/**/*.test.ts"],
     globalSetup: ["test/support/global_setup.ts"],
     reporters:
       process.env["GITHUB_ACTIONS"] === "true"

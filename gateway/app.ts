@@ -1,16 +1,16 @@
 import { Hono } from "hono";
 import { AppError } from "../shared/app_error.ts";
-import { cors } from "./cors.ts";
-import { demoRoutes } from "./demo_routes.ts";
-import type { Dependencies } from "./dependencies.ts";
-import { docsRoutes } from "./docs/docs_routes.ts";
+import { cors } from "./http/cors.ts";
+import { demoRoutes } from "./http/demo_routes.ts";
+import type { Dependencies } from "./http/dependencies.ts";
+import { docsRoutes } from "./http/docs/docs_routes.ts";
 import { scanEventStream } from "./features/scans/channels.ts";
 import { scanRoutes } from "./features/scans/routes.ts";
-import { HttpRefusal, problemResponse } from "./problem.ts";
-import { publishRoute } from "./publish_route.ts";
-import { requestLog, routeOf, traceFields, type RequestVariables } from "./request_log.ts";
-import { statusRoutes } from "./status_routes.ts";
-import { webRoutes } from "./web_routes.ts";
+import { HttpRefusal, problemResponse } from "./http/problem.ts";
+import { publishRoute } from "./http/publish_route.ts";
+import { requestLog, routeOf, traceFields, type RequestVariables } from "./http/request_log.ts";
+import { statusRoutes } from "./http/status_routes.ts";
+import { webRoutes } from "./http/web_routes.ts";
 
 interface Variables extends RequestVariables {
   /** For the routes of event streams, which are defined before there are any. */

@@ -1,17 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
+import type { GatewayIo } from "../command_line/command_io.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
-import type { AdminOperation } from "./admin.ts";
-
-/** What a gateway command may touch beside its arguments. */
-export interface GatewayIo {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly stdout: (text: string) => void;
-  readonly terminal: { write(text: string): void };
-  /** Aborts on SIGINT and SIGTERM. */
-  readonly interrupted: AbortSignal;
-  /** Aborts on SIGINT, and on the second signal: nothing is to be waited for on behalf of load balancers. */
-  readonly hurried: AbortSignal;
-}
+import type { AdminOperation } from "./admin/call_admin.ts";
 
 type RunCommand = (command: (io: GatewayIo) => Promise<number>) => Promise<void>;
 
@@ -33,14 +23,14 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     )
     .action(({ processes }: { readonly processes: number }) =>
       run(async (io) => {
-        if (processes === 1) return (await import("./main_node.ts")).serve(io);
-        return (await import("./serve_processes.ts")).serveProcesses(io, processes);
+        if (processes === 1) return (await import("./runtime/main_node.ts")).serve(io);
+        return (await import("./runtime/serve_processes.ts")).serveProcesses(io, processes);
       }),
     );
   program
     .command("migrate")
     .description("apply the migrations to DATABASE_URL")
-    .action(() => run(async (io) => (await import("./migrate.ts")).migrateCommand(io)));
+    .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
 
   const admin = program.command("admin").description("tenants, users, API keys and development tokens");
   for (const [group, description] of Object.entries(adminGroups)) {
@@ -139,7 +129,7 @@ function addAdminCommand(parent: Command, run: RunCommand, definition: AdminComm
     run(async (io) => {
       const { format, ...flags } = command.opts<AdminFlags>();
       const args = command.registeredArguments.map((argument, at) => [argument.name(), String(values[at])] as const);
-      const { runAdmin } = await import("./admin.ts");
+      const { runAdmin } = await import("./admin/call_admin.ts");
       const result = await runAdmin(io.env, operation, { ...flags, ...Object.fromEntries(args) });
       io.stdout(format === "json" ? `${toPrintableJson(result, 2)}\n` : toText(result));
       return 0;

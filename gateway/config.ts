@@ -1,4 +1,4 @@
-import { parseBrokerConfig, type BrokerConfig } from "../shared/broker_config.ts";
+import { parseBrokerConfig, type BrokerConfig } from "../shared/brokers/broker_config.ts";
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
 
 export type { Environment } from "../shared/environment_reader.ts";

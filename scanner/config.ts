@@ -1,3 +1,4 @@
+import type { Environment } from "../command_line/command_io.ts";
 import { readFileSync, statSync } from "node:fs";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "./idp/private_key.ts";
 
@@ -33,8 +34,6 @@ export interface ScannerFlags {
   readonly concurrency?: string | undefined;
   readonly timeout?: string | undefined;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ConfigProblem {
   /** The variable or flag that is wrong or missing: `IDP_ORG_URL`, `--timeout`. */

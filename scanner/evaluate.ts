@@ -1,6 +1,6 @@
-import type { CollectedArtifacts } from "./artifacts.ts";
+import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
-import type { CheckContext, FindingDraft } from "./check.ts";
+import type { CheckContext, FindingDraft } from "./checks/check.ts";
 import { toLine } from "../shared/text.ts";
 import {
   worstStatus,

@@ -1,12 +1,12 @@
 import { countStatuses, type CheckResult, type Engine, type ScanStatus } from "../shared/report.ts";
-import { artifactsDocument, type ArtifactsDocument } from "./artifacts_document.ts";
+import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
-import { createCollection } from "./collect.ts";
+import { createCollection } from "./evidence/collect.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
 import type { Connection, ConnectOptions } from "./idp/connection.ts";
 import { probeRequests } from "./idp/probe_requests.ts";
-import type { ScanCounts } from "./outbox.ts";
-import { sha256 } from "./sha256.ts";
+import type { ScanCounts } from "./streaming/outbox.ts";
+import { sha256 } from "./evidence/sha256.ts";
 
 /** What a scan needs from outside; everything that waits or speaks to somebody is passed in. */
 export interface ScanParts {

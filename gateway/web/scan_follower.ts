@@ -6,7 +6,7 @@ import {
   type SubscribeErrorCode,
   type Subscription,
   type SubscriptionState,
-} from "../../shared/subscribe.ts";
+} from "../../shared/client/subscribe.ts";
 import { ApiError, toPath, type Api } from "./api.ts";
 import { createBreather } from "./frame.ts";
 import { createScanModel, type ScanModel } from "./scan_model.ts";

@@ -1,4 +1,4 @@
-import type { Check } from "../check.ts";
+import type { Check } from "../checks/check.ts";
 import { allChecks } from "../checks/all_checks.ts";
 import type { Category, Severity } from "../../shared/report.ts";
 import stig from "./okta_idaas_stig_v1r2.json" with { type: "json" };

@@ -1,4 +1,4 @@
-import type { Check } from "../check.ts";
+import type { Check } from "./check.ts";
 import { apitokenNotSuperAdmin } from "./apitoken_not_super_admin.ts";
 import { apitokenRestrictedToNetworkZone } from "./apitoken_restricted_to_network_zone.ts";
 import { applicationAdminConsoleSessionIdleTimeout } from "./application_admin_console_session_idle_timeout_15min.ts";

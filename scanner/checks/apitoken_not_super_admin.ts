@@ -1,10 +1,17 @@
-import type { ApiTokenOwner, ApiTokenOwners, Evidence, JsonList, JsonObject, OwnerGroup } from "../artifacts.ts";
-import { defineCheck, type FindingDraft } from "../check.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
-import { readText, shown } from "./reading/fields.ts";
-import { inOrder } from "./reading/in_order.ts";
-import { isSuperAdminRole } from "./reading/super_admin_role.ts";
-import { resourceOf } from "./reading/names.ts";
+import type {
+  ApiTokenOwner,
+  ApiTokenOwners,
+  Evidence,
+  JsonList,
+  JsonObject,
+  OwnerGroup,
+} from "../evidence/artifacts.ts";
+import { defineCheck, type FindingDraft } from "./check.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { readText, shown } from "./parsing/fields.ts";
+import { inOrder } from "./parsing/in_order.ts";
+import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
+import { resourceOf } from "./parsing/names.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
 const remains =

@@ -1,6 +1,6 @@
-import { defineCheck } from "../check.ts";
-import { judgeField, manualForMissing, type Subject } from "./reading/drafts.ts";
-import { readNumber } from "./reading/fields.ts";
+import { defineCheck } from "./check.ts";
+import { judgeField, manualForMissing, type Subject } from "./judging/drafts.ts";
+import { readNumber } from "./parsing/fields.ts";
 
 const subject: Subject = {
   resource: { type: "app", id: "admin-console", name: "Okta Admin Console" },

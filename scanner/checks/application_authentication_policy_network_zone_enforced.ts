@@ -1,15 +1,15 @@
-import { missing, type Evidence, type JsonList, type JsonObject, type RulesById } from "../artifacts.ts";
-import { defineCheck, type CheckContext, type FindingDraft } from "../check.ts";
-import { accessPolicyId, unreadablePolicy } from "./reading/access_policy.ts";
-import { activityOf, isNothing, unknownActivity } from "./reading/activity.ts";
-import { withoutPolicy } from "./reading/built_in_app.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
-import { readWord, shown } from "./reading/fields.ts";
-import { inOrder } from "./reading/in_order.ts";
-import { judgeNetwork, networkConditionOf } from "./reading/network_condition.ts";
-import { isBuiltIn } from "./reading/rules.ts";
-import { nameOf, resourceOf } from "./reading/names.ts";
-import { readZones, type Zones } from "./reading/zones.ts";
+import { missing, type Evidence, type JsonList, type JsonObject, type RulesById } from "../evidence/artifacts.ts";
+import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
+import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
+import { activityOf, isNothing, unknownActivity } from "./parsing/activity.ts";
+import { withoutPolicy } from "./judging/built_in_app.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { readWord, shown } from "./parsing/fields.ts";
+import { inOrder } from "./parsing/in_order.ts";
+import { judgeNetwork, networkConditionOf } from "./parsing/network_condition.ts";
+import { isBuiltIn } from "./judging/rules.ts";
+import { nameOf, resourceOf } from "./parsing/names.ts";
+import { readZones, type Zones } from "./parsing/zones.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
 

@@ -1,10 +1,10 @@
-import type { JsonObject, BuiltInApp, Evidence } from "../artifacts.ts";
-import { defineCheck, type CheckContext, type Explanation } from "../check.ts";
-import type { ChainPath, ChainStep, FactorKind } from "./reading/authentication_chains.ts";
-import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./reading/built_in_app.ts";
-import { readWord } from "./reading/fields.ts";
-import { inOrder, textsInOrder } from "./reading/in_order.ts";
-import { judgeVerification, type VerificationVerdict } from "./reading/verification_method.ts";
+import type { JsonObject, BuiltInApp, Evidence } from "../evidence/artifacts.ts";
+import { defineCheck, type CheckContext, type Explanation } from "./check.ts";
+import type { ChainPath, ChainStep, FactorKind } from "./parsing/authentication_chains.ts";
+import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./judging/built_in_app.ts";
+import { readWord } from "./parsing/fields.ts";
+import { inOrder, textsInOrder } from "./parsing/in_order.ts";
+import { judgeVerification, type VerificationVerdict } from "./parsing/verification_method.ts";
 
 const expected = "a first rule that demands two different factors";
 

@@ -1,10 +1,10 @@
-import { type BuiltInApp, type Evidence, type JsonObject, isJsonObject } from "../artifacts.ts";
-import { defineCheck, type CheckContext, type Explanation } from "../check.ts";
-import type { ChainPath, ChainStep } from "./reading/authentication_chains.ts";
-import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./reading/built_in_app.ts";
-import { readBoolean, readList, readWord, shown } from "./reading/fields.ts";
-import { inOrder, textsInOrder } from "./reading/in_order.ts";
-import { judgeVerification, type VerificationVerdict } from "./reading/verification_method.ts";
+import { type BuiltInApp, type Evidence, type JsonObject, isJsonObject } from "../evidence/artifacts.ts";
+import { defineCheck, type CheckContext, type Explanation } from "./check.ts";
+import type { ChainPath, ChainStep } from "./parsing/authentication_chains.ts";
+import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./judging/built_in_app.ts";
+import { readBoolean, readList, readWord, shown } from "./parsing/fields.ts";
+import { inOrder, textsInOrder } from "./parsing/in_order.ts";
+import { judgeVerification, type VerificationVerdict } from "./parsing/verification_method.ts";
 
 const expected = "a first rule that only phishing-resistant factors satisfy";
 

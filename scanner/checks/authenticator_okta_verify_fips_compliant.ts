@@ -1,10 +1,10 @@
-import type { JsonList, JsonObject } from "../artifacts.ts";
-import { defineCheck, type FindingDraft } from "../check.ts";
-import { activeOf, judgeAuthenticators } from "./reading/authenticators.ts";
-import { fail, judgeField, unreadable, type Subject } from "./reading/drafts.ts";
-import { readObject, readWord, type Field } from "./reading/fields.ts";
-import { inOrder } from "./reading/in_order.ts";
-import { nameOf } from "./reading/names.ts";
+import type { JsonList, JsonObject } from "../evidence/artifacts.ts";
+import { defineCheck, type FindingDraft } from "./check.ts";
+import { activeOf, judgeAuthenticators } from "./judging/authenticators.ts";
+import { fail, judgeField, unreadable, type Subject } from "./judging/drafts.ts";
+import { readObject, readWord, type Field } from "./parsing/fields.ts";
+import { inOrder } from "./parsing/in_order.ts";
+import { nameOf } from "./parsing/names.ts";
 
 const keys = ["okta_verify", "okta_verify_totp", "okta_verify_push", "okta_verify_fastpass"];
 

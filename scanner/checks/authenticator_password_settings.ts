@@ -1,9 +1,9 @@
-import type { JsonObject } from "../artifacts.ts";
-import { defineCheck, type Check, type FindingDraft } from "../check.ts";
-import { activityOf, unknownActivity } from "./reading/activity.ts";
-import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./reading/drafts.ts";
-import { readBoolean, readNumber, readText, shown, type Field } from "./reading/fields.ts";
-import { resourceOf } from "./reading/names.ts";
+import type { JsonObject } from "../evidence/artifacts.ts";
+import { defineCheck, type Check, type FindingDraft } from "./check.ts";
+import { activityOf, unknownActivity } from "./parsing/activity.ts";
+import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./judging/drafts.ts";
+import { readBoolean, readNumber, readText, shown, type Field } from "./parsing/fields.ts";
+import { resourceOf } from "./parsing/names.ts";
 
 /** The checks of a password policy's settings: each active policy, one setting. */
 

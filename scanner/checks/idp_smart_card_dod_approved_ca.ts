@@ -1,10 +1,10 @@
-import type { SmartCardIdp, TrustedCertificate } from "../artifacts.ts";
-import { defineCheck, type CheckContext, type FindingDraft } from "../check.ts";
-import { explicitActivityOf } from "./reading/activity.ts";
-import { dodIssuers, namesApprovedIssuer } from "./reading/distinguished_name.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
-import { readText, shown } from "./reading/fields.ts";
-import { resourceOf } from "./reading/names.ts";
+import type { SmartCardIdp, TrustedCertificate } from "../evidence/artifacts.ts";
+import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
+import { explicitActivityOf } from "./parsing/activity.ts";
+import { dodIssuers, namesApprovedIssuer } from "./parsing/distinguished_name.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { readText, shown } from "./parsing/fields.ts";
+import { resourceOf } from "./parsing/names.ts";
 
 const remains = "That every certificate of the chain is on the DOD's list, a person has to verify.";
 

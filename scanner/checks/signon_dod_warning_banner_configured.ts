@@ -1,10 +1,10 @@
-import type { BrandSignInPage } from "../artifacts.ts";
-import { defineCheck, type FindingDraft } from "../check.ts";
-import { bannerSentences, shortBanner } from "./reading/dod_banner.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
-import { shown } from "./reading/fields.ts";
-import { wordsOf, wordsOfPage } from "./reading/page_text.ts";
-import { resourceOf } from "./reading/names.ts";
+import type { BrandSignInPage } from "../evidence/artifacts.ts";
+import { defineCheck, type FindingDraft } from "./check.ts";
+import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { shown } from "./parsing/fields.ts";
+import { wordsOf, wordsOfPage } from "./parsing/page_text.ts";
+import { resourceOf } from "./parsing/names.ts";
 
 const expected = "a sign-in page with the whole Standard Mandatory DOD Notice and Consent Banner";
 

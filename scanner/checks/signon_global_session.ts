@@ -1,10 +1,10 @@
-import type { JsonObject } from "../artifacts.ts";
-import { defineCheck, type Check, type Explanation } from "../check.ts";
-import { fail, judgeField, type Subject, unreadable } from "./reading/drafts.ts";
-import { readBoolean, readNumber, shown, type Field } from "./reading/fields.ts";
-import { isBuiltIn } from "./reading/rules.ts";
-import { judgeSessionPolicies } from "./reading/session_policies.ts";
-import { nameOf } from "./reading/names.ts";
+import type { JsonObject } from "../evidence/artifacts.ts";
+import { defineCheck, type Check, type Explanation } from "./check.ts";
+import { fail, judgeField, type Subject, unreadable } from "./judging/drafts.ts";
+import { readBoolean, readNumber, shown, type Field } from "./parsing/fields.ts";
+import { isBuiltIn } from "./judging/rules.ts";
+import { judgeSessionPolicies } from "./judging/session_policies.ts";
+import { nameOf } from "./parsing/names.ts";
 
 const atPriorityOne = 'an active rule at priority 1, not the built-in "Default Rule",';
 

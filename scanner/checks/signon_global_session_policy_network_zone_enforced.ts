@@ -1,11 +1,11 @@
-import type { JsonList, JsonObject } from "../artifacts.ts";
-import { defineCheck } from "../check.ts";
-import { readText } from "./reading/fields.ts";
-import { nameOf } from "./reading/names.ts";
-import { judgeNetwork, networkConditionOf } from "./reading/network_condition.ts";
-import { isForSomeOnly } from "./reading/people_condition.ts";
-import { judgeSessionPolicies } from "./reading/session_policies.ts";
-import { readZones, type Zones } from "./reading/zones.ts";
+import type { JsonList, JsonObject } from "../evidence/artifacts.ts";
+import { defineCheck } from "./check.ts";
+import { readText } from "./parsing/fields.ts";
+import { nameOf } from "./parsing/names.ts";
+import { judgeNetwork, networkConditionOf } from "./parsing/network_condition.ts";
+import { isForSomeOnly } from "./parsing/people_condition.ts";
+import { judgeSessionPolicies } from "./judging/session_policies.ts";
+import { readZones, type Zones } from "./parsing/zones.ts";
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
 

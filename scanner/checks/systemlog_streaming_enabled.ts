@@ -1,9 +1,9 @@
-import type { JsonObject } from "../artifacts.ts";
-import { defineCheck, type FindingDraft } from "../check.ts";
-import { activityOf } from "./reading/activity.ts";
-import { fail, judgeList, pass, unreadable } from "./reading/drafts.ts";
-import { shown } from "./reading/fields.ts";
-import { resourceOf } from "./reading/names.ts";
+import type { JsonObject } from "../evidence/artifacts.ts";
+import { defineCheck, type FindingDraft } from "./check.ts";
+import { activityOf } from "./parsing/activity.ts";
+import { fail, judgeList, pass, unreadable } from "./judging/drafts.ts";
+import { shown } from "./parsing/fields.ts";
+import { resourceOf } from "./parsing/names.ts";
 
 const expected = "an active log stream";
 

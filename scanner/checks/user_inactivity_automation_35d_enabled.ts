@@ -5,15 +5,15 @@ import {
   type JsonObject,
   type MissingEvidence,
   type PolicyWithRules,
-} from "../artifacts.ts";
-import { defineCheck, type FindingDraft } from "../check.ts";
+} from "../evidence/artifacts.ts";
+import { defineCheck, type FindingDraft } from "./check.ts";
 import type { FindingResource } from "../../shared/report.ts";
-import { createAutomationJudge, type JudgedAutomation } from "./reading/automations.ts";
-import { shown } from "./reading/fields.ts";
-import { inOrder } from "./reading/in_order.ts";
-import { directoryOf, type DirectoryEvidence, type DirectorySource } from "./reading/directory.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./reading/drafts.ts";
-import { resourceOf } from "./reading/names.ts";
+import { createAutomationJudge, type JudgedAutomation } from "./judging/automations.ts";
+import { shown } from "./parsing/fields.ts";
+import { inOrder } from "./parsing/in_order.ts";
+import { directoryOf, type DirectoryEvidence, type DirectorySource } from "./parsing/directory.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { resourceOf } from "./parsing/names.ts";
 
 const expected = "an active automation that suspends or deactivates users after at most 35 days of inactivity";
 const org: Subject = { resource: null, expected };

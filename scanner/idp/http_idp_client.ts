@@ -1,4 +1,4 @@
-import type { JsonObject } from "../artifacts.ts";
+import type { JsonObject } from "../evidence/artifacts.ts";
 import type { IdpClient, IdpRequest, Reading } from "./idp_client.ts";
 import { IdpError } from "./idp_error.ts";
 import { isJsonObject, objectIn, parseBody, type ParsedBody } from "./json_answer.ts";

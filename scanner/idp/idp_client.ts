@@ -1,4 +1,4 @@
-import type { Evidence, JsonObject } from "../artifacts.ts";
+import type { Evidence, JsonObject } from "../evidence/artifacts.ts";
 
 /** What the provider is asked for: a path under the org, and the scope that the call needs (without its prefix). */
 export interface IdpRequest {

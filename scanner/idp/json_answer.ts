@@ -1,4 +1,4 @@
-import type { JsonObject } from "../artifacts.ts";
+import type { JsonObject } from "../evidence/artifacts.ts";
 import { cleanProviderText } from "./provider_text.ts";
 
 /** Deeper than anything the provider sends; what walks a value later may recurse that far. */

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, verify, type JsonWebKey, type KeyObject } from "node:crypto";
-import type { JsonObject } from "../artifacts.ts";
+import type { JsonObject } from "../evidence/artifacts.ts";
 
 type SigningAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512";
 

@@ -1,4 +1,4 @@
-import type { ArtifactName } from "../artifacts.ts";
+import type { ArtifactName } from "../evidence/artifacts.ts";
 import type { IdpRequest } from "./idp_client.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { MissingReason } from "../artifacts.ts";
+import type { MissingReason } from "../evidence/artifacts.ts";
 import type { IdpRequest, Refusal } from "./idp_client.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { toSafeText, toShownPath } from "./safe_text.ts";

@@ -1,6 +1,6 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { paintStatus, printable, wrapText } from "../terminal.ts";
+import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
 import { attestationLine, findingMarks, noteOf, verdictOf } from "./disposition.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 

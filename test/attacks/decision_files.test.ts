@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { maxArtifactsBytes, parseArtifacts } from "../../scanner/artifacts_document.ts";
-import { parseBaseline } from "../../scanner/baseline.ts";
-import { parseAttestations } from "../../scanner/attestations.ts";
-import { applyWaivers, parseWaivers } from "../../scanner/waivers.ts";
+import { maxArtifactsBytes, parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
+import { parseBaseline } from "../../scanner/decisions/baseline.ts";
+import { parseAttestations } from "../../scanner/decisions/attestations.ts";
+import { applyWaivers, parseWaivers } from "../../scanner/decisions/waivers.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";
 import { aCheckResult, aFinding, aReport } from "../support/report_builders.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../scanner/artifacts.ts";
+import type { JsonObject } from "../../scanner/evidence/artifacts.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { createCollection } from "../../scanner/collect.ts";
+import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import {
   aSessionPolicy,

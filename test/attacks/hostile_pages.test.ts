@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { obtained } from "../../scanner/artifacts.ts";
-import { bannerSentences } from "../../scanner/checks/reading/dod_banner.ts";
-import { wordsOfPage } from "../../scanner/checks/reading/page_text.ts";
+import { obtained } from "../../scanner/evidence/artifacts.ts";
+import { bannerSentences } from "../../scanner/checks/parsing/dod_banner.ts";
+import { wordsOfPage } from "../../scanner/checks/parsing/page_text.ts";
 import { evaluate } from "../support/artifact_builders.ts";
 
 /** Sign-in pages that are made to keep the scanner busy. Times are the processor's: the machine may be busy with others. */

@@ -7,7 +7,7 @@ import { writeFile } from "node:fs/promises";
 import { afterEach, beforeAll, afterAll, expect, test } from "vitest";
 import { generateKeyPairSync } from "node:crypto";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { createCollection } from "../../scanner/collect.ts";
+import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { context } from "../support/artifact_builders.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";

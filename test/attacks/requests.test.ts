@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Database } from "../../drizzle/database.ts";
-import { requestText, sendRaw } from "../gateway/raw_client.ts";
+import { requestText, sendRaw } from "../support/raw_http_client.ts";
 import {
   audience,
   createIssuerKey,
@@ -16,7 +16,7 @@ import {
   startTestGateway,
   type TestGateway,
   type TestScan,
-} from "../gateway/test_gateway.ts";
+} from "../support/test_gateway.ts";
 
 /** What strangers try on the gateway's own port. What forged tokens do is in gateway/jwt.test.ts, and not repeated here. */
 

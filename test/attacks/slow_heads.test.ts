@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
-import { startTestGateway } from "../gateway/test_gateway.ts";
+import { startTestGateway } from "../support/test_gateway.ts";
 
 /** In a file of its own: it waits for as long as the gateway does, and others can run meanwhile. */
 

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { obtained } from "../../scanner/artifacts.ts";
-import { artifactsDocument } from "../../scanner/artifacts_document.ts";
+import { obtained } from "../../scanner/evidence/artifacts.ts";
+import { artifactsDocument } from "../../scanner/evidence/artifacts_document.ts";
 import type { Report } from "../../shared/report.ts";
 import { aScan, aSmartCardIdp, compliantArtifacts, dodCertificate, set } from "../support/artifact_builders.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
-import { publishCredentials } from "../../scanner/practice_org/credentials.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { runCommand, startCommand, temporaryFolder, type Running } from "../support/command_line.ts";
 

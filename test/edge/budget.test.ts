@@ -24,7 +24,7 @@ test(
     expect(Number.parseFloat(unit ?? "")).toBeLessThanOrEqual(120);
     // What an import would bring, by the files that are in it.
     const files = Object.keys(metafile.inputs);
-    expect(files).toContain("gateway/main_worker.ts");
+    expect(files).toContain("gateway/runtime/main_worker.ts");
     const strangers =
       /^scanner\/|^test\/|node_modules\/(pg|pg-.*|@electric-sql|ioredis|pino|prom-client|@hono\/node-server|@upstash)\/|(^|:)node:/;
     expect(files.filter((path) => strangers.test(path))).toEqual([]);

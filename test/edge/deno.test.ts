@@ -117,7 +117,9 @@ test("a wrong variable ends it with 2 and its name, never its value", async () =
 });
 
 test("its types are what Deno expects", { timeout: 60_000 }, async () => {
-  const check = promisify(execFile)(denoProgram(), ["check", "--no-lock", "gateway/main_deno.ts"], { cwd: root });
+  const check = promisify(execFile)(denoProgram(), ["check", "--no-lock", "gateway/runtime/main_deno.ts"], {
+    cwd: root,
+  });
   await expect(check).resolves.toBeDefined();
 });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "../../gateway/config.ts";
-import { createPinoLog } from "../../gateway/pino_log.ts";
-import { startGateway, type RunningGateway } from "../../gateway/start_gateway.ts";
-import { createStaticFiles } from "../../gateway/static_files.ts";
+import { createPinoLog } from "../../gateway/observability/pino_log.ts";
+import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
+import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { buildPage } from "../../gateway/web/build.ts";
 import { gatewayContract } from "../conformance/gateway_contract.ts";
 import type { GatewayUnderTest } from "../conformance/gateway_harness.ts";

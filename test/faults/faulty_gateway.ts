@@ -1,8 +1,8 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { runAdmin } from "../../gateway/admin.ts";
+import { runAdmin } from "../../gateway/admin/call_admin.ts";
 import { parseConfig, type Environment } from "../../gateway/config.ts";
-import { createPinoLog } from "../../gateway/pino_log.ts";
-import { startGateway, type RunningGateway } from "../../gateway/start_gateway.ts";
+import { createPinoLog } from "../../gateway/observability/pino_log.ts";
+import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createTestDatabase, startPostgres, type PostgresServer, type TestDatabase } from "../support/postgres.ts";

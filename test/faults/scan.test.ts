@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
-import { publishCredentials } from "../../scanner/practice_org/credentials.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import type { Report } from "../../shared/report.ts";
 import { runCommand, startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";

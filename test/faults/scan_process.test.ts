@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
-import { publishCredentials } from "../../scanner/practice_org/credentials.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import type { Report } from "../../shared/report.ts";
 import { runCommand, startCommand, temporaryFolder, type Outcome, type Running } from "../support/command_line.ts";
 import { freePort } from "../support/free_port.ts";

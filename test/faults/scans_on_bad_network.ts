@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { createPracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
-import { createKeyPair } from "../../scanner/practice_org/key_pair.ts";
-import { publishCredentials } from "../../scanner/practice_org/credentials.ts";
-import { scanCommand } from "../../scanner/scan_command.ts";
+import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { createKeyPair } from "../../practice_org/auth/key_pair.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { scanCommand } from "../../scanner/commands/scan_command.ts";
 import type { Finding, Report } from "../../shared/report.ts";
 import type { ScanEvents } from "../../shared/scan_events.ts";
-import { subscribe } from "../../shared/subscribe.ts";
+import { subscribe } from "../../shared/client/subscribe.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 import { createRandom } from "../support/random.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";

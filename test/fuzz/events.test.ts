@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, dictionary, jsonValue, oneof, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { createHub } from "../../gateway/hub.ts";
+import { createHub } from "../../gateway/streaming/hub.ts";
 import {
   encodeEvent,
   EventError,
@@ -12,7 +12,7 @@ import {
 } from "../../shared/event.ts";
 import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
 import { verbs } from "../../shared/verbs.ts";
-import { createScriptedSubscriber } from "../gateway/scripted_subscriber.ts";
+import { createScriptedSubscriber } from "../support/scripted_subscriber.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { eventType, flatPayload, messageText, uuid } from "./wire_values.ts";
 

@@ -1,10 +1,10 @@
 import { assert, constant, json, oneof, property, string, type Arbitrary } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseArtifacts } from "../../scanner/artifacts_document.ts";
-import { parseAttestations } from "../../scanner/attestations.ts";
-import { parseBaseline } from "../../scanner/baseline.ts";
-import { DecisionFileError } from "../../scanner/decision_file.ts";
-import { applyWaivers, parseWaivers } from "../../scanner/waivers.ts";
+import { parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
+import { parseAttestations } from "../../scanner/decisions/attestations.ts";
+import { parseBaseline } from "../../scanner/decisions/baseline.ts";
+import { DecisionFileError } from "../../scanner/decisions/decision_file.ts";
+import { applyWaivers, parseWaivers } from "../../scanner/decisions/waivers.ts";
 import { parsePrivateKey, PrivateKeyError } from "../../scanner/idp/private_key.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { fuzzed } from "./fuzzed.ts";

@@ -13,8 +13,8 @@ import {
   type Arbitrary,
 } from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { sendRaw } from "../gateway/raw_client.ts";
-import { createScan, startTestGateway, type TestGateway, type TestScan } from "../gateway/test_gateway.ts";
+import { sendRaw } from "../support/raw_http_client.ts";
+import { createScan, startTestGateway, type TestGateway, type TestScan } from "../support/test_gateway.ts";
 import { fuzzed } from "./fuzzed.ts";
 import { mutated } from "./wire_values.ts";
 

@@ -14,7 +14,7 @@ import {
   webUrl,
 } from "fast-check";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { createCollection } from "../../scanner/collect.ts";
+import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { parseNextLink } from "../../scanner/idp/link_header.ts";
 import { cleanProviderText } from "../../scanner/idp/provider_text.ts";

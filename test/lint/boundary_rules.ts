@@ -63,7 +63,7 @@ const imports: Rule = {
 };
 
 function importProblem(context: Context, file: string, source: string | null): string | null {
-  const isProduct = !file.startsWith("test/");
+  const isProduct = !aroundProduct.test(file);
   if (source === null) return isProduct ? "a module that is imported is named as text: write its path out" : null;
   if (source.startsWith(".")) return forbiddenOwnImport(file, relativeTo(context, source));
   if (isProduct && /^(?:[/#]|file:|scanstream(?:$|\/))/.test(source)) {
@@ -72,26 +72,99 @@ function importProblem(context: Context, file: string, source: string | null): s
   return forbiddenPackage(file, source);
 }
 
-function forbiddenOwnImport(file: string, target: string): string | null {
-  if (file.startsWith("shared/") && !target.startsWith("shared/"))
-    return "shared/ imports nothing of ours outside shared/: take it as an argument, or move it into shared/";
-  if (file.startsWith("scanner/") && target.startsWith("gateway/"))
-    return "scanner/ never imports gateway/: put what both need into shared/";
-  if (file.startsWith("gateway/") && target.startsWith("scanner/"))
-    return "gateway/ never imports scanner/: put what both need into shared/";
-  if (file.startsWith("drizzle/") && !/^(drizzle|shared)\//.test(target))
-    return "drizzle/ imports only shared/: take it as an argument";
-  if (file.startsWith("scanner/checks/") && !/^(scanner\/(checks\/|artifacts\.ts|check\.ts)|shared\/)/.test(target)) {
-    return "a check sees only artifacts.ts, check.ts and shared/: have a collector put it into an artifact";
+/** Suites and programs around the product: they may use all of it, and it uses none of them. */
+const aroundProduct = /^(?:test|bench|soak|mutations|tools)\//;
+
+/**
+ * The floors of each house, from the ground up: a file uses its own floor and those below it. The longest entry that begins a path is its
+ * floor; entries of one list are side by side and do not use each other.
+ */
+const houses: readonly (readonly (readonly string[])[])[] = [
+  [
+    ["gateway/config.ts", "gateway/observability/"],
+    ["gateway/auth/"],
+    ["gateway/streaming/"],
+    ["gateway/http/"],
+    ["gateway/features/"],
+    ["gateway/app.ts", "gateway/admin/"],
+    ["gateway/runtime/"],
+    ["gateway/commands.ts"],
+  ],
+  [
+    ["scanner/evidence/artifacts.ts"],
+    ["scanner/checks/"],
+    ["scanner/catalog/", "scanner/idp/"],
+    ["scanner/config.ts", "scanner/evidence/", "scanner/evaluate.ts"],
+    ["scanner/streaming/", "scanner/reports/", "scanner/decisions/"],
+    ["scanner/run_scan.ts"],
+    ["scanner/commands/"],
+  ],
+];
+
+interface Floor {
+  readonly name: string;
+  readonly height: number;
+}
+
+function floorOf(house: readonly (readonly string[])[], path: string): Floor | null {
+  const floors = house.flatMap((names, height) => names.map((name) => ({ name, height })));
+  const fitting = floors.filter(({ name }) => path.startsWith(name));
+  return fitting.sort((one, other) => other.name.length - one.name.length)[0] ?? null;
+}
+
+function forbiddenFloor(file: string, target: string): string | null {
+  for (const house of houses) {
+    const from = floorOf(house, file);
+    const to = floorOf(house, target);
+    if (from === null || to === null || from.name === to.name || to.height < from.height) continue;
+    const where = to.height > from.height ? "above" : "beside";
+    return `${to.name} stands ${where} ${from.name}: take it as an argument, or move what both need below them`;
   }
-  if (!file.startsWith("test/") && target.startsWith("test/"))
-    return "product code never imports test/: move what it needs out of test/";
   return null;
 }
 
-/** What speaks to a database. `gateway/worker/neon.ts` sets the driver's options for Workers and queries nothing. */
+/** Which folders of the product a folder may import, beside itself and `shared/`. */
+const neighbours: readonly (readonly [folder: string, allowed: RegExp, instead: string])[] = [
+  ["shared/", /^$/, "shared/ imports nothing of ours outside shared/: take it as an argument, or move it into shared/"],
+  ["command_line/", /^package\.json$/, "command_line/ imports only shared/: take it as an argument"],
+  ["drizzle/", /^$/, "drizzle/ imports only shared/: take it as an argument"],
+  [
+    "practice_org/",
+    /^command_line\//,
+    "practice_org/ is a program of its own: it imports only command_line/ and shared/",
+  ],
+  ["scanner/", /^command_line\//, "scanner/ never imports gateway/ nor practice_org/: put what both need into shared/"],
+  [
+    "gateway/",
+    /^(?:command_line|drizzle)\/|^package\.json$/,
+    "gateway/ never imports scanner/: put what both need into shared/",
+  ],
+  ["examples/", /^(?:gateway|drizzle)\//, "examples/ import what a feature may: gateway/, drizzle/ and shared/"],
+];
+
+function forbiddenOwnImport(file: string, target: string): string | null {
+  if (aroundProduct.test(file)) return null;
+  if (aroundProduct.test(target))
+    return `product code never imports ${target.split("/")[0]}/: move what it needs out of there`;
+  if (file.startsWith("scanner/checks/") && !/^(scanner\/(checks\/|evidence\/artifacts\.ts)|shared\/)/.test(target)) {
+    return "a check sees only artifacts.ts, check.ts and shared/: have a collector put it into an artifact";
+  }
+  for (const [folder, allowed, instead] of neighbours) {
+    if (
+      file.startsWith(folder) &&
+      !target.startsWith(folder) &&
+      !target.startsWith("shared/") &&
+      !allowed.test(target)
+    ) {
+      return instead;
+    }
+  }
+  return forbiddenFloor(file, target);
+}
+
+/** What speaks to a database. `gateway/runtime/worker/neon.ts` sets the driver's options for Workers and queries nothing. */
 const drivers = /^(?:pg|@electric-sql\/pglite|@neondatabase\/serverless)(?:$|\/)|^drizzle-orm\/(?!pg-core$)/;
-const driverUsers = /^(?:drizzle\/|test\/|gateway\/worker\/neon\.ts$)/;
+const driverUsers = /^(?:drizzle\/|test\/|bench\/|soak\/|gateway\/runtime\/worker\/neon\.ts$)/;
 
 function forbiddenPackage(file: string, source: string): string | null {
   const isRuntimes = /^(?:node|deno|bun|cloudflare):/.test(source) || builtinModules.includes(source);
@@ -143,7 +216,8 @@ const environment: Rule = {
   create(context) {
     const file = pathOf(context);
     const isAllowed =
-      /(^|\/)(main\w*|config)\.ts$/.test(file) || /^(test\/|scanstream\.ts|start\.ts|[\w.]+\.config\.ts)/.test(file);
+      /(^|\/)(main\w*|config)\.ts$/.test(file) ||
+      /^((test|bench|soak|mutations|tools)\/|scanstream\.ts|start\.ts|[\w.]+\.config\.ts)/.test(file);
     if (isAllowed) return {};
     const report = (node: Node) =>
       context.report({ node, message: "only mains and config read the environment: take the value as an argument" });
@@ -188,7 +262,7 @@ function isAliased(node: Node): boolean {
 const transaction: Rule = {
   create(context) {
     const file = pathOf(context);
-    const isAllowed = /^(?:drizzle\/(?:with_tenant\.ts|database\.ts|databases\/)|test\/)/.test(file);
+    const isAllowed = /^(?:drizzle\/(?:with_tenant\.ts|database\.ts|databases\/)|(?:test|bench|soak)\/)/.test(file);
     if (isAllowed) return {};
     const report = (node: Node) =>
       context.report({

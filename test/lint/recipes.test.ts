@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 
 /** What the project tells others to run holds an Okta key: it runs this repository's code, and a Node that is new enough. */

@@ -1,15 +1,10 @@
+import type { Environment } from "../../command_line/command_io.ts";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  ConfigError,
-  defaultScopes,
-  readScannerConfig,
-  type Environment,
-  type ScannerFlags,
-} from "../../scanner/config.ts";
+import { ConfigError, defaultScopes, readScannerConfig, type ScannerFlags } from "../../scanner/config.ts";
 
 const pem = generateKeyPairSync("ec", { namedCurve: "P-256" })
   .privateKey.export({ type: "pkcs8", format: "pem" })

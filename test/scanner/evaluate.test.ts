@@ -7,12 +7,12 @@ import {
   type ArtifactName,
   type CollectedArtifacts,
   type MissingReason,
-} from "../../scanner/artifacts.ts";
+} from "../../scanner/evidence/artifacts.ts";
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
-import type { FindingDraft } from "../../scanner/check.ts";
+import type { FindingDraft } from "../../scanner/checks/check.ts";
 import { evaluateCheck, unevaluatedResult } from "../../scanner/evaluate.ts";
-import { sha256 } from "../../scanner/sha256.ts";
+import { sha256 } from "../../scanner/evidence/sha256.ts";
 import { messyArtifacts } from "../support/messy_artifacts.ts";
 import {
   aPasswordPolicy,

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { CollectedArtifacts, JsonList, JsonObject } from "../../scanner/artifacts.ts";
-import { artifactsDocument, parseArtifacts } from "../../scanner/artifacts_document.ts";
+import type { CollectedArtifacts, JsonList, JsonObject } from "../../scanner/evidence/artifacts.ts";
+import { artifactsDocument, parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { createCollection } from "../../scanner/collect.ts";
+import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { aScan, compliantArtifacts } from "../support/artifact_builders.ts";
 import { paths } from "../support/compliant_org.ts";

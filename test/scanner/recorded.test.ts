@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isJsonObject, type JsonList, type JsonObject } from "../../scanner/artifacts.ts";
+import { isJsonObject, type JsonList, type JsonObject } from "../../scanner/evidence/artifacts.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { createCollection } from "../../scanner/collect.ts";
+import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { aToken, context } from "../support/artifact_builders.ts";

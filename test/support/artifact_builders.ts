@@ -1,10 +1,15 @@
-import { obtained, type Artifacts, type CollectedArtifacts, type JsonObject } from "../../scanner/artifacts.ts";
-import type { CollectedScan } from "../../scanner/artifacts_document.ts";
+import {
+  obtained,
+  type Artifacts,
+  type CollectedArtifacts,
+  type JsonObject,
+} from "../../scanner/evidence/artifacts.ts";
+import type { CollectedScan } from "../../scanner/evidence/artifacts_document.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { EvaluationContext } from "../../scanner/evaluate.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import type { CheckResult } from "../../shared/report.ts";
-import { bannerSentences } from "../../scanner/checks/reading/dod_banner.ts";
+import { bannerSentences } from "../../scanner/checks/parsing/dod_banner.ts";
 
 /** Builders of the provider's objects, compliant by default, so that a test shows only what matters. */
 

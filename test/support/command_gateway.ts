@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { expect } from "vitest";
-import { createPracticeOrg, type PracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
-import { publishCredentials } from "../../scanner/practice_org/credentials.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { runCommand, startCommand, temporaryFolder } from "./command_line.ts";
 
 /** A gateway as `serve` starts it, with a tenant and a key, and a folder to run commands in. */

@@ -17,7 +17,7 @@ import {
   bannerPage,
   dashboardApp,
 } from "./artifact_builders.ts";
-import { smartCardIdp } from "../../scanner/practice_org/smart_card_idp.ts";
+import { smartCardIdp } from "../../practice_org/objects/smart_card_idp.ts";
 import type { Answers } from "./map_idp_client.ts";
 
 /** What the collectors ask for. */

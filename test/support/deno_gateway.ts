@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** `gateway/main_deno.ts` in a process of its own, with the permissions that `docs/deploy.md` gives it. */
+/** `gateway/runtime/main_deno.ts` in a process of its own, with the permissions that `docs/deploy.md` gives it. */
 export interface DenoGateway {
   /** Without a slash at its end. */
   readonly url: string;
@@ -29,7 +29,7 @@ export const denoPermissions = [
 
 /** Rejects with everything that was said when it ends before it listens. */
 export async function startDenoGateway(environment: Readonly<Record<string, string>>): Promise<DenoGateway> {
-  const args = ["run", "--no-lock", "--no-check", ...denoPermissions, "gateway/main_deno.ts"];
+  const args = ["run", "--no-lock", "--no-check", ...denoPermissions, "gateway/runtime/main_deno.ts"];
   const child = spawn(denoProgram(), args, {
     cwd: root,
     env: { PATH: process.env["PATH"], NO_COLOR: "1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...environment },

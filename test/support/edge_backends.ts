@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { runAdmin } from "../../gateway/admin.ts";
+import { runAdmin } from "../../gateway/admin/call_admin.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase } from "./postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";

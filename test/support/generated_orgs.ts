@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../scanner/artifacts.ts";
-import { smartCardIdp } from "../../scanner/practice_org/smart_card_idp.ts";
+import type { JsonObject } from "../../scanner/evidence/artifacts.ts";
+import { smartCardIdp } from "../../practice_org/objects/smart_card_idp.ts";
 import {
   aCatchAll,
   aDefaultRule,

@@ -1,4 +1,4 @@
-import { missing, obtained, type Artifacts, type JsonObject } from "../../scanner/artifacts.ts";
+import { missing, obtained, type Artifacts, type JsonObject } from "../../scanner/evidence/artifacts.ts";
 import {
   aCatchAll,
   aPasswordPolicy,

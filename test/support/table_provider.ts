@@ -1,5 +1,5 @@
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
-import { createCollection } from "../../scanner/collect.ts";
+import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { HttpIdpClient } from "../../scanner/idp/http_idp_client.ts";
 import { RoleEvidence } from "../../scanner/idp/role_evidence.ts";

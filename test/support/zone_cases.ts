@@ -1,4 +1,4 @@
-import type { JsonList } from "../../scanner/artifacts.ts";
+import type { JsonList } from "../../scanner/evidence/artifacts.ts";
 import { aZone, anAnonymizerZone } from "./artifact_builders.ts";
 
 const gateways = (...values: readonly string[]) => ({

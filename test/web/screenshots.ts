@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
-import { createPracticeOrg } from "../../scanner/practice_org/create_practice_org.ts";
-import { scanCommand } from "../../scanner/scan_command.ts";
+import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { scanCommand } from "../../scanner/commands/scan_command.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { startWebGateway, type WebTenant } from "../support/web_gateway.ts";
 

@@ -1,7 +1,7 @@
 import type { StatusCounts } from "../../../shared/report.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import type { ScanEndStatus } from "../../../shared/scan_events.ts";
-import type { Log } from "../../log.ts";
+import type { Log } from "../../observability/log.ts";
 import { publishScanEnd, scanChannel } from "./events.ts";
 
 /** A scan that has just become terminal, with its stored counts. */

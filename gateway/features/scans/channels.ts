@@ -4,7 +4,12 @@ import { NotFound } from "../../../shared/app_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import { withTenant } from "../../../drizzle/with_tenant.ts";
 import { isUuid, parseChannelName } from "../../../shared/channel_name.ts";
-import { defineEventStream, ended, type ChannelsRequest, type ChannelsResult } from "../../define_event_stream.ts";
+import {
+  defineEventStream,
+  ended,
+  type ChannelsRequest,
+  type ChannelsResult,
+} from "../../streaming/define_event_stream.ts";
 import { scanChannel, scanPrefix } from "./events.ts";
 import { hasEnded } from "./scan.ts";
 

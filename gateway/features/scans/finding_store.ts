@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { findings } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
-import type { PageRequest } from "../../paging.ts";
+import type { PageRequest } from "../../http/paging.ts";
 import type { FindingRow } from "./scan.ts";
 import { ended, selectScan } from "./scan_store.ts";
 import type { NewFinding } from "./schemas.ts";

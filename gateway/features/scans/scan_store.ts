@@ -2,9 +2,9 @@ import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
-import type { PageRequest } from "../../paging.ts";
-import type { Principal } from "../../principal.ts";
-import { InvalidBody } from "../../problem.ts";
+import type { PageRequest } from "../../http/paging.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { InvalidBody } from "../../http/problem.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
 import type { NewScan, ScanUpdate } from "./schemas.ts";
 

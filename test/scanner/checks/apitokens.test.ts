@@ -7,7 +7,7 @@ import {
   type Evidence,
   type JsonList,
   type JsonObject,
-} from "../../../scanner/artifacts.ts";
+} from "../../../scanner/evidence/artifacts.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { aRole, aToken, aZone, anAnonymizerZone, evaluate } from "../../support/artifact_builders.ts";
 

@@ -6,7 +6,7 @@ import {
   type Evidence,
   type JsonList,
   type JsonObject,
-} from "../../../scanner/artifacts.ts";
+} from "../../../scanner/evidence/artifacts.ts";
 import type { Engine } from "../../../shared/report.ts";
 import {
   aCatchAll,

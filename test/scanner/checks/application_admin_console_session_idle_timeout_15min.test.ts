@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missing, obtained } from "../../../scanner/artifacts.ts";
+import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
 import { evaluate } from "../../support/artifact_builders.ts";
 
 const check = "application_admin_console_session_idle_timeout_15min";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { obtained, type JsonList, type JsonObject } from "../../../scanner/artifacts.ts";
+import { obtained, type JsonList, type JsonObject } from "../../../scanner/evidence/artifacts.ts";
 import { aCatchAll, adminConsoleApp, anAccessRule, dashboardApp, evaluate } from "../../support/artifact_builders.ts";
 
 describe.each([

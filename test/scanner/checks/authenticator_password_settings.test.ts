@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained } from "../../../scanner/artifacts.ts";
+import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
 import { aPasswordPolicy, evaluate, set } from "../../support/artifact_builders.ts";
 
 const settings = "settings.password";

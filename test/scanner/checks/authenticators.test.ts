@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained, type JsonList } from "../../../scanner/artifacts.ts";
+import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import { evaluate } from "../../support/artifact_builders.ts";
 
 const smartCard = "authenticator_smart_card_active";

@@ -5,8 +5,8 @@ import {
   type Evidence,
   type JsonObject,
   type TrustedCertificate,
-} from "../../../scanner/artifacts.ts";
-import { namesApprovedIssuer } from "../../../scanner/checks/reading/distinguished_name.ts";
+} from "../../../scanner/evidence/artifacts.ts";
+import { namesApprovedIssuer } from "../../../scanner/checks/parsing/distinguished_name.ts";
 import { aSmartCardIdp, dodCertificate, evaluate, set } from "../../support/artifact_builders.ts";
 
 const check = "idp_smart_card_dod_approved_ca";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained, type SignInPage } from "../../../scanner/artifacts.ts";
-import { bannerSentences } from "../../../scanner/checks/reading/dod_banner.ts";
-import { textsOfScript } from "../../../scanner/checks/reading/javascript_text.ts";
-import { wordsOf } from "../../../scanner/checks/reading/page_text.ts";
+import { missing, obtained, type SignInPage } from "../../../scanner/evidence/artifacts.ts";
+import { bannerSentences } from "../../../scanner/checks/parsing/dod_banner.ts";
+import { textsOfScript } from "../../../scanner/checks/parsing/javascript_text.ts";
+import { wordsOf } from "../../../scanner/checks/parsing/page_text.ts";
 import { evaluate } from "../../support/artifact_builders.ts";
 
 const check = "signon_dod_warning_banner_configured";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missing, obtained, type JsonList } from "../../../scanner/artifacts.ts";
+import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import { evaluate } from "../../support/artifact_builders.ts";
 
 const check = "systemlog_streaming_enabled";

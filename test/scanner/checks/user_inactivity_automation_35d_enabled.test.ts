@@ -6,7 +6,7 @@ import {
   type Evidence,
   type JsonList,
   type JsonObject,
-} from "../../../scanner/artifacts.ts";
+} from "../../../scanner/evidence/artifacts.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { aPasswordPolicy, anAction, anApp, anAutomation, evaluate, set } from "../../support/artifact_builders.ts";
 

@@ -5,7 +5,7 @@ import type { ScannerConfig } from "../../../scanner/config.ts";
 import { connect } from "../../../scanner/idp/connect.ts";
 import type { Connection, ConnectOptions } from "../../../scanner/idp/connection.ts";
 import { IdpError, toErrorReport } from "../../../scanner/idp/idp_error.ts";
-import { createPracticeOrg, type PracticeOrgOptions } from "../../../scanner/practice_org/create_practice_org.ts";
+import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { configFor } from "../../support/idp_session.ts";

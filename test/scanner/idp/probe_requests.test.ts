@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { ArtifactName } from "../../../scanner/artifacts.ts";
+import type { ArtifactName } from "../../../scanner/evidence/artifacts.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
-import { createCollection } from "../../../scanner/collect.ts";
+import { createCollection } from "../../../scanner/evidence/collect.ts";
 import type { ScannerConfig } from "../../../scanner/config.ts";
 import { systemClock } from "../../../scanner/idp/clock.ts";
 import { connect } from "../../../scanner/idp/connect.ts";
@@ -10,7 +10,7 @@ import { readOrganization } from "../../../scanner/idp/organization.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
 import { probeRequests } from "../../../scanner/idp/probe_requests.ts";
 import { createSession, openTransport } from "../../../scanner/idp/session.ts";
-import { createPracticeOrg, type PracticeOrg } from "../../../scanner/practice_org/create_practice_org.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../../practice_org/create_practice_org.ts";
 
 const { signal } = new AbortController();
 let org: PracticeOrg;

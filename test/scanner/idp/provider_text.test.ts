@@ -1,6 +1,6 @@
 import { array, assert, dictionary, oneof, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { pathSegment } from "../../../scanner/collectors/collector.ts";
+import { pathSegment } from "../../../scanner/evidence/collectors/collector.ts";
 import { parseBody } from "../../../scanner/idp/json_answer.ts";
 import { cleanDistinguishedName, cleanProviderText } from "../../../scanner/idp/provider_text.ts";
 import { isLine } from "../../../shared/text.ts";

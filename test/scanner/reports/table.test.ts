@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { tableFormat } from "../../../scanner/reports/table.ts";
-import { textWidth } from "../../../scanner/terminal.ts";
+import { textWidth } from "../../../command_line/terminal.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport, everyVerdict, hostileText } from "../../support/report_builders.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { gatewayAppHarness } from "../../conformance/broker_adapters.ts";
 import { describeBroker } from "../../conformance/describe_broker.ts";
-import { startTestGateway, type TestGateway } from "../../gateway/test_gateway.ts";
+import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
 // The whole gateway, with its hub, database and key check.
 let server: TestGateway;

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { announceEnd } from "../../../../gateway/features/scans/announce_end.ts";
-import { silentLog } from "../../../../gateway/log.ts";
+import { silentLog } from "../../../../gateway/observability/log.ts";
 import type { Database } from "../../../../drizzle/database.ts";
 import { AppError } from "../../../../shared/app_error.ts";
 import type { Publisher } from "../../../../shared/broker.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
-import { createScan, readStream, startTestGateway } from "../../test_gateway.ts";
+import { createScan, readStream, startTestGateway } from "../../../support/test_gateway.ts";
 
 const scan = {
   id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11",

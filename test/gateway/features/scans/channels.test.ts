@@ -4,7 +4,13 @@ import { withTenant } from "../../../../drizzle/with_tenant.ts";
 import { getChannels } from "../../../../gateway/features/scans/channels.ts";
 import { NotFound } from "../../../../shared/app_error.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
-import { createScan, problemOf, readStream, startTestGateway, type TestGateway } from "../../test_gateway.ts";
+import {
+  createScan,
+  problemOf,
+  readStream,
+  startTestGateway,
+  type TestGateway,
+} from "../../../support/test_gateway.ts";
 
 let database: Database;
 let gateway: TestGateway;

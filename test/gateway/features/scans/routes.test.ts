@@ -7,7 +7,7 @@ import {
   startTestGateway,
   type TestGateway,
   type TestScan,
-} from "../../test_gateway.ts";
+} from "../../../support/test_gateway.ts";
 
 let gateway: TestGateway;
 let key: string;

@@ -1,0 +1,134 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
+import { createApiKey } from "../gateway/auth/api_keys.ts";
+import { scanChannel } from "../shared/scan_events.ts";
+import { toChannelKey } from "../shared/brokers/channel_key.ts";
+import { asAdmin, createTestDatabase, startPostgres } from "../test/support/postgres.ts";
+import { startRedis } from "../test/support/redis.ts";
+import { makePayload, type PublishOptions } from "./bench_server.ts";
+
+const issuer = "https://issuer.bench";
+const audience = "scanstream-bench";
+const tenantId = "7e000000-0000-4000-8000-000000000000";
+const brokerDatabase = 2;
+/** Scans and members that are there to be asked for. */
+export const maxScans = 20_000;
+
+/** The real Postgres and Redis behind the gateway, and who may ask. */
+export interface Backends {
+  /** The environment of a gateway on them. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly apiKey: string;
+  /** A JWT of the member with this number. */
+  sign(member: number): Promise<string>;
+  publish(options: PublishOptions): Promise<void>;
+  /** Transactions that the database has committed or rolled back. */
+  transactions(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** The path of the event stream of a scan: `%012d` for the client to fill in, or a number's. */
+export function streamPath(scan: string = "%012d"): string {
+  return `/api/v1/scans/5ca00000-0000-4000-8000-${scan}/event-stream`;
+}
+
+export async function startBackends(): Promise<Backends> {
+  const redis = await startRedis();
+  const postgres = await startPostgres();
+  const database = await createTestDatabase(postgres.adminUrl);
+  const inDatabase = new URL(postgres.adminUrl);
+  inDatabase.pathname = `/${database.name}`;
+  const { apiKey, prefix, hash } = await createApiKey();
+  await asAdmin(inDatabase.href, async (admin) => {
+    await admin.query("insert into tenants (id, name) values ($1, 'Bench')", [tenantId]);
+    await admin.query("insert into users (sub) select 'member-' || n from generate_series(0, $1) n", [maxScans]);
+    await admin.query("insert into memberships (tenant_id, user_id) select $1, sub from users", [tenantId]);
+    await admin.query("insert into api_keys (tenant_id, name, prefix, hash) values ($1, 'bench', $2, $3)", [
+      tenantId,
+      prefix,
+      hash,
+    ]);
+    await admin.query(
+      `insert into scans (id, tenant_id, status, updated_at)
+       select ('5ca00000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, $1, 'running', now() + interval '1 day'
+       from generate_series(0, $2) n`,
+      [tenantId, maxScans],
+    );
+    await admin.query("analyze");
+  });
+  const key = await generateKeyPair("ES256", { extractable: true });
+  const publisher = await connectPublisher(redis.port);
+  return {
+    environment: {
+      DATABASE_URL: database.appUrl,
+      REDIS_URL: redis.url,
+      STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
+      AUTH_JWKS: JSON.stringify({ keys: [await toPublic(key.publicKey)] }),
+      AUTH_ISSUER: issuer,
+      AUTH_AUDIENCE: audience,
+      EVENTSTREAM_MAX_STREAMS_PER_TENANT: "50000",
+    },
+    apiKey,
+    sign: (member) => sign(key.privateKey, member),
+    async publish(options) {
+      publish(publisher, options);
+    },
+    async transactions() {
+      // An idle connection of the server reports what it did after ten seconds.
+      await new Promise((resolve) => setTimeout(resolve, 10_500));
+      return asAdmin(postgres.adminUrl, async (admin) => {
+        const { rows } = await admin.query<{ count: string }>(
+          "select xact_commit + xact_rollback as count from pg_stat_database where datname = $1",
+          [database.name],
+        );
+        return Number(rows[0]?.count ?? 0);
+      });
+    },
+    async stop() {
+      publisher.destroy();
+      await redis.stop();
+      await postgres.stop();
+    },
+  };
+}
+
+/** Bytes as they travel, as for the other servers: a client library would need more of the two cores than what is measured. */
+async function connectPublisher(port: number): Promise<Socket> {
+  const publisher = connect(port, "127.0.0.1");
+  await once(publisher, "connect");
+  publisher.setNoDelay();
+  publisher.on("data", (answers: Uint8Array) => {
+    // How many subscribers got it; an error begins with a minus.
+    if (answers.includes(0x2d)) throw new Error(`Cannot publish: Redis said ${new TextDecoder().decode(answers)}`);
+  });
+  return publisher;
+}
+
+function publish(publisher: Socket, { channels, burst, payloadBytes }: PublishOptions): void {
+  const commands: string[] = [];
+  for (let channel = 0; channel < channels; channel += 1) {
+    const scanId = `5ca00000-0000-4000-8000-${String(channel).padStart(12, "0")}`;
+    const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanId));
+    for (let event = 0; event < burst; event += 1) {
+      const message = `{"type":"scan.progress","data":${makePayload(payloadBytes)}}`;
+      commands.push(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`);
+    }
+  }
+  publisher.write(commands.join(""));
+}
+
+async function toPublic(key: CryptoKey): Promise<JWK> {
+  return { ...(await exportJWK(key)), kid: "bench", alg: "ES256", use: "sig" };
+}
+
+async function sign(key: CryptoKey, member: number): Promise<string> {
+  return new SignJWT({ tenant_id: tenantId })
+    .setProtectedHeader({ alg: "ES256", kid: "bench", typ: "JWT" })
+    .setIssuer(issuer)
+    .setAudience(audience)
+    .setSubject(`member-${member}`)
+    .setIssuedAt()
+    .setExpirationTime("2h")
+    .sign(key);
+}

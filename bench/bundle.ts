@@ -1,0 +1,29 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+
+const root = join(import.meta.dirname, "..");
+
+/** W1: the Worker as it is deployed, without deploying it. */
+export async function benchBundle() {
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
+  try {
+    await promisify(execFile)(process.execPath, [join(root, "build_worker.ts")], { cwd: root });
+    const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
+    const args = [wrangler, "deploy", "--dry-run", "--minify", "--outdir", folder];
+    await promisify(execFile)(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
+    });
+    const files = (await readdir(folder)).filter((name) => /\.(js|mjs|wasm)$/.test(name));
+    const contents = await Promise.all(files.map((name) => readFile(join(folder, name))));
+    const bytes = contents.reduce((sum, content) => sum + content.byteLength, 0);
+    const gzipBytes = contents.reduce((sum, content) => sum + gzipSync(content).byteLength, 0);
+    return { files, bytes, gzipKiB: gzipBytes / 1024 };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,80 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort } from "../test/support/free_port.ts";
+import { makePayload, type BenchServer } from "./bench_server.ts";
+import { startProcess } from "./measured_process.ts";
+
+const nginxPaths = ["/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx"];
+const modulePaths = ["/usr/lib/nginx/modules/ngx_nchan_module.so", "/usr/lib64/nginx/modules/ngx_nchan_module.so"];
+
+/** nginx with nchan, one worker, no authentication and no broker behind it; null where it is not installed. */
+export async function startNchanServer(): Promise<BenchServer | null> {
+  const nginx = nginxPaths.find(existsSync);
+  const module = modulePaths.find(existsSync);
+  if (nginx === undefined || module === undefined) return null;
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-nchan-"));
+  const port = await freePort();
+  await writeFile(join(folder, "nginx.conf"), configuration(folder, module, port));
+  // nginx says nothing once it serves; a shell says it when the port answers.
+  const started = `"$@" & pid=$!; trap 'kill $pid; wait $pid; exit 0' TERM
+    for try in $(seq 100); do (: < /dev/tcp/127.0.0.1/${port}) 2>/dev/null && break; sleep 0.05; done
+    echo READY; wait $pid`;
+  const server = await startProcess({
+    command: ["bash", "-c", started, "bash", nginx, "-p", folder, "-c", join(folder, "nginx.conf")],
+    until: /^READY$/,
+  });
+  const publisher = connect(port, "127.0.0.1");
+  await once(publisher, "connect");
+  publisher.setNoDelay();
+  publisher.resume();
+  return {
+    name: "nchan",
+    host: "127.0.0.1",
+    port,
+    path: (channels) => (channels === 1 ? "/sub/0" : "/sub/%d"),
+    headers: [],
+    process: server,
+    async publish({ channels, burst, payloadBytes }) {
+      const requests: string[] = [];
+      for (let channel = 0; channel < channels; channel += 1) {
+        for (let event = 0; event < burst; event += 1) {
+          const body = makePayload(payloadBytes);
+          requests.push(
+            `POST /pub/${channel} HTTP/1.1\r\nHost: x\r\nX-EventSource-Event: scan.progress\r\n` +
+              `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+          );
+        }
+      }
+      publisher.write(requests.join(""));
+    },
+    async stop() {
+      publisher.destroy();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function configuration(folder: string, module: string, port: number): string {
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  return `
+daemon off; worker_processes 1; ${user} worker_rlimit_nofile 60000;
+pid ${folder}/nginx.pid; error_log ${folder}/error.log crit;
+load_module ${module};
+events { worker_connections 30000; }
+http {
+  access_log off; keepalive_requests 1000000000; client_body_temp_path ${folder}; proxy_temp_path ${folder};
+  fastcgi_temp_path ${folder}; uwsgi_temp_path ${folder}; scgi_temp_path ${folder};
+  client_body_buffer_size 128k; nchan_shared_memory_size 512m;
+  server {
+    listen 127.0.0.1:${port} backlog=4096;
+    location ~ ^/sub/(.+)$ { nchan_subscriber eventsource; nchan_channel_id $1; nchan_subscriber_first_message newest; nchan_eventsource_ping_interval 11; }
+    location ~ ^/pub/(.+)$ { nchan_publisher; nchan_channel_id $1; nchan_message_buffer_length 50; }
+  }
+}
+`;
+}

@@ -1,0 +1,166 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/**
+ * What a number of open streams takes, past one machine: `node bench/scale_model.ts [streams]` prints the tables of
+ * `docs/scale.md`. What was measured is read from `results/`; what is cited or assumed stands here with its source.
+ */
+const streams = Number(process.argv[2] ?? 100_000);
+
+/** Dashboards that are busy all month: adjust to what you run. */
+const load = {
+  /** Streams that follow the same channel, on average. */
+  streamsPerChannel: 20,
+  /** Of one channel, a second. */
+  eventsPerSecond: 0.5,
+  eventBytes: 150,
+  streamsPerTenant: 500,
+  /** Default lifetime of 3,600 s, less up to a fifth. */
+  lifetimeSeconds: 3240,
+};
+
+/** Of a core, so that a burst finds room. */
+const cpuHeadroom = 0.5;
+const secondsPerMonth = 730 * 3600;
+/** Beside V8's own, an established socket holds about this much in the kernel: assumed, not measured. */
+const kernelBytesPerStream = 4096;
+
+const prices = {
+  /** https://developers.cloudflare.com/durable-objects/platform/pricing/ */
+  durableObjectGbSecond: 12.5 / 1e6,
+  durableObjectGb: 0.128,
+  durableObjectRequest: 0.15 / 1e6,
+  /** https://developers.cloudflare.com/workers/platform/pricing/ */
+  workerRequest: 0.3 / 1e6,
+  workerCpuMs: 0.02 / 1e6,
+  /** https://deno.com/deploy/pricing, as listed for Pro in May 2026. */
+  denoGbHour: 0.016,
+  denoCpuHour: 0.05,
+  denoRequest: 2 / 1e6,
+  denoGb: 0.5,
+  /** https://upstash.com/pricing/redis, pay as you go; 200 GB of traffic a month are free. */
+  upstashCommand: 0.2 / 1e5,
+  upstashGb: 0.03,
+  upstashFreeGb: 200,
+  /** A rented machine of 2 cores and 4 GiB: assumed. */
+  machine: 25,
+};
+/** Streams that one Durable Object should hold: half of its 128 MiB at 30 KiB each. A plan's figure, not the platform's. */
+const streamsPerObject = 2000;
+const machine = { cores: 2, usableBytes: 3 * 2 ** 30 };
+const maxStreamsPerProcess = 50_000;
+
+const node = await measured("gateway (node)");
+const deno = await measured("gateway (deno, portable sink)");
+const opensPerSecond = await measuredOpening();
+
+const channels = streams / load.streamsPerChannel;
+const publishedPerSecond = channels * load.eventsPerSecond;
+const deliveriesPerSecond = streams * load.eventsPerSecond;
+const opensPerMonth = (streams / load.lifetimeSeconds) * secondsPerMonth;
+const gbPerMonth = (deliveriesPerSecond * load.eventBytes * secondsPerMonth) / 1e9;
+
+const deliveriesPerCore = (1e6 / node.cpuMicroseconds) * cpuHeadroom;
+const coresForEvents = deliveriesPerSecond / deliveriesPerCore;
+const coresForOpening = streams / load.lifetimeSeconds / (opensPerSecond * cpuHeadroom);
+const bytesPerStream = node.bytesPerStream + kernelBytesPerStream;
+const processes = Math.max(Math.ceil(coresForEvents + coresForOpening), Math.ceil(streams / maxStreamsPerProcess));
+const machines = Math.max(
+  Math.ceil(processes / machine.cores),
+  Math.ceil((streams * bytesPerStream) / machine.usableBytes),
+);
+/** A process receives a channel's message once, and only when one of the channel's streams is its own. */
+const brokerMessages = publishedPerSecond * processes * (1 - (1 - 1 / processes) ** load.streamsPerChannel);
+
+print("One process on Node", [
+  ["memory a stream", `${kib(node.bytesPerStream)} resident, about ${kib(kernelBytesPerStream)} in the kernel`],
+  ["file descriptors", "1 a stream; `ulimit -n` above `EVENTSTREAM_MAX_STREAMS`"],
+  ["streams in 1 GiB", whole(2 ** 30 / bytesPerStream)],
+  ["deliveries a second and core", `${whole(1e6 / node.cpuMicroseconds)}; planned with ${whole(deliveriesPerCore)}`],
+  ["streams opened a second", whole(opensPerSecond)],
+]);
+
+print(`${whole(streams)} open streams, ${whole(channels)} channels, ${load.eventsPerSecond} events a second each`, [
+  ["deliveries a second", whole(deliveriesPerSecond)],
+  ["cores for them", coresForEvents.toFixed(1)],
+  ["cores for streams that reach their lifetime and come back", coresForOpening.toFixed(2)],
+  ["processes, machines of 2 cores and 4 GiB", `${processes}, ${machines}`],
+  ["published to the broker a second", whole(publishedPerSecond)],
+  ["sent by the broker a second", `${whole(brokerMessages)}: one for each process that follows the channel`],
+  ["memory", `${((streams * bytesPerStream) / 2 ** 30).toFixed(1)} GiB`],
+  ["traffic a month", `${whole(gbPerMonth)} GB of events`],
+]);
+
+print("A storm: every stream is cut at once and comes back", [
+  ["told to come back within", "1 to 5 s by `retry:`, in 32 steps, when the gateway closes them"],
+  ["asked for a second", whole(streams / 4)],
+  ["opened a second by these processes", whole(opensPerSecond * processes)],
+  ["until all are back", `${Math.max(5, streams / (opensPerSecond * processes)).toFixed(0)} s`],
+  ["with the default drain of 3 s, one process at a time", `${whole(streams / processes / 7)} a second`],
+]);
+
+const objects = Math.max(streams / load.streamsPerTenant, streams / streamsPerObject);
+const objectCost = objects * prices.durableObjectGb * secondsPerMonth * prices.durableObjectGbSecond;
+const workerRequests = opensPerMonth * (prices.durableObjectRequest + prices.workerRequest);
+// Authentication, the lookup and the hand-over: about 2 ms each.
+const workerCpu = opensPerMonth * 2 * prices.workerCpuMs;
+const denoMemory = ((streams * deno.bytesPerStream) / 1e9) * 730 * prices.denoGbHour;
+const denoCpu = ((deliveriesPerSecond * deno.cpuMicroseconds) / 1e6) * 730 * prices.denoCpuHour;
+const upstash =
+  publishedPerSecond * secondsPerMonth * prices.upstashCommand +
+  Math.max(0, (brokerMessages * load.eventBytes * secondsPerMonth) / 1e9 - prices.upstashFreeGb) * prices.upstashGb;
+
+print(`A month of ${whole(streams)} open streams, in dollars, without database and traffic`, [
+  [
+    "Workers",
+    `${whole(objectCost + workerRequests + workerCpu)}: ${whole(objects)} Durable Objects that are always awake ${whole(objectCost)}, requests ${whole(workerRequests)}, CPU ${whole(workerCpu)}`,
+  ],
+  [
+    "Deno Deploy",
+    `${whole(denoMemory + denoCpu + opensPerMonth * prices.denoRequest)}: memory ${whole(denoMemory)}, CPU ${whole(denoCpu)}, requests ${whole(opensPerMonth * prices.denoRequest)}; its traffic would be ${whole(gbPerMonth * prices.denoGb)} more`,
+  ],
+  ["machines", `${whole(machines * prices.machine)}: ${machines} of 2 cores and 4 GiB, at ${prices.machine} each`],
+  ["Upstash as the broker", `${whole(upstash)}: each publish is a command; a Redis of one's own has no such price`],
+]);
+
+interface Measured {
+  readonly cpuMicroseconds: number;
+  readonly bytesPerStream: number;
+}
+
+type Figures = Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, number>>>>>>;
+
+async function measured(server: string): Promise<Measured> {
+  const fanOut = await figures("fan_out");
+  const memory = await figures("memory");
+  const cpuMicroseconds = fanOut["F1 1 channel, 1,000 streams"]?.[server]?.["cpuMicroseconds"];
+  const perStream = memory["M1 10,000 idle streams"]?.[server]?.["bytesPerStream"];
+  if (cpuMicroseconds === undefined || perStream === undefined) {
+    throw new Error(`No figures of ${server}: run \`npm run bench -- fan_out memory opening\` first`);
+  }
+  return { cpuMicroseconds, bytesPerStream: perStream };
+}
+
+async function measuredOpening(): Promise<number> {
+  const rate = (await figures("opening"))["C1 opening streams"]?.["one JWT"]?.["opensPerSecond"];
+  if (rate === undefined) throw new Error("No figures of opening: run `npm run bench -- opening` first");
+  return rate;
+}
+
+async function figures(name: string): Promise<Figures> {
+  const text = await readFile(join(import.meta.dirname, "results", `${name}.json`), "utf8");
+  return (JSON.parse(text) as { readonly figures: Figures }).figures;
+}
+
+function print(title: string, rows: readonly (readonly [string, string])[]): void {
+  const lines = rows.map(([name, value]) => `| ${name} | ${value} |`);
+  process.stdout.write(`\n| ${title} | |\n|---|---|\n${lines.join("\n")}\n`);
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+function kib(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1)} KiB`;
+}

@@ -1,0 +1,30 @@
+import type { Terminal } from "./terminal.ts";
+
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What a command may touch beside its arguments. */
+export interface CommandIo {
+  readonly env: Environment;
+  /** The report, and nothing else. Where it cannot be written, the exit code of the command says so. */
+  readonly stdout: (text: string) => void;
+  /** Aborts when stdout cannot be written: its reader is gone, the disk is full. */
+  readonly stdoutFailed: AbortSignal;
+  readonly colorStdout: boolean;
+  /** Messages and progress. */
+  readonly terminal: Terminal;
+  /** Aborts when the person interrupts (Ctrl-C, SIGTERM). */
+  readonly interrupted: AbortSignal;
+  readonly toolVersion: string;
+  readonly now: () => Date;
+}
+
+/** What a gateway command may touch beside its arguments. */
+export interface GatewayIo extends Pick<CommandIo, "env" | "stdout" | "interrupted"> {
+  readonly terminal: { write(text: string): void };
+  /** Aborts on SIGINT, and on the second signal: nothing is to be waited for on behalf of load balancers. */
+  readonly hurried: AbortSignal;
+}
+
+/** Runs one command and keeps its exit code. */
+export type RunCommand = (command: (io: CommandIo) => Promise<number>) => Promise<void>;

@@ -1,0 +1,82 @@
+import { writeFileSync } from "node:fs";
+import { Socket } from "node:net";
+import packageJson from "../package.json" with { type: "json" };
+import type { CommandIo } from "./command_io.ts";
+
+export interface ProcessIoOptions {
+  readonly env: CommandIo["env"];
+  readonly interrupted: AbortSignal;
+  /** False: `--no-color`. */
+  readonly mayColor: boolean;
+}
+
+/** The standard streams of this process. That one cannot be written never ends it: the first failure of stdout is kept. */
+export interface StandardStreams {
+  readonly write: CommandIo["stdout"];
+  /** Aborts when stdout cannot be written, with the system's error as its reason. */
+  readonly stdoutFailed: AbortSignal;
+  /** Resolves when all of stdout was handed to the system, or could not be. */
+  flushed(): Promise<void>;
+}
+
+/** Takes stdout and stderr; to be called once. */
+export function openStandardStreams(): StandardStreams {
+  const { stdout, stderr } = process;
+  const failure = new AbortController();
+  const fail = (error: unknown) => failure.abort(error);
+  stdout.on("error", fail);
+  stderr.on("error", () => {
+    // There is no place left to say it.
+  });
+  return {
+    stdoutFailed: failure.signal,
+    write(text) {
+      if (stdout instanceof Socket) {
+        stdout.write(text);
+        return;
+      }
+      // A file: Node's own stream takes it for written when a disk that becomes full took only the beginning.
+      try {
+        writeFileSync(1, Buffer.from(text));
+      } catch (error) {
+        fail(error);
+      }
+    },
+    flushed: () =>
+      new Promise((resolve) => {
+        stdout.write("", (error) => {
+          if (error) fail(error);
+          resolve();
+        });
+      }),
+  };
+}
+
+/** What a command may touch, on the streams of this process. */
+export function createProcessIo(streams: StandardStreams, options: ProcessIoOptions): CommandIo {
+  const { env, interrupted, mayColor } = options;
+  const { stdout, stderr } = process;
+  const color = (stream: { readonly isTTY: boolean }) => mayColor && wantsColor(stream, env);
+  return {
+    env,
+    stdout: streams.write,
+    stdoutFailed: streams.stdoutFailed,
+    colorStdout: color(stdout),
+    terminal: {
+      isTTY: stderr.isTTY,
+      columns: stderr.columns ?? 100,
+      color: color(stderr),
+      write: (text) => void stderr.write(text),
+    },
+    interrupted,
+    toolVersion: packageJson.version,
+    now: () => new Date(),
+  };
+}
+
+/** As Node itself decides: `FORCE_COLOR`, then `NO_COLOR` (https://no-color.org), then the terminal. Empty is not set. */
+function wantsColor(stream: { readonly isTTY: boolean }, env: CommandIo["env"]): boolean {
+  const { NO_COLOR = "", FORCE_COLOR = "", TERM } = env;
+  if (FORCE_COLOR !== "") return FORCE_COLOR !== "0" && FORCE_COLOR !== "false";
+  return NO_COLOR === "" && stream.isTTY && TERM !== "dumb";
+}

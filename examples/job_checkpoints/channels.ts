@@ -1,0 +1,16 @@
+import { eq } from "drizzle-orm";
+import { NotFound } from "../../shared/app_error.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import { ended, type ChannelsRequest, type ChannelsResult } from "../../gateway/streaming/define_event_stream.ts";
+import { jobs } from "../platform_tables.ts";
+
+export function jobChannel(tenantId: string, jobId: string): string {
+  return makeChannelName("job", tenantId, jobId);
+}
+
+export async function getChannels({ tx, params }: ChannelsRequest): Promise<ChannelsResult> {
+  const [job] = await tx.select().from(jobs).where(eq(jobs.id, params.id));
+  if (job === undefined) throw new NotFound("No such job");
+  const channel = jobChannel(job.tenantId, job.id);
+  return job.endedAt === null ? [channel] : ended(channel);
+}

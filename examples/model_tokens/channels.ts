@@ -1,0 +1,17 @@
+import { eq } from "drizzle-orm";
+import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import { ended, type ChannelsRequest, type ChannelsResult } from "../../gateway/streaming/define_event_stream.ts";
+import { completions } from "../platform_tables.ts";
+
+export function completionChannel(tenantId: string, completionId: string): string {
+  return makeChannelName("completion", tenantId, completionId);
+}
+
+export async function getChannels({ principal, tx, params }: ChannelsRequest): Promise<ChannelsResult> {
+  const [completion] = await tx.select().from(completions).where(eq(completions.id, params.id));
+  if (completion === undefined) throw new NotFound("No such completion");
+  if (completion.createdBy !== principal.id) throw new PermissionDenied("Only who asked may read the answer");
+  const channel = completionChannel(completion.tenantId, completion.id);
+  return completion.endedAt === null ? [channel] : ended(channel);
+}

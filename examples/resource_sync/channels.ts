@@ -1,0 +1,15 @@
+import { eq } from "drizzle-orm";
+import { NotFound } from "../../shared/app_error.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import type { ChannelsRequest } from "../../gateway/streaming/define_event_stream.ts";
+import { workspaces } from "../platform_tables.ts";
+
+export function workspaceChannel(tenantId: string, workspaceId: string): string {
+  return makeChannelName("workspace", tenantId, workspaceId);
+}
+
+export async function getChannels({ tx, params }: ChannelsRequest): Promise<readonly string[]> {
+  const [workspace] = await tx.select().from(workspaces).where(eq(workspaces.id, params.id));
+  if (workspace === undefined) throw new NotFound("No such workspace");
+  return [workspaceChannel(workspace.tenantId, workspace.id)];
+}

@@ -1,0 +1,129 @@
+import { noDatabase, type Database } from "../../drizzle/database.ts";
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import { AppError, type ErrorCode } from "../../shared/app_error.ts";
+import {
+  executeAdmin,
+  isAdminOperation,
+  type AdminArguments,
+  type AdminContext,
+  type AdminOperation,
+} from "./operations.ts";
+import { askStateHolder, lockStateDirectory, type AnswerRequest } from "./socket.ts";
+import { parseAdminConfig, type AdminConfig, type Environment } from "../config.ts";
+import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
+import { requireMigrated } from "./require_migrated.ts";
+
+export type { AdminArguments, AdminOperation } from "./operations.ts";
+
+/**
+ * Runs one administrative operation on whatever database the environment names, and returns its result as JSON. Embedded
+ * Postgres may be open in one process only: while a gateway has it, the operation is handed to that gateway.
+ *
+ * Rejects with `ConfigError`, or with `AppError`: `invalid`, `not_found`, `conflict`, `permission_denied`, `unavailable`.
+ */
+export async function runAdmin(
+  environment: Environment,
+  operation: AdminOperation,
+  args: AdminArguments,
+  options: { readonly directory?: string } = {},
+): Promise<unknown> {
+  const config = parseAdminConfig(environment);
+  const state = createLocalState(options.directory ?? stateDirectory);
+  if (config.databaseUrl === null) return runEmbedded(config, state, { operation, args });
+  const database = createPgDatabase(config.databaseUrl, { maxConnections: 1 });
+  try {
+    await requireMigrated(database);
+    return await executeAdmin(adminContext(config, state, database), operation, args);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Answers the operations that come over the socket while a gateway has the embedded database. */
+export function answerAdmin(context: Promise<AdminContext>): AnswerRequest {
+  return async (request) => {
+    if (!isRequest(request)) return { holder: "gateway" };
+    try {
+      return { result: await executeAdmin(await context, request.operation, request.args) };
+    } catch (error) {
+      if (error instanceof AppError) return { error: { code: error.code, message: error.message } };
+      return { error: { code: "unavailable", message: "The gateway could not run the operation; its log says why" } };
+    }
+  };
+}
+
+export function adminContext(
+  config: Pick<AdminConfig, "hasIssuer" | "tenantClaim">,
+  state: LocalState,
+  database: Database,
+): AdminContext {
+  return {
+    database,
+    developmentKey: config.hasIssuer ? null : () => state.developmentKey(),
+    tenantClaim: config.tenantClaim,
+    nowMs: Date.now,
+  };
+}
+
+interface AdminRequest {
+  readonly operation: AdminOperation;
+  readonly args: AdminArguments;
+}
+
+/** Opening the embedded database for the first time takes some seconds; another command may be about to finish. */
+const patienceMs = 30_000;
+const retryMs = 100;
+
+async function runEmbedded(config: AdminConfig, state: LocalState, request: AdminRequest): Promise<unknown> {
+  // Only said where the key is: a gateway that has an issuer has its own view of this.
+  if (config.hasIssuer && request.operation === "token.create") {
+    return executeAdmin(adminContext(config, state, noDatabase), request.operation, request.args);
+  }
+  await state.makeDirectory();
+  const deadlineMs = Date.now() + patienceMs;
+  for (;;) {
+    const answer = await askStateHolder(state.directory, request, patienceMs);
+    if (isAnswer(answer)) return unwrapAnswer(answer);
+    const lock = await lockStateDirectory(state.directory, async () => ({ holder: "command" }));
+    if (lock !== null) {
+      try {
+        return await withEmbedded(state, (database) =>
+          executeAdmin(adminContext(config, state, database), request.operation, request.args),
+        );
+      } finally {
+        await lock.release();
+      }
+    }
+    if (Date.now() > deadlineMs)
+      throw new AppError("unavailable", "The embedded database is in use by another command");
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+}
+
+async function withEmbedded<Result>(state: LocalState, work: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = await openPgliteDatabase({ directory: state.databaseDirectory });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+type Answer = { readonly result: unknown } | { readonly error: { readonly code: ErrorCode; readonly message: string } };
+
+function unwrapAnswer(answer: Answer): unknown {
+  if ("error" in answer) throw new AppError(answer.error.code, answer.error.message);
+  return answer.result;
+}
+
+/** Our own gateway's words: the socket is readable by this user only. */
+function isAnswer(answer: unknown): answer is Answer {
+  return typeof answer === "object" && answer !== null && ("result" in answer || "error" in answer);
+}
+
+function isRequest(request: unknown): request is AdminRequest {
+  if (typeof request !== "object" || request === null || !("operation" in request) || !("args" in request))
+    return false;
+  return isAdminOperation(request.operation) && typeof request.args === "object" && request.args !== null;
+}

@@ -1,0 +1,134 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
+import { ConfigError } from "../config.ts";
+
+/**
+ * What the embedded defaults keep in `.scanstream/`: the database, a secret for stream tokens, and the development key
+ * that stands in for an issuer. Readable by this user only.
+ */
+export interface LocalState {
+  readonly directory: string;
+  readonly databaseDirectory: string;
+  makeDirectory(): Promise<void>;
+  streamTokenSecret(): Promise<string>;
+  developmentKey(): Promise<DevelopmentKey>;
+}
+
+export interface DevelopmentKey {
+  readonly publicJwk: JWK;
+  /** Signs a JWT as the issuer that this gateway accepts while no other is named. */
+  sign(claims: DevelopmentClaims): Promise<string>;
+}
+
+interface DevelopmentClaims {
+  readonly tenantClaim: string;
+  readonly tenantId: string;
+  readonly sub: string;
+  readonly issuedAtSeconds: number;
+  readonly expiresAtSeconds: number;
+}
+
+/** In the folder that the gateway is started in. */
+export const stateDirectory = ".scanstream";
+
+export const developmentIssuer = "urn:scanstream:development";
+export const developmentAudience = "scanstream";
+
+/** Nothing is touched until it is needed: with a database, a secret and an issuer of its own a gateway keeps no state. */
+export function createLocalState(directory: string): LocalState {
+  return {
+    directory,
+    databaseDirectory: join(directory, "database"),
+    async makeDirectory() {
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+      } catch (cause) {
+        throw cannotKeep(directory, cause);
+      }
+    },
+    streamTokenSecret: () => keep("stream_token_secret", async () => randomBytes(32).toString("base64url")),
+    async developmentKey() {
+      return toDevelopmentKey(JSON.parse(await keep("development_key.json", createPrivateJwk)));
+    },
+  };
+
+  async function keep(name: string, create: () => Promise<string>): Promise<string> {
+    try {
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      return await readOrCreate(join(directory, name), create);
+    } catch (cause) {
+      throw cannotKeep(directory, cause);
+    }
+  }
+}
+
+function cannotKeep(directory: string, cause: unknown): ConfigError {
+  const reason = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
+  return new ConfigError(
+    [
+      `DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL: expected all three, or a folder ${directory} that can be written${reason}`,
+    ],
+    { cause },
+  );
+}
+
+/** Whoever comes first creates the file whole; of two at once one wins, and both read what is there. */
+async function readOrCreate(path: string, create: () => Promise<string>): Promise<string> {
+  const existing = await readIfPresent(path);
+  if (existing !== null) return existing;
+  const draft = `${path}.${randomUUID()}`;
+  await writeFile(draft, await create(), { mode: 0o600, flag: "wx" });
+  try {
+    // Unlike a rename, a link never replaces what another process has put there.
+    await link(draft, path);
+  } catch (error) {
+    // Some file systems have no links; there the first of two writers at once may lose its secret to the second.
+    if (["EPERM", "ENOTSUP", "ENOSYS"].some((code) => hasCode(error, code))) await rename(draft, path);
+    else if (!hasCode(error, "EEXIST")) throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return readFile(path, "utf8");
+}
+
+async function readIfPresent(path: string): Promise<string | null> {
+  try {
+    const text = await readFile(path, "utf8");
+    await chmod(path, 0o600);
+    return text;
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+async function createPrivateJwk(): Promise<string> {
+  const { privateKey } = await generateKeyPair("ES256", { extractable: true });
+  return JSON.stringify({ ...(await exportJWK(privateKey)), kid: randomUUID(), alg: "ES256", use: "sig" });
+}
+
+async function toDevelopmentKey(jwk: JWK): Promise<DevelopmentKey> {
+  const { d: _secret, ...publicJwk } = jwk;
+  const key = await importJWK(jwk, "ES256");
+  return {
+    publicJwk,
+    sign: (claims) => sign(key, String(jwk.kid), claims),
+  };
+}
+
+async function sign(key: CryptoKey | Uint8Array, kid: string, claims: DevelopmentClaims): Promise<string> {
+  return new SignJWT({ [claims.tenantClaim]: claims.tenantId })
+    .setProtectedHeader({ alg: "ES256", kid, typ: "JWT" })
+    .setIssuer(developmentIssuer)
+    .setAudience(developmentAudience)
+    .setSubject(claims.sub)
+    .setIssuedAt(claims.issuedAtSeconds)
+    .setExpirationTime(claims.expiresAtSeconds)
+    .sign(key);
+}
+
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,280 @@
+import { asc, eq, sql } from "drizzle-orm";
+import type { Database } from "../../drizzle/database.ts";
+import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
+import { apiKeys, tenants } from "../../drizzle/schema.ts";
+import { asOwner } from "../../drizzle/with_tenant.ts";
+import { AppError, NotFound } from "../../shared/app_error.ts";
+import { isUuid } from "../../shared/channel_name.ts";
+import { createApiKey } from "../auth/api_keys.ts";
+import type { DevelopmentKey } from "./local_state.ts";
+
+export type AdminOperation =
+  | "tenant.create"
+  | "tenant.list"
+  | "user.create"
+  | "user.remove"
+  | "api-key.create"
+  | "api-key.list"
+  | "api-key.revoke"
+  | "token.create";
+
+/** The flags of the command line, still text. */
+export type AdminArguments = Readonly<Record<string, unknown>>;
+
+export interface AdminContext {
+  readonly database: Database;
+  /** Null while an issuer is configured: its tokens are made there. */
+  readonly developmentKey: (() => Promise<DevelopmentKey>) | null;
+  readonly tenantClaim: string;
+  readonly nowMs: () => number;
+}
+
+interface Tenant {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface ApiKey {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+export function isAdminOperation(value: unknown): value is AdminOperation {
+  return typeof value === "string" && Object.hasOwn(operations, value);
+}
+
+/**
+ * Runs one administrative operation over all tenants; the result is JSON. Rejects with `AppError`: `invalid` for a bad
+ * argument, `not_found`, `conflict`, `permission_denied`, `unavailable`.
+ */
+export async function executeAdmin(
+  context: AdminContext,
+  operation: AdminOperation,
+  args: AdminArguments,
+): Promise<unknown> {
+  try {
+    return await operations[operation](context, args);
+  } catch (error) {
+    if (error instanceof DatabaseError && error.sqlState === roleDenied) {
+      throw new AppError(
+        "permission_denied",
+        "Cannot administrate: the role of DATABASE_URL is not the database's owner",
+      );
+    }
+    throw error;
+  }
+}
+
+const roleDenied = "42501";
+
+async function createTenant({ database }: AdminContext, args: AdminArguments): Promise<Tenant> {
+  const name = parseName(args);
+  const [tenant] = await asOwner(database, (tx) =>
+    tx.insert(tenants).values({ name }).returning({ id: tenants.id, name: tenants.name }),
+  );
+  return required(tenant);
+}
+
+async function listTenants({ database }: AdminContext): Promise<readonly Tenant[]> {
+  return asOwner(database, (tx) =>
+    tx.select({ id: tenants.id, name: tenants.name }).from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id)),
+  );
+}
+
+/** Makes the subject a member. Doing it twice is fine. */
+async function createUser(
+  { database }: AdminContext,
+  args: AdminArguments,
+): Promise<{ readonly tenant_id: string; readonly sub: string }> {
+  const tenantId = parseTenantId(args);
+  const sub = parseSub(args);
+  await orNoTenant(tenantId, () =>
+    asOwner(database, (tx) =>
+      tx.execute(sql`
+        with person as (insert into users (sub) values (${sub}) on conflict (sub) do nothing)
+        insert into memberships (tenant_id, user_id) values (${tenantId}::uuid, ${sub})
+        on conflict (tenant_id, user_id) do nothing`),
+    ),
+  );
+  return { tenant_id: tenantId, sub };
+}
+
+/** Ends a membership; the member's streams close within the recheck interval. */
+async function removeUser(
+  { database }: AdminContext,
+  args: AdminArguments,
+): Promise<{ readonly tenant_id: string; readonly sub: string; readonly removed: true }> {
+  const tenantId = parseTenantId(args);
+  const sub = parseSub(args);
+  const removed = await asOwner(database, (tx) =>
+    tx.execute(sql`delete from memberships where tenant_id = ${tenantId}::uuid and user_id = ${sub} returning user_id`),
+  );
+  if (removed.length === 0) {
+    throw new NotFound(`Cannot remove a user: ${JSON.stringify(sub)} is not a member of tenant ${tenantId}`);
+  }
+  return { tenant_id: tenantId, sub, removed: true };
+}
+
+async function createTenantApiKey(
+  { database }: AdminContext,
+  args: AdminArguments,
+): Promise<Pick<ApiKey, "id" | "tenant_id" | "name" | "prefix"> & { readonly api_key: string }> {
+  const tenantId = parseTenantId(args);
+  const name = parseName(args);
+  const { apiKey, prefix, hash } = await createApiKey();
+  const [created] = await orNoTenant(tenantId, () =>
+    asOwner(database, (tx) =>
+      tx.insert(apiKeys).values({ tenantId, name, prefix, hash }).returning({ id: apiKeys.id }),
+    ),
+  );
+  return { id: required(created).id, tenant_id: tenantId, name, prefix, api_key: apiKey };
+}
+
+async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly ApiKey[]> {
+  const tenantId = parseTenantId(args);
+  const rows = await asOwner(database, (tx) =>
+    tx
+      .select(shownKey)
+      .from(apiKeys)
+      .where(eq(apiKeys.tenantId, tenantId))
+      .orderBy(asc(apiKeys.createdAt), asc(apiKeys.id)),
+  );
+  if (rows.length === 0) await requireTenant(database, tenantId);
+  return rows.map(toApiKey);
+}
+
+/** Ends a key; the first time counts. */
+async function revokeApiKey({ database }: AdminContext, args: AdminArguments): Promise<ApiKey> {
+  const id = parseUuid(args["id"], "the API key's id");
+  const [row] = await asOwner(database, (tx) =>
+    tx
+      .update(apiKeys)
+      .set({ revokedAt: sql`coalesce(${apiKeys.revokedAt}, now())` })
+      .where(eq(apiKeys.id, id))
+      .returning(shownKey),
+  );
+  if (row === undefined) throw new NotFound(`Cannot revoke the API key: no key has the id ${id}`);
+  return toApiKey(row);
+}
+
+/** A JWT that this gateway accepts while no issuer is configured. */
+async function createToken(
+  { database, developmentKey, tenantClaim, nowMs }: AdminContext,
+  args: AdminArguments,
+): Promise<{ readonly access_token: string; readonly expires_at: string }> {
+  if (developmentKey === null) {
+    throw new AppError("conflict", "Cannot make a token: AUTH_JWKS… is set, so tokens come from its issuer");
+  }
+  const tenantId = parseTenantId(args);
+  const sub = parseSub(args);
+  const issuedAtSeconds = Math.floor(nowMs() / 1000);
+  const expiresAtSeconds = issuedAtSeconds + parseTtlSeconds(args["ttl"]);
+  await requireTenant(database, tenantId);
+  const key = await developmentKey();
+  const accessToken = await key.sign({ tenantClaim, tenantId, sub, issuedAtSeconds, expiresAtSeconds });
+  return { access_token: accessToken, expires_at: new Date(expiresAtSeconds * 1000).toISOString() };
+}
+
+const operations: Readonly<Record<AdminOperation, (context: AdminContext, args: AdminArguments) => Promise<unknown>>> =
+  {
+    "tenant.create": createTenant,
+    "tenant.list": listTenants,
+    "user.create": createUser,
+    "user.remove": removeUser,
+    "api-key.create": createTenantApiKey,
+    "api-key.list": listApiKeys,
+    "api-key.revoke": revokeApiKey,
+    "token.create": createToken,
+  };
+
+const shownKey = {
+  id: apiKeys.id,
+  tenantId: apiKeys.tenantId,
+  name: apiKeys.name,
+  prefix: apiKeys.prefix,
+  createdAt: apiKeys.createdAt,
+  lastUsedAt: apiKeys.lastUsedAt,
+  revokedAt: apiKeys.revokedAt,
+};
+
+function toApiKey(row: Omit<typeof apiKeys.$inferSelect, "hash">): ApiKey {
+  return {
+    id: row.id,
+    tenant_id: row.tenantId,
+    name: row.name,
+    prefix: row.prefix,
+    created_at: row.createdAt.toISOString(),
+    last_used_at: row.lastUsedAt?.toISOString() ?? null,
+    revoked_at: row.revokedAt?.toISOString() ?? null,
+  };
+}
+
+async function requireTenant(database: Database, tenantId: string): Promise<void> {
+  const rows = await asOwner(database, (tx) =>
+    tx.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, tenantId)),
+  );
+  if (rows.length === 0) throw noTenant(tenantId);
+}
+
+async function orNoTenant<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (constraintViolation(error)?.kind === "foreign_key") throw noTenant(tenantId);
+    throw error;
+  }
+}
+
+function noTenant(tenantId: string): NotFound {
+  return new NotFound(`Cannot find the tenant: none has the id ${tenantId}; \`admin tenant list\` shows all`);
+}
+
+function required<Value>(value: Value | undefined): Value {
+  if (value === undefined) throw new Error("Cannot read what was inserted: the statement returned no row");
+  return value;
+}
+
+function parseTenantId(args: AdminArguments): string {
+  return parseUuid(args["tenant"], "--tenant");
+}
+
+function parseUuid(value: unknown, what: string): string {
+  if (isUuid(value)) return value;
+  throw invalid(`${what} is not valid: expected a lower-case UUID`);
+}
+
+function parseName(args: AdminArguments): string {
+  const name = typeof args["name"] === "string" ? args["name"].trim() : "";
+  if (isText(name, 200)) return name;
+  throw invalid("--name is not valid: expected 1 to 200 characters");
+}
+
+function parseSub(args: AdminArguments): string {
+  const sub = args["sub"];
+  if (typeof sub === "string" && isText(sub, 255)) return sub;
+  throw invalid("--sub is not valid: expected 1 to 255 characters");
+}
+
+function isText(text: string, maxLength: number): boolean {
+  // Control characters would also forge lines of a terminal.
+  return text !== "" && text.length <= maxLength && text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);
+}
+
+const defaultTtlSeconds = 3600;
+const maxTtlSeconds = 31_536_000;
+
+function parseTtlSeconds(value: unknown): number {
+  if (value === undefined) return defaultTtlSeconds;
+  const seconds = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (seconds >= 1 && seconds <= maxTtlSeconds) return seconds;
+  throw invalid(`--ttl is not valid: expected an integer of seconds from 1 to ${maxTtlSeconds}`);
+}
+
+function invalid(message: string): AppError {
+  return new AppError("invalid", message);
+}

@@ -1,0 +1,39 @@
+import type { Database } from "../../drizzle/database.ts";
+import { DatabaseError } from "../../drizzle/database_error.ts";
+import { isMigrated } from "../../drizzle/with_tenant.ts";
+import { AppError } from "../../shared/app_error.ts";
+import { ConfigError } from "../config.ts";
+
+export interface RequireMigratedOptions {
+  /** How long a database that is away is asked again: it may be starting beside us. */
+  readonly patienceMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const retryMs = 500;
+
+/** Rejects with `ConfigError` when the database is not there, has not our tables, or its role may not use them. */
+export async function requireMigrated(database: Database, options: RequireMigratedOptions = {}): Promise<void> {
+  const deadlineMs = Date.now() + (options.patienceMs ?? 0);
+  for (;;) {
+    try {
+      if (await isMigrated(database)) return;
+      throw new ConfigError([
+        "DATABASE_URL: expected a database with the tables of this version: run `scanstream migrate`",
+      ]);
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      if (error instanceof DatabaseError) throw new ConfigError([roleProblem(error)]);
+      if (!(error instanceof AppError)) throw error;
+      options.signal?.throwIfAborted();
+      if (Date.now() + retryMs > deadlineMs) {
+        throw new ConfigError(["DATABASE_URL: expected a Postgres database that answers: it cannot be reached"]);
+      }
+      await new Promise((resolve) => setTimeout(resolve, retryMs));
+    }
+  }
+}
+
+function roleProblem(error: DatabaseError): string {
+  return `DATABASE_URL: expected a role that may take on scanstream_app: the database refuses it (SQLSTATE ${error.sqlState})`;
+}

@@ -1,0 +1,101 @@
+import { AppError } from "../../shared/app_error.ts";
+import { hashApiKey, isApiKey } from "./api_keys.ts";
+import type { JwtVerifier } from "./jwt.ts";
+import { badToken } from "./jwt.ts";
+import type { Principal } from "./principal.ts";
+import { looksLikeStreamToken, streamTokenElsewhere, type StreamTokens } from "./stream_tokens.ts";
+
+/**
+ * Says who asks. Rejects with `AppError` `not_authenticated` (no or bad credentials), or `unavailable` when it cannot be
+ * known now (database or issuer away): an outage is never a 401.
+ *
+ * That a user is still a member and a key still valid is checked with each statement, see `authority.ts`.
+ */
+export interface Authenticator {
+  /** Ordinary routes: the `Authorization` header, nothing else. */
+  authenticate(request: Request): Promise<Principal>;
+  /** Event streams: the header; with no header at all, the JWT in `access_token`. Stream tokens count here only. */
+  authenticateStream(request: Request): Promise<Principal>;
+}
+
+export interface AuthenticatorOptions {
+  /** Null where no user token can be accepted: an edge without issuer has API keys only. */
+  readonly jwtVerifier: JwtVerifier | null;
+  readonly streamTokens: StreamTokens;
+  /** The key with this SHA-256 unless it was revoked. */
+  readonly findApiKey: FindApiKey;
+  /** The same for event streams, where a storm of reconnects may share one answer. Default: `findApiKey`. */
+  readonly findApiKeyForStream?: FindApiKey;
+}
+
+type FindApiKey = (hash: string) => Promise<{ readonly id: string; readonly tenantId: string } | null>;
+
+/** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
+const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  return {
+    async authenticate(request) {
+      const authorization = request.headers.get("authorization");
+      if (authorization === null) throw noCredentials();
+      const credential = parseAuthorization(authorization);
+      if (credential.scheme === "api-key") return fromApiKey(credential.value, options.findApiKey);
+      if (looksLikeStreamToken(credential.value)) throw streamTokenElsewhere();
+      return fromJwt(credential.value);
+    },
+
+    async authenticateStream(request) {
+      const authorization = request.headers.get("authorization");
+      // An empty header is a header: whoever sends one does not fall back to the query.
+      if (authorization === null) return fromStreamCredential(queryToken(request));
+      const credential = parseAuthorization(authorization);
+      if (credential.scheme === "api-key") {
+        return fromApiKey(credential.value, options.findApiKeyForStream ?? options.findApiKey);
+      }
+      return fromStreamCredential(credential.value);
+    },
+  };
+
+  async function fromApiKey(apiKey: string, findApiKey: FindApiKey): Promise<Principal> {
+    const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
+    if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
+    return { kind: "api_key", tenantId: found.tenantId, id: found.id, expiresAtMs: null, onlyChannel: null };
+  }
+
+  async function fromJwt(token: string): Promise<Principal> {
+    requireCompact(token);
+    if (options.jwtVerifier === null) throw badToken();
+    return options.jwtVerifier.verify(token);
+  }
+
+  async function fromStreamCredential(token: string): Promise<Principal> {
+    requireCompact(token);
+    // The tolerance for clocks is for requests: a stream ends at `exp`, and opening one after it is refused there.
+    return looksLikeStreamToken(token) ? options.streamTokens.verify(token) : fromJwt(token);
+  }
+}
+
+function parseAuthorization(authorization: string): { readonly scheme: "bearer" | "api-key"; readonly value: string } {
+  const [, scheme, value] = authorizationPattern.exec(authorization) ?? [];
+  if (scheme === undefined || value === undefined) {
+    throw new AppError("not_authenticated", 'The Authorization header is not "Bearer <token>" or "Api-Key <key>"');
+  }
+  return { scheme: scheme.toLowerCase() === "bearer" ? "bearer" : "api-key", value };
+}
+
+/** Decoders of base64url pass over blanks and line ends; a token that was given is the one that was issued, letter for letter. */
+function requireCompact(token: string): void {
+  if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw badToken();
+}
+
+/** The query's token. Given twice it is nobody's: which of the two counts would depend on who reads it. */
+function queryToken(request: Request): string {
+  const [token, ...others] = new URL(request.url).searchParams.getAll("access_token");
+  if (token === undefined) throw noCredentials();
+  if (others.length > 0 || token === "") throw badToken();
+  return token;
+}
+
+function noCredentials(): AppError {
+  return new AppError("not_authenticated", "No credentials: send an Authorization header");
+}

@@ -1,0 +1,222 @@
+import {
+  createLocalJWKSet,
+  errors,
+  importJWK,
+  jwtVerify,
+  type CryptoKey,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+  type JWTPayload,
+  type JWTVerifyOptions,
+} from "jose";
+import { AppError } from "../../shared/app_error.ts";
+import { isUuid } from "../../shared/channel_name.ts";
+import { readBounded } from "../http/body.ts";
+import { ConfigError, type Jwks } from "../config.ts";
+import type { Principal } from "./principal.ts";
+
+/** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */
+export interface JwtVerifier {
+  verify(token: string): Promise<Principal>;
+}
+
+/** Finds the public key that a token names; the shape that jose asks for. */
+export type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
+
+export interface JwtVerifierOptions {
+  readonly keys: KeySource;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly tenantClaim: string;
+  readonly nowMs: () => number;
+}
+
+/**
+ * Asymmetric signatures only: with HS256 in the list a public key would be a signing secret, and `none` is no signature.
+ * What a token says about where its key is (`jku`, `x5u`, `jwk`) is never read.
+ */
+const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+
+const clockToleranceSeconds = 5;
+/** A database's index holds it, and no issuer needs more. */
+const maxSubjectLength = 512;
+
+/** One sentence for every bad token: which part was wrong helps only who forges. */
+export function badToken(cause?: unknown): AppError {
+  return new AppError("not_authenticated", "The token is not valid here", cause === undefined ? {} : { cause });
+}
+
+export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
+  return {
+    async verify(token) {
+      const payload = await verifySignature(token, options.keys, {
+        algorithms,
+        issuer: options.issuer,
+        audience: options.audience,
+        clockTolerance: clockToleranceSeconds,
+        requiredClaims: ["exp", "sub"],
+        currentDate: new Date(options.nowMs()),
+      });
+      return toPrincipal(payload, options.tenantClaim);
+    },
+  };
+}
+
+/** Keys given inline. Rejects with `ConfigError` when none of them can be used, so that it is found at start. */
+export async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
+  const usable = await Promise.all(jwks.keys.map(isUsable));
+  if (!usable.includes(true))
+    throw new ConfigError(["AUTH_JWKS: expected a key that can be imported: none of them can"]);
+  return createLocalJWKSet({ keys: [...jwks.keys] });
+}
+
+export interface RemoteKeysOptions {
+  readonly url: string;
+  readonly nowMs: () => number;
+  readonly fetch?: typeof fetch;
+  readonly timeoutMs?: number;
+}
+
+/** After this age the keys are asked for again, so that one taken out of service stops counting. */
+const refreshAfterMs = 600_000;
+/** Between two attempts that have keys to fall back on: a key id nobody knows must not become a flood. */
+const cooldownMs = 30_000;
+/** Between two attempts while there is no key at all. */
+const emptyCooldownMs = 1000;
+const maxKeySetBytes = 1_048_576;
+
+/**
+ * Keys fetched from the issuer. An outage leaves the keys in hand in use; with none in hand it is `unavailable` (503), as
+ * is a key id that is unknown while the issuer cannot be asked: neither says that the token is bad.
+ */
+export function createRemoteKeys(options: RemoteKeysOptions): KeySource {
+  const send = options.fetch ?? fetch;
+  let keys: KeySource | null = null;
+  let refreshedAtMs = -Infinity;
+  let triedAtMs = -Infinity;
+  let askedForKeyIdAtMs = -Infinity;
+  let lastFailure: unknown = null;
+  let pending: Promise<void> | null = null;
+
+  async function load(): Promise<void> {
+    triedAtMs = options.nowMs();
+    try {
+      keys = createLocalJWKSet(await fetchKeySet(send, options.url, options.timeoutMs ?? 5000));
+      refreshedAtMs = options.nowMs();
+      lastFailure = null;
+    } catch (cause) {
+      lastFailure = cause;
+    }
+  }
+
+  /** One fetch for everybody who waits; on Workers one each, because a request may not await another request's fetch. */
+  async function refresh(): Promise<void> {
+    if (isWorkers()) return load();
+    pending ??= load().finally(() => {
+      pending = null;
+    });
+    return pending;
+  }
+
+  return async (header, token) => {
+    const nowMs = options.nowMs();
+    if (keys === null) {
+      if (pending !== null || nowMs - triedAtMs >= emptyCooldownMs) await refresh();
+    } else if (nowMs - refreshedAtMs >= refreshAfterMs && nowMs - triedAtMs >= cooldownMs) {
+      // Who finds the keys old waits for the new ones; everybody else goes on with those in hand.
+      await refresh();
+    }
+    if (keys === null) throw keysAway(lastFailure);
+    try {
+      return await keys(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      if (nowMs - askedForKeyIdAtMs >= cooldownMs) {
+        askedForKeyIdAtMs = nowMs;
+        await refresh();
+      } else if (pending !== null) {
+        await pending;
+      }
+      if (lastFailure !== null) throw keysAway(lastFailure);
+      return keys(header, token);
+    }
+  };
+}
+
+async function verifySignature(token: string, keys: KeySource, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, options)).payload;
+  } catch (error) {
+    if (error instanceof errors.JWKSMultipleMatchingKeys) {
+      // A token without a key id: each key of its kind may be the one.
+      for await (const key of error) {
+        const payload = await jwtVerify(token, key, options).then(
+          (verified) => verified.payload,
+          () => null,
+        );
+        if (payload !== null) return payload;
+      }
+      throw badToken(error);
+    }
+    // jose answers an unusable key (RSA below 2048 bits) with a TypeError.
+    if (error instanceof errors.JOSEError || error instanceof TypeError || isDomException(error)) throw badToken(error);
+    throw error;
+  }
+}
+
+function toPrincipal(payload: JWTPayload, tenantClaim: string): Principal {
+  const tenantId = payload[tenantClaim];
+  const { sub, exp } = payload;
+  if (!isUuid(tenantId)) throw badToken();
+  // NUL cannot be stored or compared in Postgres text, so no member can be called that.
+  if (typeof sub !== "string" || sub === "" || sub.length > maxSubjectLength || sub.includes("\0")) throw badToken();
+  if (exp === undefined || !Number.isFinite(exp)) throw badToken();
+  return {
+    kind: "user",
+    tenantId,
+    id: sub,
+    expiresAtMs: Math.min(exp * 1000, Number.MAX_SAFE_INTEGER),
+    onlyChannel: null,
+  };
+}
+
+async function fetchKeySet(send: typeof fetch, url: string, timeoutMs: number): Promise<JSONWebKeySet> {
+  const response = await send(url, {
+    headers: { accept: "application/json, application/jwk-set+json" },
+    // A redirect would let whoever controls it choose the keys.
+    redirect: "manual",
+    signal: AbortSignal.timeout(timeoutMs),
+  });
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    throw new Error(`Cannot fetch the key set: the issuer answered with status ${response.status}`);
+  }
+  return JSON.parse(new TextDecoder().decode(await readBounded(response.body, maxKeySetBytes)));
+}
+
+async function isUsable(key: Readonly<Record<string, unknown>>): Promise<boolean> {
+  const { kty, crv } = key;
+  // Any algorithm of the key's kind will do: the question is whether its numbers make a key.
+  const algorithm =
+    kty === "RSA" ? "RS256" : kty === "OKP" ? "EdDSA" : `ES${String(crv).slice(2).replace("521", "512")}`;
+  return importJWK({ ...key }, algorithm).then(
+    () => true,
+    () => false,
+  );
+}
+
+function keysAway(cause: unknown): AppError {
+  return new AppError("unavailable", "The keys that tokens are checked with cannot be fetched now", {
+    cause,
+    retryAfterSeconds: 5,
+  });
+}
+
+function isDomException(error: unknown): boolean {
+  return error instanceof Error && error.constructor.name === "DOMException";
+}
+
+function isWorkers(): boolean {
+  return typeof navigator !== "undefined" && navigator.userAgent === "Cloudflare-Workers";
+}

@@ -1,0 +1,99 @@
+import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
+import { AppError } from "../../shared/app_error.ts";
+import { isUuid, parseChannelName } from "../../shared/channel_name.ts";
+import { badToken } from "./jwt.ts";
+import type { Principal } from "./principal.ts";
+
+/**
+ * Stream tokens: what a browser's `EventSource` may carry in a URL. One opens one channel for a minute; the stream then
+ * lives under the authority of whoever asked for it.
+ *
+ * They share nothing with user tokens: another algorithm, type, issuer and audience, so neither passes for the other.
+ */
+export interface StreamTokens {
+  /** Signs a token that opens `channel` with the principal's own authority, for `streamTokenSeconds`. */
+  issue(principal: Principal, channel: string): Promise<string>;
+  /** Rejects with `AppError` `not_authenticated` when the token is forged, out of time, or its authority has ended. */
+  verify(token: string): Promise<Principal>;
+}
+
+/** How long a stream may be opened with a token. */
+export const streamTokenSeconds = 60;
+
+const type = "scanstream-stream+jwt";
+const issuer = "urn:scanstream:gateway";
+const audience = "urn:scanstream:event-stream";
+
+export function createStreamTokens(secret: string, nowMs: () => number): StreamTokens {
+  const key = new TextEncoder().encode(secret);
+
+  return {
+    async issue(principal, channel) {
+      const issuedAt = Math.floor(nowMs() / 1000);
+      return new SignJWT({
+        kind: principal.kind,
+        tenant_id: principal.tenantId,
+        channel,
+        authority_expires_at_ms: principal.expiresAtMs,
+      })
+        .setProtectedHeader({ alg: "HS256", typ: type })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(principal.id)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + streamTokenSeconds)
+        .sign(key);
+    },
+
+    async verify(token) {
+      const principal = toPrincipal(await verifiedClaims(token));
+      if (principal.expiresAtMs !== null && principal.expiresAtMs <= nowMs()) throw badToken();
+      return principal;
+    },
+  };
+
+  async function verifiedClaims(token: string): Promise<Readonly<Record<string, unknown>>> {
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: ["HS256"],
+        typ: type,
+        issuer,
+        audience,
+        requiredClaims: ["exp", "sub"],
+        currentDate: new Date(nowMs()),
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) throw badToken(error);
+      throw error;
+    }
+  }
+}
+
+/** True when the token says it is a stream token. It only chooses who checks it: a lie is refused there. */
+export function looksLikeStreamToken(token: string): boolean {
+  try {
+    return decodeProtectedHeader(token).typ === type;
+  } catch {
+    return false;
+  }
+}
+
+/** The token is good, but not for here. */
+export function streamTokenElsewhere(): AppError {
+  return new AppError("not_authenticated", "A stream token opens its own event stream only");
+}
+
+function toPrincipal(claims: Readonly<Record<string, unknown>>): Principal {
+  const { kind, sub, tenant_id: tenantId, channel, authority_expires_at_ms: expiresAtMs } = claims;
+  const isKnown =
+    (kind === "user" || kind === "api_key") &&
+    typeof sub === "string" &&
+    isUuid(tenantId) &&
+    typeof channel === "string" &&
+    parseChannelName(channel)?.tenantId === tenantId &&
+    (expiresAtMs === null || typeof expiresAtMs === "number");
+  // Our own signature over something else: a token of another release.
+  if (!isKnown) throw badToken();
+  return { kind, id: sub, tenantId, expiresAtMs, onlyChannel: channel };
+}

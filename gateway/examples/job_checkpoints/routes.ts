@@ -1,5 +1,0 @@
-import { defineEventStream } from "../../define_event_stream.ts";
-import { getChannels } from "./channels.ts";
-
-/** The checkpoints of a long-running job: `app.route("/api/v1/jobs", jobEventStream)`. */
-export const jobEventStream = defineEventStream({ prefix: "job", getChannels, closesAfterEnd: true });

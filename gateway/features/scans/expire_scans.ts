@@ -1,0 +1,69 @@
+import type { Database } from "../../../drizzle/database.ts";
+import { expireStaleScans } from "../../../drizzle/with_tenant.ts";
+import type { Publisher } from "../../../shared/broker.ts";
+import { announceEnd } from "./announce_end.ts";
+import type { Log } from "../../observability/log.ts";
+
+/** A producer PATCHes its scan far more often. */
+export const staleScanMinutes = 15;
+
+export interface ExpireScansOptions {
+  readonly database: Database;
+  readonly publisher: Publisher;
+  readonly log: Log;
+  /** Without a heartbeat for so long, a scan's producer is gone. */
+  readonly olderThanMinutes: number;
+}
+
+/** So many ends are published at a time: one slow answer of the broker does not hold up the others. */
+const publishedAtOnce = 50;
+
+/**
+ * Ends the scans whose producer is gone, and publishes their ends. However many gateways call it at once, each scan is
+ * ended by one of them. Returns how many; never rejects, because it runs beside everything else.
+ */
+export async function expireScans(options: ExpireScansOptions): Promise<number> {
+  let count = 0;
+  try {
+    for (;;) {
+      const expired = await expireStaleScans(options.database, options.olderThanMinutes);
+      if (expired.length === 0) return count;
+      count += expired.length;
+      for (let start = 0; start < expired.length; start += publishedAtOnce) {
+        const batch = expired.slice(start, start + publishedAtOnce);
+        await Promise.all(batch.map((scan) => announceEnd({ ...scan, status: "expired" }, options)));
+      }
+      options.log.info({ count: expired.length }, "scans without a producer were expired");
+    }
+  } catch (error) {
+    options.log.warn({ error }, "stale scans could not be expired");
+    return count;
+  }
+}
+
+export interface ExpiryOptions extends Omit<ExpireScansOptions, "olderThanMinutes"> {
+  readonly everyMs?: number;
+  readonly staleMinutes?: number;
+}
+
+/**
+ * Expires scans from now on, one run at a time; returns how to stop. The first run is as late as a scan may be silent:
+ * after an outage of the gateway itself every producer has that time to come back.
+ */
+export function startExpiring(options: ExpiryOptions): () => void {
+  const { everyMs = 60_000, staleMinutes = staleScanMinutes } = options;
+  let timer: ReturnType<typeof setTimeout>;
+  let isStopped = false;
+  const runIn = (ms: number) => {
+    timer = setTimeout(() => void run(), ms);
+  };
+  const run = async () => {
+    await expireScans({ ...options, olderThanMinutes: staleMinutes });
+    if (!isStopped) runIn(everyMs);
+  };
+  runIn(staleMinutes * 60_000);
+  return () => {
+    isStopped = true;
+    clearTimeout(timer);
+  };
+}

@@ -1,0 +1,32 @@
+import { Hono } from "hono";
+import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
+
+/** Who the live page of the demo is signed in as. */
+export interface DemoSession {
+  /** A JWT that lives for minutes; the page asks again. */
+  readonly access_token: string;
+  readonly tenant_id: string;
+  readonly tenant_name: string;
+}
+
+export interface DemoDependencies {
+  /** Null: this gateway is not the demo. */
+  readonly demoSession: (() => Promise<DemoSession>) | null;
+}
+
+/**
+ * `npm start` signs the page in by itself. Only for the page of this gateway on this machine: without a CORS header no
+ * other origin can read the answer, and a name that an attacker's DNS points at loopback is refused by its `Host`.
+ */
+export function demoRoutes({ demoSession }: DemoDependencies): Hono {
+  const routes = new Hono();
+  routes.get("/session", async (c) => {
+    if (demoSession === null) throw new NotFound("This gateway is not the demo");
+    const { hostname } = new URL(c.req.url);
+    if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) {
+      throw new PermissionDenied("The demo answers on this machine only");
+    }
+    return c.json(await demoSession());
+  });
+  return routes;
+}

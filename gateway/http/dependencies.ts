@@ -1,0 +1,52 @@
+import type { Database } from "../../drizzle/database.ts";
+import type { Publisher } from "../../shared/broker.ts";
+import type { Authenticator } from "../auth/authenticate.ts";
+import type { DemoDependencies } from "./demo_routes.ts";
+import type { Readiness } from "../observability/readiness.ts";
+import type { Log } from "../observability/log.ts";
+import type { Metrics, MetricsText } from "../observability/metrics.ts";
+import type { Streams } from "../streaming/streams.ts";
+import type { StreamTokens } from "../auth/stream_tokens.ts";
+
+/** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
+export interface Dependencies extends DemoDependencies {
+  readonly database: Database;
+  readonly publisher: Publisher;
+  readonly streams: Streams;
+  readonly authenticator: Authenticator;
+  readonly streamTokens: StreamTokens;
+  readonly readiness: Readiness;
+  readonly webAssets: WebAssets;
+  readonly docs: Docs;
+  readonly corsOrigins: readonly string[];
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Null: `/metrics` is not served here, because it has a port of its own or the runtime has none. */
+  readonly metricsText: MetricsText | null;
+  /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
+  readonly peerAddress: (env: unknown) => string | null;
+  readonly nowMs: () => number;
+}
+
+/** The live page's files, by path without leading slash. Null: no such file. */
+export interface WebAssets {
+  read(path: string): Promise<WebAsset | null>;
+}
+
+interface WebAsset {
+  readonly body: string | Uint8Array<ArrayBuffer>;
+  readonly contentType: string;
+}
+
+/** What the gateway says of itself. */
+export interface Docs {
+  openApi(): Promise<unknown>;
+  asyncApi(): Promise<unknown>;
+  page(): Promise<DocsPage>;
+}
+
+export interface DocsPage {
+  readonly html: string;
+  /** The Content-Security-Policy that allows the page's own style and nothing else. */
+  readonly policy: string;
+}

@@ -1,0 +1,105 @@
+import { AppError } from "../../shared/app_error.ts";
+
+/** One page of a list; `next_cursor` is null at the end. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next_cursor: string | null;
+}
+
+/** Where a page begins: after the item with this time and key. It stays right while items are added. */
+interface Position {
+  readonly createdAt: Date;
+  readonly key: string;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  /** Null: from the beginning. */
+  readonly after: Position | null;
+}
+
+const defaultLimit = 50;
+const maxLimit = 200;
+/** Over the longest that is made: a key of 200 characters, each of them six in JSON, in base64. */
+const maxCursorLength = 2048;
+
+export interface List<Row, Item> {
+  /** In the cursor, so that one list's cursor fits no other. */
+  readonly name: string;
+  readonly isKey: (key: string) => boolean;
+  readonly position: (row: Row) => Position;
+  readonly item: (row: Row) => Item;
+}
+
+/** Reads `limit` and `cursor` of a request; throws `AppError("malformed")`. */
+export function parsePageRequest(url: string, list: CursorKind): PageRequest {
+  const { searchParams } = new URL(url);
+  return {
+    limit: parseLimit(searchParams.getAll("limit")),
+    after: parseCursor(searchParams.getAll("cursor"), list),
+  };
+}
+
+/** Makes a page of rows that were read one beyond the limit. */
+export function toPage<Row, Item>(rows: readonly Row[], limit: number, list: List<Row, Item>): Page<Item> {
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  const hasMore = rows.length > limit && last !== undefined;
+  return {
+    items: shown.map(list.item),
+    next_cursor: hasMore ? encodeCursor(list.name, list.position(last)) : null,
+  };
+}
+
+function parseLimit(values: readonly string[]): number {
+  const [value, ...others] = values;
+  if (value === undefined) return defaultLimit;
+  const limit = /^\d{1,4}$/.test(value) && others.length === 0 ? Number(value) : Number.NaN;
+  if (limit >= 1 && limit <= maxLimit) return limit;
+  throw new AppError("malformed", `The query's limit is not valid: expected one integer from 1 to ${maxLimit}`);
+}
+
+function encodeCursor(list: string, { createdAt, key }: Position): string {
+  return toBase64Url(JSON.stringify([list, createdAt.getTime(), key]));
+}
+
+type CursorKind = Pick<List<never, unknown>, "name" | "isKey">;
+
+function parseCursor(values: readonly string[], kind: CursorKind): Position | null {
+  const [value, ...others] = values;
+  if (value === undefined) return null;
+  const position = others.length === 0 && value.length <= maxCursorLength ? decodeCursor(value, kind) : null;
+  if (position !== null) return position;
+  throw new AppError("malformed", "The query's cursor is not valid: expected the next_cursor of a page of this list");
+}
+
+/** The last moment that both JavaScript and Postgres write with a year of four digits. */
+const maxTimeMs = Date.UTC(9999, 11, 31);
+
+function decodeCursor(cursor: string, kind: CursorKind): Position | null {
+  try {
+    const decoded: unknown = JSON.parse(fromBase64Url(cursor));
+    if (!Array.isArray(decoded) || decoded.length !== 3) return null;
+    const [name, createdAtMs, key] = decoded as readonly unknown[];
+    if (name !== kind.name || typeof key !== "string" || !kind.isKey(key)) return null;
+    if (typeof createdAtMs !== "number" || !Number.isInteger(createdAtMs)) return null;
+    if (createdAtMs < 0 || createdAtMs > maxTimeMs) return null;
+    return { createdAt: new Date(createdAtMs), key };
+  } catch {
+    return null;
+  }
+}
+
+function toBase64Url(text: string): string {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "");
+}
+
+function fromBase64Url(text: string): string {
+  if (!/^[\w-]+$/.test(text)) throw new TypeError("Cannot read a cursor: it is not base64url");
+  const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
+  const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+}

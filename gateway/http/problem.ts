@@ -1,0 +1,99 @@
+import { AppError, type ErrorCode } from "../../shared/app_error.ts";
+import { EventError } from "../../shared/event.ts";
+
+/** What is refused by HTTP itself, before any rule of ours. */
+type ProblemCode = ErrorCode | "method_not_allowed" | "unsupported_media_type" | "internal";
+
+/** A problem document, https://www.rfc-editor.org/rfc/rfc9457 */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ProblemCode;
+  /** Set with `invalid`, when fields of a body can be named. */
+  readonly errors?: readonly FieldProblem[];
+}
+
+export interface FieldProblem {
+  /** Where in the body, https://www.rfc-editor.org/rfc/rfc6901 */
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** A body whose fields are wrong: 422, each field named. */
+export class InvalidBody extends AppError {
+  readonly errors: readonly FieldProblem[];
+
+  constructor(errors: readonly FieldProblem[]) {
+    const [first] = errors;
+    const where = first === undefined ? "" : `: ${first.pointer === "" ? "the body" : first.pointer} ${first.detail}`;
+    super("invalid", `The body is not valid${where}`);
+    this.name = "InvalidBody";
+    this.errors = errors;
+  }
+}
+
+/** Refusals that only HTTP knows. */
+export class HttpRefusal extends Error {
+  readonly code: "method_not_allowed" | "unsupported_media_type";
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: HttpRefusal["code"], message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.name = "HttpRefusal";
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+const kinds: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = {
+  malformed: { status: 400, title: "Malformed request" },
+  not_authenticated: { status: 401, title: "Not authenticated" },
+  permission_denied: { status: 403, title: "Not permitted" },
+  not_found: { status: 404, title: "Not found" },
+  method_not_allowed: { status: 405, title: "Method not allowed" },
+  conflict: { status: 409, title: "Conflict" },
+  too_large: { status: 413, title: "Too large" },
+  unsupported_media_type: { status: 415, title: "Unsupported media type" },
+  invalid: { status: 422, title: "Invalid" },
+  too_many: { status: 429, title: "Too many" },
+  internal: { status: 500, title: "Internal error" },
+  unavailable: { status: 503, title: "Unavailable" },
+};
+
+/** The answer to a request that failed, whatever was thrown. Only errors written for the public are quoted. */
+export function problemResponse(error: unknown): Response {
+  const problem = toProblem(error);
+  return new Response(JSON.stringify(problem), { status: problem.status, headers: problemHeaders(problem, error) });
+}
+
+export function toProblem(error: unknown): Problem {
+  if (error instanceof EventError) return problem(error.code, error.message);
+  if (error instanceof InvalidBody) return { ...problem("invalid", error.message), errors: error.errors };
+  if (error instanceof AppError || error instanceof HttpRefusal) return problem(error.code, error.message);
+  return problem("internal", "Something went wrong here; it was logged");
+}
+
+const defaultRetryAfterSeconds = 5;
+
+function problemHeaders(problem: Problem, error: unknown): Headers {
+  const headers = new Headers({ "content-type": "application/problem+json" });
+  if (error instanceof HttpRefusal) {
+    for (const [name, value] of Object.entries(error.headers)) headers.set(name, value);
+  }
+  if (problem.status === 401) {
+    headers.append("www-authenticate", 'Bearer realm="scanstream"');
+    headers.append("www-authenticate", 'Api-Key realm="scanstream"');
+  }
+  if (problem.status === 429 || problem.status === 503) {
+    const seconds = error instanceof AppError ? error.retryAfterSeconds : null;
+    headers.set("retry-after", String(Math.max(1, Math.ceil(seconds ?? defaultRetryAfterSeconds))));
+  }
+  return headers;
+}
+
+function problem(code: ProblemCode, detail: string): Problem {
+  const { status, title } = kinds[code];
+  return { type: `urn:scanstream:problem:${code}`, title, status, detail, code };
+}

@@ -1,0 +1,102 @@
+import { Hono } from "hono";
+import { AppError, PermissionDenied } from "../../shared/app_error.ts";
+import { canReadChannel } from "../../shared/channel_name.ts";
+import { encodeEvent, requireDeliveryId, toMessage, type EncodedEvent } from "../../shared/event.ts";
+import { readJson } from "./body.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { InvalidBody } from "./problem.ts";
+import { requireApiKey } from "../auth/require_api_key.ts";
+
+/** Of one event or a batch of them. */
+const maxBodyBytes = 1_048_576;
+const maxBatchEvents = 500;
+
+/** With this, and the time that the database may take for the key, the answer comes within the 20 s that were promised. */
+const publishTimeoutMs = 10_000;
+
+/** Publishing over HTTP, for producers that have a key and no broker. */
+export function publishRoute({ authenticator, publisher, metrics }: Dependencies): Hono {
+  const routes = new Hono();
+
+  routes.post("/:channel/events", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const channel = c.req.param("channel");
+    if (!canReadChannel(principal, channel)) {
+      throw new PermissionDenied(
+        "The channel is not one of this key's tenant: expected <prefix>:<tenant_id>:<resource_id>",
+      );
+    }
+    const body = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    // All are checked before the first is published: a batch is taken as a whole or not at all.
+    const messages = body.events.map((event) => toMessage(encodeBodyEvent(event)));
+    await handOver(() => publishAll(channel, messages), messages.length);
+    return c.json(body.isBatch ? { channel, count: messages.length } : { channel, type: body.events[0]?.type }, 202);
+  });
+
+  /** Begun in order; every adapter keeps the order of one publisher. */
+  async function publishAll(channel: string, messages: readonly string[]): Promise<void> {
+    await Promise.all(messages.map((message) => publisher.publish(channel, message)));
+  }
+
+  async function handOver(publish: () => Promise<void>, count: number): Promise<void> {
+    try {
+      await withinTime(publish());
+      metrics.eventsPublished("taken", count);
+    } catch (error) {
+      metrics.eventsPublished("unavailable", count);
+      throw error;
+    }
+  }
+
+  return routes;
+}
+
+interface BodyEvent {
+  readonly type: unknown;
+  readonly data: unknown;
+  readonly deliveryId: unknown;
+}
+
+/** One event, or `{"events": […]}`. */
+function parseEventBody(body: unknown): { readonly isBatch: boolean; readonly events: readonly BodyEvent[] } {
+  if (!isRecord(body)) {
+    throw new InvalidBody([{ pointer: "", detail: "expected a JSON object with type and data, or with events" }]);
+  }
+  const { events } = body;
+  if (events === undefined) return { isBatch: false, events: [toBodyEvent(body)] };
+  if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
+    throw new InvalidBody([{ pointer: "/events", detail: `expected an array of 1 to ${maxBatchEvents} events` }]);
+  }
+  const wrong = events.findIndex((event) => !isRecord(event));
+  if (wrong === -1) return { isBatch: true, events: events.filter(isRecord).map(toBodyEvent) };
+  throw new InvalidBody([{ pointer: `/events/${wrong}`, detail: "expected a JSON object with type and data" }]);
+}
+
+function toBodyEvent(body: Readonly<Record<string, unknown>>): BodyEvent {
+  return { type: body["type"], data: body["data"], deliveryId: body["delivery_id"] };
+}
+
+function encodeBodyEvent({ type, data, deliveryId }: BodyEvent): EncodedEvent {
+  const event = encodeEvent(type, data);
+  return deliveryId === undefined ? event : { ...event, deliveryId: requireDeliveryId(deliveryId) };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The broker may still take the event after this: at most once is promised for a 503, not never. */
+async function withinTime(published: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new AppError("unavailable", "The broker did not take the event in time", { retryAfterSeconds: 2 }));
+    }, publishTimeoutMs);
+  });
+  try {
+    await Promise.race([published, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,36 @@
+import type { Server } from "node:http";
+import type { Duplex } from "node:stream";
+import { hasCode } from "../admin/local_state.ts";
+
+/** What Node's parser refuses never becomes a request: it is answered here, in the same form as everything else. */
+const refusals: readonly (readonly [code: string, line: string, title: string, headers?: string])[] = [
+  ["HPE_INVALID_METHOD", "405 Method Not Allowed", "Method not allowed", "allow: GET, HEAD, POST, PATCH, PUT\r\n"],
+  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large", "Header too large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout", "Request too slow"],
+];
+const malformed = ["", "400 Bad Request", "Malformed request"] as const;
+
+export function answerClientErrors(server: Server): void {
+  server.on("clientError", (error: Error, socket: Duplex) => {
+    // The peer is gone, or an answer is already on its way: another one would be read as part of it.
+    if (hasCode(error, "ECONNRESET") || !socket.writable || hasAnswer(socket)) {
+      socket.destroy();
+      return;
+    }
+    const [, line, title, headers = ""] = refusals.find(([code]) => hasCode(error, code)) ?? malformed;
+    const status = Number(line.slice(0, 3));
+    const code = status === 405 ? "method_not_allowed" : "malformed";
+    const detail = "The request cannot be understood";
+    const body = JSON.stringify({ type: `urn:scanstream:problem:${code}`, title, status, detail, code });
+    socket.end(
+      `HTTP/1.1 ${line}\r\n${headers}content-type: application/problem+json\r\ncontent-length: ${body.length}\r\n` +
+        `connection: close\r\n\r\n${body}`,
+    );
+  });
+}
+
+/** Node keeps the response that a socket is busy with here, https://nodejs.org/api/http.html#event-clienterror */
+function hasAnswer(socket: Duplex): boolean {
+  const { _httpMessage: message } = socket as { readonly _httpMessage?: { readonly headersSent?: boolean } | null };
+  return message?.headersSent === true;
+}

@@ -1,0 +1,268 @@
+import { hash } from "node:crypto";
+import { createLocalJWKSet } from "jose";
+import type { Database } from "../../drizzle/database.ts";
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
+import type { Broker } from "../../shared/broker.ts";
+import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import { createRedisBroker } from "../../shared/brokers/redis.ts";
+import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
+import { adminContext, answerAdmin } from "../admin/call_admin.ts";
+import type { AdminContext } from "../admin/operations.ts";
+import { askStateHolder, lockStateDirectory, type AnswerRequest, type StateLock } from "../admin/socket.ts";
+import { createAuthenticator } from "../auth/authenticate.ts";
+import { createAuthorityCheck } from "../auth/membership.ts";
+import { ConfigError, type GatewayConfig } from "../config.ts";
+import type { DemoDependencies } from "../http/demo_routes.ts";
+import type { Dependencies, WebAssets } from "../http/dependencies.ts";
+import { createDocs } from "../http/docs/create_docs.ts";
+import { findEndedScans } from "../features/scans/channels.ts";
+import { startExpiring } from "../features/scans/expire_scans.ts";
+import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../auth/jwt.ts";
+import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
+import {
+  developmentAudience,
+  developmentIssuer,
+  createLocalState,
+  stateDirectory,
+  type LocalState,
+} from "../admin/local_state.ts";
+import type { Log } from "../observability/log.ts";
+import type { MetricsText } from "../observability/metrics.ts";
+import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
+import { createReadiness } from "../observability/readiness.ts";
+import { requireMigrated } from "../admin/require_migrated.ts";
+import { createCleanup, type Cleanup } from "./cleanup.ts";
+import type { CreateSink } from "../streaming/sinks/sink.ts";
+import { createStreamTokens } from "../auth/stream_tokens.ts";
+import { withVerifiedTokens } from "../auth/token_cache.ts";
+
+export interface GatewayPartsOptions {
+  readonly config: GatewayConfig;
+  readonly log: Log;
+  readonly webAssets: WebAssets;
+  readonly peerAddress: (env: unknown) => string | null;
+  /** Where the embedded database, the development key and the generated secret are kept. Default `.scanstream`. */
+  readonly directory?: string;
+  /** Used instead of the one that `config` names, and closed with the rest. */
+  readonly database?: Database;
+  /** Used instead of the one that `config` names, and closed with the rest. */
+  readonly broker?: Broker;
+  readonly createSink?: CreateSink;
+  readonly demoSession?: DemoDependencies["demoSession"];
+  /** `/metrics` of this process and its siblings together. Default: of this process alone. */
+  readonly joinMetrics?: (own: ProcessMetrics) => MetricsText;
+  /** Gives up waiting for a database that is away. */
+  readonly signal?: AbortSignal;
+}
+
+/** Everything behind the HTTP server, for the runtimes that are one process: Node and Deno. */
+export interface GatewayParts {
+  readonly dependencies: Dependencies;
+  readonly broker: Broker;
+  readonly streams: LocalStreams;
+  readonly metricsText: MetricsText;
+  readonly admin: AdminContext;
+  /** From now on not ready; everything else goes on. */
+  announceDrain(): void;
+  /** Every stream is closed within the given time, told when to come back, and no new one is opened. */
+  drain(overMs: number): Promise<void>;
+  /** Lets go of everything. Calling it twice is fine. */
+  close(): Promise<void>;
+}
+
+/** A database that starts beside the gateway may take this long. */
+const databasePatienceMs = 10_000;
+
+/** Opens everything or nothing. Rejects with `ConfigError` when what is configured is not there. */
+export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
+  const owned = createCleanup();
+  try {
+    return await openParts(options, owned);
+  } catch (error) {
+    await owned.run();
+    throw error;
+  }
+}
+
+async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<GatewayParts> {
+  const { config, log } = options;
+  const nowMs = Date.now;
+  const state = createLocalState(options.directory ?? stateDirectory);
+  const database = options.database ?? (await openDatabase(options, state, owned));
+  owned.defer(() => database.close());
+  const broker = options.broker ?? createBroker(config.broker);
+  owned.defer(() => broker.close());
+  const admin = toAdminContext(config, state, database);
+  if (config.databaseUrl !== null && config.metricsPort === null) {
+    log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
+  }
+
+  let isDraining = false;
+  const readiness = createReadiness({
+    pingDatabase: () => ping(database),
+    pingBroker: () => broker.ping(),
+    isDraining: () => isDraining,
+  });
+  const metrics = createPrometheusMetrics({
+    openStreams: () => streams.stats().members,
+    openChannels: () => streams.stats().channels,
+    isBrokerUp: () => readiness.isBrokerUp(),
+  });
+  const metricsText = options.joinMetrics?.(metrics) ?? metrics;
+  const streams = createLocalStreams({
+    subscriber: broker,
+    authority: createAuthorityCheck(database),
+    findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
+    bounds: config.bounds,
+    metrics: metrics.streams,
+    log,
+    ...(options.createSink === undefined ? {} : { createSink: options.createSink }),
+  });
+  const streamTokens = createStreamTokens(config.streamTokenSecret ?? (await state.streamTokenSecret()), nowMs);
+  const authenticator = createAuthenticator({
+    jwtVerifier: withVerifiedTokens(await openJwtVerifier(config, state), {
+      digest: (token) => hash("sha256", token, "base64"),
+      nowMs,
+    }),
+    streamTokens,
+    findApiKey: (hash) => findApiKey(database, hash),
+    findApiKeyForStream: (hash) => streams.lookups.share(`api_key:${hash}`, () => findApiKey(database, hash)),
+  });
+  owned.defer(startExpiring({ database, publisher: broker, log }));
+
+  return {
+    dependencies: {
+      database,
+      publisher: broker,
+      streams,
+      authenticator,
+      streamTokens,
+      readiness,
+      webAssets: options.webAssets,
+      docs: createDocs(),
+      demoSession: options.demoSession ?? null,
+      corsOrigins: config.corsOrigins,
+      log,
+      metrics,
+      metricsText: config.metricsPort === null ? metricsText : null,
+      peerAddress: options.peerAddress,
+      nowMs,
+    },
+    broker,
+    streams,
+    metricsText,
+    admin,
+    announceDrain() {
+      isDraining = true;
+    },
+    async drain(overMs) {
+      isDraining = true;
+      await streams.drain({ overMs });
+    },
+    close: () => owned.run(),
+  };
+}
+
+async function openDatabase(
+  { config, signal }: GatewayPartsOptions,
+  state: LocalState,
+  owned: Cleanup,
+): Promise<Database> {
+  if (config.databaseUrl === null) return openEmbedded(config, state, owned);
+  const database = createPgDatabase(config.databaseUrl);
+  try {
+    await requireMigrated(database, { patienceMs: databasePatienceMs, ...(signal === undefined ? {} : { signal }) });
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** While it is open, the administrative commands of other processes come to us. */
+async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cleanup): Promise<Database> {
+  const opened = Promise.withResolvers<AdminContext>();
+  // Whoever asks meanwhile hears of a failure; nobody has to.
+  opened.promise.catch(() => {});
+  const lock = await lockEmbedded(state, answerAdmin(opened.promise));
+  owned.defer(() => lock.release());
+  try {
+    const database = await openPgliteDatabase({ directory: state.databaseDirectory });
+    opened.resolve(toAdminContext(config, state, database));
+    return database;
+  } catch (cause) {
+    opened.reject(cause);
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new ConfigError(
+      [
+        `DATABASE_URL: unset, and the embedded database in ${state.databaseDirectory} cannot be opened: ` +
+          `move that folder away to begin anew (${said})`,
+      ],
+      { cause },
+    );
+  }
+}
+
+async function lockEmbedded(state: LocalState, answer: AnswerRequest): Promise<StateLock> {
+  await state.makeDirectory();
+  const deadlineMs = Date.now() + databasePatienceMs;
+  for (;;) {
+    const lock = await lockStateDirectory(state.directory, answer);
+    if (lock !== null) return lock;
+    const holder = await askStateHolder(state.directory, {}, databasePatienceMs);
+    // A command is about to finish; another gateway is not.
+    if (isGateway(holder) || Date.now() > deadlineMs) {
+      throw new ConfigError([
+        `DATABASE_URL: unset, and the embedded database in ${state.directory} is open in another gateway: ` +
+          "stop that one, start in another folder, or name a Postgres database",
+      ]);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function isGateway(holder: unknown): boolean {
+  return typeof holder === "object" && holder !== null && "holder" in holder && holder.holder === "gateway";
+}
+
+function toAdminContext(config: GatewayConfig, state: LocalState, database: Database): AdminContext {
+  return adminContext(
+    { hasIssuer: config.auth.kind !== "local", tenantClaim: config.auth.tenantClaim },
+    state,
+    database,
+  );
+}
+
+function createBroker(config: BrokerConfig): Broker {
+  if (config.kind === "memory") return createMemoryBroker();
+  const { databaseNumber: database, url } = config;
+  try {
+    if (config.kind === "redis") return createRedisBroker({ url, database });
+    return createUpstashBroker({ url, token: config.token, database });
+  } catch (error) {
+    // The adapters check their addresses once more, and name the variable.
+    if (error instanceof TypeError || error instanceof RangeError) throw new ConfigError([error.message]);
+    throw error;
+  }
+}
+
+async function openJwtVerifier({ auth }: GatewayConfig, state: LocalState): Promise<JwtVerifier> {
+  const { tenantClaim } = auth;
+  if (auth.kind === "local") {
+    const { publicJwk } = await state.developmentKey();
+    const keys = createLocalJWKSet({ keys: [publicJwk] });
+    return createJwtVerifier({
+      keys,
+      issuer: developmentIssuer,
+      audience: developmentAudience,
+      tenantClaim,
+      nowMs: Date.now,
+    });
+  }
+  const keys =
+    auth.kind === "jwks" ? await createInlineKeys(auth.jwks) : createRemoteKeys({ url: auth.url, nowMs: Date.now });
+  return createJwtVerifier({ keys, issuer: auth.issuer, audience: auth.audience, tenantClaim, nowMs: Date.now });
+}

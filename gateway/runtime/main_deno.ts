@@ -1,0 +1,142 @@
+import { pause } from "../../shared/abortable.ts";
+import { AppError } from "../../shared/app_error.ts";
+import { createApp } from "../app.ts";
+import { ConfigError, parseConfig, type Environment } from "../config.ts";
+import { createConsoleLog } from "../observability/console_log.ts";
+import { answerGraceMs, defaultDrainMs, Interruption, leave } from "./draining.ts";
+import { openGatewayParts, type GatewayParts } from "./gateway_parts.ts";
+import { problemResponse } from "../http/problem.ts";
+import { createStaticFiles } from "./static_files.ts";
+import { webFolder } from "./web_folder.ts";
+
+/**
+ * The gateway on Deno, until SIGINT or SIGTERM, then drained. `docs/deploy.md` has the command with the least permissions:
+ * it reads only the variables that are listed here.
+ */
+const variables = `
+  HOST PORT METRICS_PORT DATABASE_URL REDIS_URL UPSTASH_REDIS_REST_URL UPSTASH_REDIS_REST_TOKEN EVENTSTREAM_CACHE_DB
+  AUTH_JWKS_URL AUTH_JWKS AUTH_ISSUER AUTH_AUDIENCE AUTH_TENANT_CLAIM STREAM_TOKEN_SECRET CORS_ORIGINS
+  DRAIN_DELAY_SECONDS
+  EVENTSTREAM_HEARTBEAT_SECONDS EVENTSTREAM_RECHECK_SECONDS EVENTSTREAM_MAX_BUFFER_BYTES EVENTSTREAM_MAX_STREAMS
+  EVENTSTREAM_MAX_STREAMS_PER_TENANT EVENTSTREAM_MAX_LIFETIME_SECONDS`;
+
+async function main(): Promise<number> {
+  const { interrupted, hurried } = listenToSignals();
+  const config = parseConfig(readEnvironment());
+  const log = createConsoleLog();
+  const parts = await openGatewayParts({
+    config,
+    log,
+    webAssets: createStaticFiles(webFolder()),
+    peerAddress,
+    signal: interrupted,
+  });
+  const servers: Deno.HttpServer[] = [];
+  try {
+    const app = createApp(parts.dependencies);
+    servers.push(listen({ hostname: config.host, port: config.port, name: "The gateway listens" }, app.fetch));
+    if (config.metricsPort !== null) {
+      const address = { hostname: config.host, port: config.metricsPort, name: "Metrics are" };
+      servers.push(listen(address, (request) => readMetrics(parts, request)));
+    }
+    if (!interrupted.aborted) {
+      await new Promise((resolve) => interrupted.addEventListener("abort", resolve, { once: true }));
+    }
+    const delaySeconds = hurried.aborted ? 0 : config.drainDelaySeconds;
+    log.info({ delay_seconds: delaySeconds }, "draining");
+    await leave({
+      announceDrain: () => parts.announceDrain(),
+      delaySeconds,
+      hurried,
+      stop: () => stop(parts, servers),
+    });
+    log.info({}, "stopped");
+    return 0;
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+}
+
+function readEnvironment(): Environment {
+  return Object.fromEntries(
+    variables
+      .trim()
+      .split(/\s+/)
+      .map((name) => [name, Deno.env.get(name)]),
+  );
+}
+
+function listenToSignals(): Interruption {
+  const interruption = new Interruption();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    Deno.addSignalListener(signal, () => {
+      if (!interruption.receive(signal)) Deno.exit(130);
+    });
+  }
+  return interruption;
+}
+
+interface ListenAddress {
+  readonly hostname: string;
+  readonly port: number;
+  /** What is said to be on the address. */
+  readonly name: string;
+}
+
+type Fetch = (request: Request, info: Deno.ServeHandlerInfo) => Response | Promise<Response>;
+
+function listen({ hostname, port, name }: ListenAddress, fetch: Fetch): Deno.HttpServer {
+  try {
+    return Deno.serve(
+      {
+        hostname,
+        port,
+        onListen: (address) => {
+          const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname;
+          console.log(`${name} on http://${host}:${address.port}`);
+        },
+        onError: (error) => problemResponse(error),
+      },
+      fetch,
+    );
+  } catch (cause) {
+    const variable = name.startsWith("Metrics") ? "METRICS_PORT" : "PORT";
+    if (cause instanceof Deno.errors.AddrInUse) {
+      throw new ConfigError([`${variable}: expected a free port: another program listens on it already`], { cause });
+    }
+    throw cause;
+  }
+}
+
+async function readMetrics({ metricsText }: GatewayParts, request: Request): Promise<Response> {
+  if (new URL(request.url).pathname !== "/metrics") return problemResponse(new AppError("not_found", "No such path"));
+  const { body, contentType } = await metricsText.read();
+  return new Response(body, { headers: { "content-type": contentType } });
+}
+
+/** `shutdown` closes the port at once and waits for what is being answered, and so for the streams. */
+async function stop(parts: GatewayParts, servers: readonly Deno.HttpServer[]): Promise<void> {
+  const closed = Promise.all(servers.map((server) => server.shutdown()));
+  const drained = parts.drain(defaultDrainMs).then(() => closed);
+  await Promise.race([drained, pause(defaultDrainMs + answerGraceMs, [])]);
+  await parts.close();
+}
+
+/** `env` is what `Deno.serve` hands to `fetch`. */
+function peerAddress(env: unknown): string | null {
+  if (typeof env !== "object" || env === null || !("remoteAddr" in env)) return null;
+  const { remoteAddr } = env;
+  if (typeof remoteAddr !== "object" || remoteAddr === null || !("hostname" in remoteAddr)) return null;
+  return typeof remoteAddr.hostname === "string" ? remoteAddr.hostname : null;
+}
+
+if (import.meta.main) {
+  try {
+    Deno.exit(await main());
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    Deno.exit(2);
+  }
+}

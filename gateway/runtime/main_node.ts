@@ -1,0 +1,73 @@
+import type { GatewayIo } from "../../command_line/command_io.ts";
+import { parseConfig } from "../config.ts";
+import { leave } from "./draining.ts";
+import { createPinoLog } from "../observability/pino_log.ts";
+import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
+import { createStaticFiles } from "./static_files.ts";
+import { webFolder } from "./web_folder.ts";
+
+/** For one of several processes. */
+export interface ServeOptions {
+  readonly pid?: number;
+  readonly joinMetrics?: GatewayOptions["joinMetrics"];
+  /** Instead of writing the addresses to standard output. */
+  readonly onListening?: (gateway: RunningGateway) => void;
+}
+
+/**
+ * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
+ * until `hurried` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
+ * `ConfigError` when it cannot start.
+ */
+export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
+  const { env, terminal, interrupted, hurried } = io;
+  const { onListening, joinMetrics, ...logOptions } = options;
+  const config = parseConfig(env);
+  const log = createPinoLog({ level: "info", write: (line) => terminal.write(line), ...logOptions });
+  const webAssets = createStaticFiles(webFolder());
+  const gateway = await startGateway({
+    config,
+    log,
+    webAssets,
+    signal: interrupted,
+    ...(joinMetrics === undefined ? {} : { joinMetrics }),
+  });
+  if (onListening === undefined) sayAddresses(gateway, io);
+  else onListening(gateway);
+  log.info(
+    {
+      url: gateway.url,
+      broker: config.broker.kind,
+      database: config.databaseUrl === null ? "embedded" : "postgres",
+      issuer: config.auth.kind,
+    },
+    "listening",
+  );
+  if (config.auth.kind === "local" && config.databaseUrl !== null) {
+    log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
+  }
+  await aborted(interrupted);
+  const delaySeconds = hurried.aborted ? 0 : config.drainDelaySeconds;
+  log.info({ delay_seconds: delaySeconds }, "draining");
+  await leave({
+    announceDrain: () => gateway.parts.announceDrain(),
+    delaySeconds,
+    hurried,
+    stop: () => gateway.stop(),
+  });
+  log.info({}, "stopped");
+  return 0;
+}
+
+/** For whoever started the gateway, and for programs that wait for it. */
+export function sayAddresses({ url, metricsUrl }: Addresses, { stdout }: Pick<GatewayIo, "stdout">): void {
+  stdout(`The gateway listens on ${url}\n`);
+  if (metricsUrl !== null) stdout(`Metrics are on ${metricsUrl}\n`);
+}
+
+export type Addresses = Pick<RunningGateway, "url" | "metricsUrl">;
+
+export function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

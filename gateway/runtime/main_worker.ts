@@ -1,0 +1,61 @@
+import { createApp } from "../app.ts";
+import { ConfigError } from "../config.ts";
+import type { Dependencies } from "../http/dependencies.ts";
+import { expireScans, staleScanMinutes } from "../features/scans/expire_scans.ts";
+import type { WorkerEnvironment } from "./worker/bindings.ts";
+import { createConsoleLog } from "../observability/console_log.ts";
+import { openWorkerParts } from "./worker/worker_parts.ts";
+
+export { StreamsObject } from "./worker/streams_object.ts";
+
+/** The gateway on Cloudflare Workers; `wrangler.toml` says what is bound to it. */
+export default {
+  async fetch(request: Request, environment: WorkerEnvironment): Promise<Response> {
+    try {
+      const { app } = await gatewayOf(environment);
+      return await app.fetch(request, environment);
+    } catch (error) {
+      return startFailure(error);
+    }
+  },
+
+  /** The cron trigger's. */
+  async scheduled(_controller: unknown, environment: WorkerEnvironment): Promise<void> {
+    const { dependencies } = await gatewayOf(environment);
+    await expireScans({ ...dependencies, olderThanMinutes: staleScanMinutes });
+  },
+};
+
+interface WorkerGateway {
+  readonly environment: WorkerEnvironment;
+  readonly dependencies: Dependencies;
+  readonly app: ReturnType<typeof createApp>;
+}
+
+/** Kept for the isolate's life. Nothing in it belongs to a request. */
+let gateway: WorkerGateway | null = null;
+
+/** Requests that come while the first is still at it each make one: whoever waited for another's would hang with it. */
+async function gatewayOf(environment: WorkerEnvironment): Promise<WorkerGateway> {
+  if (gateway?.environment === environment) return gateway;
+  const dependencies = await openWorkerParts(environment);
+  gateway = { environment, dependencies, app: createApp(dependencies) };
+  return gateway;
+}
+
+/** A wrong or missing variable: named for the operator, in the log and in the answer, and never with its value. */
+function startFailure(error: unknown): Response {
+  const isKnown = error instanceof ConfigError;
+  createConsoleLog().error({ error }, isKnown ? "the configuration is wrong" : "the gateway could not start");
+  const problem = {
+    type: "urn:scanstream:problem:internal",
+    title: "Internal error",
+    status: 500,
+    detail: isKnown ? error.message : "Something went wrong here; it was logged",
+    code: "internal",
+  };
+  return Response.json(problem, {
+    status: 500,
+    headers: { "content-type": "application/problem+json", "cache-control": "no-store" },
+  });
+}

@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { AppError } from "../../shared/app_error.ts";
+import { executeAdmin, type AdminArguments, type AdminOperation } from "../admin/operations.ts";
+import { createApp } from "../app.ts";
+import { answerClientErrors } from "./client_errors.ts";
+import { ConfigError } from "../config.ts";
+import { answerGraceMs, defaultDrainMs } from "./draining.ts";
+import type { WebAssets } from "../http/dependencies.ts";
+import { openGatewayParts, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
+import { hasCode } from "../admin/local_state.ts";
+import { problemResponse } from "../http/problem.ts";
+import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
+import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
+
+export type GatewayOptions = Omit<GatewayPartsOptions, "peerAddress" | "createSink" | "webAssets"> & {
+  readonly webAssets?: WebAssets;
+};
+
+export interface RunningGateway {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Where `/metrics` is, when it has a port of its own. */
+  readonly metricsUrl: string | null;
+  readonly parts: GatewayParts;
+  /** An administrative operation on this gateway's database. */
+  admin(operation: AdminOperation, args: AdminArguments): Promise<unknown>;
+  /** Closes the port, then the streams one by one, then releases everything. A second call waits for the first. */
+  stop(options?: StopOptions): Promise<void>;
+}
+
+interface StopOptions {
+  /** How long the closing of streams is spread. Default 3,000. */
+  readonly drainMs?: number;
+}
+
+/**
+ * Starts the gateway on Node. Keeps nothing global and listens to no signal, so that several run in one process.
+ * Rejects with `ConfigError` when what is configured is not there.
+ */
+export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
+  const { config } = options;
+  const parts = await openGatewayParts({
+    ...options,
+    webAssets: options.webAssets ?? noAssets,
+    peerAddress,
+    createSink: createNodeSocketSinks(createReadableStreamSinks()),
+  });
+  const servers: Server[] = [];
+  let stopping: Promise<void> | null = null;
+  try {
+    const server = await listen(appListener(parts), { host: config.host, port: config.port, variable: "PORT" });
+    servers.push(server);
+    const metricsServer =
+      config.metricsPort === null ? null : await listenForMetrics(parts, config.host, config.metricsPort);
+    if (metricsServer !== null) servers.push(metricsServer);
+    return {
+      url: urlOf(server, config.host),
+      metricsUrl: metricsServer === null ? null : `${urlOf(metricsServer, config.host)}/metrics`,
+      parts,
+      admin: (operation, args) => executeAdmin(parts.admin, operation, args),
+      stop(stopOptions = {}) {
+        stopping ??= stop(parts, servers, stopOptions.drainMs ?? defaultDrainMs);
+        return stopping;
+      },
+    };
+  } catch (error) {
+    for (const server of servers) server.close();
+    await parts.close();
+    throw error;
+  }
+}
+
+async function stop(parts: GatewayParts, servers: readonly Server[], drainMs: number): Promise<void> {
+  const closed = servers.map((server) => new Promise<void>((done) => server.close(() => done())));
+  for (const server of servers) server.closeIdleConnections();
+  const late = setTimeout(() => {
+    for (const server of servers) server.closeAllConnections();
+  }, drainMs + answerGraceMs);
+  await parts.drain(drainMs);
+  for (const server of servers) server.closeIdleConnections();
+  await Promise.all(closed);
+  clearTimeout(late);
+  await parts.close();
+}
+
+function appListener(parts: GatewayParts): RequestListener {
+  const app = createApp(parts.dependencies);
+  return toListener(withNodeSockets((request, bindings) => app.fetch(request, bindings)));
+}
+
+function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {
+  const listener = getRequestListener(fetch, {
+    // What is no request at all (a bad Host, a bad target) never reaches the app.
+    errorHandler: () => problemResponse(new AppError("malformed", "The request cannot be understood")),
+  });
+  // Every way of failing is answered by `errorHandler`; a promise that rejects all the same has nobody to tell.
+  return (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
+}
+
+interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Whose value it is when it does not work. */
+  readonly variable: "PORT" | "METRICS_PORT";
+}
+
+/** A slow client has this long to send its head, and its whole request. */
+const headersTimeoutMs = 20_000;
+const requestTimeoutMs = 60_000;
+/** How late a bound above may be noticed; Node's own default is 30 s. */
+const checkConnectionsEveryMs = 5000;
+/** Longer than what proxies keep idle connections for, so that none sends a request into a closing connection. */
+const keepAliveTimeoutMs = 75_000;
+const probeAfterMs = 30_000;
+
+async function listen(listener: RequestListener, { host, port, variable }: ListenAddress): Promise<Server> {
+  const server = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkConnectionsEveryMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelay: probeAfterMs,
+      noDelay: true,
+    },
+    listener,
+  );
+  answerClientErrors(server);
+  await new Promise<void>((done, fail) => {
+    server.once("error", (error) => fail(listenProblem(error, variable)));
+    server.listen({ host, port }, () => done());
+  });
+  return server;
+}
+
+async function listenForMetrics({ metricsText }: GatewayParts, host: string, port: number): Promise<Server> {
+  const listener = toListener(async (request) => {
+    if (new URL(request.url).pathname !== "/metrics") return problemResponse(new AppError("not_found", "No such path"));
+    const { body, contentType } = await metricsText.read();
+    return new Response(body, { headers: { "content-type": contentType } });
+  });
+  return listen(listener, { host, port, variable: "METRICS_PORT" });
+}
+
+function listenProblem(error: Error, variable: ListenAddress["variable"]): Error {
+  if (hasCode(error, "EADDRINUSE")) {
+    return new ConfigError([`${variable}: expected a free port: another program listens on it already`], {
+      cause: error,
+    });
+  }
+  if (hasCode(error, "EACCES")) {
+    return new ConfigError([`${variable}: expected a port that this user may listen on, 1024 or higher`], {
+      cause: error,
+    });
+  }
+  if (["ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL"].some((code) => hasCode(error, code))) {
+    return new ConfigError(["HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0"], {
+      cause: error,
+    });
+  }
+  return error;
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo; // A server that listens on a port has no other kind of address.
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+const noAssets: WebAssets = { read: async () => null };
+
+/** `env` is what `@hono/node-server` hands to `fetch`. */
+function peerAddress(env: unknown): string | null {
+  if (typeof env !== "object" || env === null || !("incoming" in env)) return null;
+  const { socket } = env.incoming as IncomingMessage;
+  return socket.remoteAddress ?? null;
+}

@@ -1,0 +1,40 @@
+import { NotFound } from "../../../shared/app_error.ts";
+import type { WebAssets } from "../../http/dependencies.ts";
+import type { Docs, DocsPage } from "../../http/dependencies.ts";
+import type { Fetcher } from "./bindings.ts";
+
+/** The live page's files, from the assets that were deployed with the Worker. */
+export function createAssetFiles(assets: Fetcher): WebAssets {
+  return {
+    async read(path) {
+      const response = await readAsset(assets, path);
+      if (response === null) return null;
+      return {
+        body: new Uint8Array(await response.arrayBuffer()),
+        contentType: response.headers.get("content-type") ?? "application/octet-stream",
+      };
+    },
+  };
+}
+
+/** The documents as `build_worker.ts` has written them: what makes them is a tenth of the bundle that they stay out of. */
+export function createAssetDocs(assets: Fetcher): Docs {
+  async function read(name: string): Promise<unknown> {
+    const response = await readAsset(assets, `docs/${name}.json`);
+    if (response === null) throw new NotFound("This deployment has no documents");
+    return response.json();
+  }
+  return {
+    openApi: () => read("openapi"),
+    asyncApi: () => read("asyncapi"),
+    // Written from the same type.
+    page: async () => (await read("page")) as DocsPage,
+  };
+}
+
+async function readAsset(assets: Fetcher, path: string): Promise<Response | null> {
+  const response = await assets.fetch(new Request(new URL(path, "https://assets.internal/")));
+  if (response.status === 200) return response;
+  await response.body?.cancel();
+  return null;
+}

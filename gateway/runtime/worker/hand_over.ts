@@ -1,0 +1,55 @@
+import { isUuid, parseChannelName } from "../../../shared/channel_name.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { StreamRequest } from "../../streaming/streams.ts";
+
+/**
+ * What the Worker has decided about a stream, as the object that opens it reads it. The object can be reached through the
+ * Worker only, and the Worker makes the request to it anew: a client's own copy of the header goes nowhere.
+ */
+export type HandOver = Pick<StreamRequest, "principal" | "channels" | "endsAfterTerminalEvent">;
+
+export const handOverHeader = "x-scanstream-hand-over";
+
+/** The request for the object: no credential, cookie or query of the client's is in it, only whether the client is there. */
+export function toObjectRequest(stream: StreamRequest): Request {
+  const { principal, channels, endsAfterTerminalEvent, request } = stream;
+  const decided: HandOver = { principal, channels, endsAfterTerminalEvent };
+  return new Request("https://streams.internal/", {
+    // A subject may be any text, a header may not.
+    headers: { [handOverHeader]: encodeURIComponent(JSON.stringify(decided)) },
+    signal: request.signal,
+  });
+}
+
+/** Throws `TypeError` for a request that the Worker did not make. */
+export function parseHandOver(request: Request): HandOver {
+  const header = request.headers.get(handOverHeader);
+  const decided: unknown = header === null ? null : JSON.parse(decodeURIComponent(header));
+  if (!isHandOver(decided)) throw new TypeError("Cannot open a stream: the request was not handed over by the Worker");
+  return decided;
+}
+
+function isHandOver(value: unknown): value is HandOver {
+  if (!isRecord(value) || typeof value["endsAfterTerminalEvent"] !== "boolean") return false;
+  const { principal, channels } = value;
+  if (!isPrincipal(principal) || !Array.isArray(channels) || channels.length === 0) return false;
+  return channels.every(
+    (channel) => typeof channel === "string" && parseChannelName(channel)?.tenantId === principal.tenantId,
+  );
+}
+
+function isPrincipal(value: unknown): value is Principal {
+  if (!isRecord(value)) return false;
+  const { kind, id, tenantId, expiresAtMs, onlyChannel } = value;
+  return (
+    (kind === "user" || kind === "api_key") &&
+    typeof id === "string" &&
+    isUuid(tenantId) &&
+    (expiresAtMs === null || typeof expiresAtMs === "number") &&
+    (onlyChannel === null || typeof onlyChannel === "string")
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

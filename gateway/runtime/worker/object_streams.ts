@@ -1,0 +1,49 @@
+import { AppError } from "../../../shared/app_error.ts";
+import type { StreamRequest, Streams } from "../../streaming/streams.ts";
+import type { ObjectNamespace } from "./bindings.ts";
+import { toObjectRequest } from "./hand_over.ts";
+
+export interface ObjectStreamsOptions {
+  readonly objects: ObjectNamespace;
+  readonly shardsPerTenant: number;
+}
+
+/**
+ * Streams on Workers, where no request may touch what another one opened: they live in a Durable Object, and the Worker
+ * only passes the bytes on. There are no shared `lookups` for the same reason.
+ */
+export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsOptions): Streams {
+  return {
+    async open(stream) {
+      const object = objects.get(objects.idFromName(objectName(stream, shardsPerTenant)));
+      try {
+        // A refusal of the object is a problem document already.
+        return await object.fetch(toObjectRequest(stream));
+      } catch (cause) {
+        // Overloaded, moved, or reset because its code was updated.
+        throw new AppError("unavailable", "The streams of this tenant cannot be reached now", {
+          cause,
+          retryAfterSeconds: 5,
+        });
+      }
+    },
+  };
+}
+
+/** All streams of a channel share an object, and so its subscription. Another count of shards names other objects. */
+export function objectName(
+  { principal, channels }: Pick<StreamRequest, "principal" | "channels">,
+  shards: number,
+): string {
+  if (shards === 1) return principal.tenantId;
+  return `${principal.tenantId}:${shardOf(channels.toSorted().join(","), shards)}/${shards}`;
+}
+
+/** FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ */
+function shardOf(text: string, shards: number): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0) % shards;
+}

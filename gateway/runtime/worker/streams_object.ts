@@ -1,0 +1,56 @@
+import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
+import { createAuthorityCheck } from "../../auth/membership.ts";
+import { findEndedScans } from "../../features/scans/channels.ts";
+import { createLocalStreams, type LocalStreams } from "../../streaming/local_streams.ts";
+import { problemResponse } from "../../http/problem.ts";
+import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
+import { createConsoleLog } from "../../observability/console_log.ts";
+import type { WorkerEnvironment } from "./bindings.ts";
+import { parseHandOver } from "./hand_over.ts";
+import { openNeon } from "./neon.ts";
+import { parseWorkerConfig } from "./worker_config.ts";
+
+const log = createConsoleLog();
+
+/**
+ * A Durable Object: the streams of one tenant (or one shard of it), with one subscription at the broker for each channel.
+ * Everything in it is one I/O context, so what one request opened serves the next.
+ *
+ * It stores nothing and sets no alarm. Once the last stream has left and its subscription has lingered, no timer and no
+ * connection is left, and the runtime may put it away.
+ */
+export class StreamsObject {
+  readonly #environment: WorkerEnvironment;
+  #streams: LocalStreams | null = null;
+
+  constructor(_state: unknown, environment: WorkerEnvironment) {
+    this.#environment = environment;
+  }
+
+  /** Opens what the Worker has decided. Never rejects: every refusal is a problem document. */
+  async fetch(request: Request): Promise<Response> {
+    try {
+      const handOver = parseHandOver(request);
+      this.#streams ??= openStreams(this.#environment);
+      return await this.#streams.open({ ...handOver, request });
+    } catch (error) {
+      const refusal = problemResponse(error);
+      if (refusal.status === 500) log.error({ error }, "a stream could not be opened");
+      return refusal;
+    }
+  }
+}
+
+function openStreams(environment: WorkerEnvironment): LocalStreams {
+  const config = parseWorkerConfig(environment);
+  const database = openNeon(config);
+  return createLocalStreams({
+    subscriber: createUpstashBroker(config.upstash),
+    authority: createAuthorityCheck(database),
+    findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
+    bounds: config.gateway.bounds,
+    // Else the runtime compresses, and what is compressed is held back.
+    createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
+    log,
+  });
+}

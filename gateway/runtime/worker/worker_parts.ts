@@ -1,0 +1,80 @@
+import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
+import type { Publisher } from "../../../shared/broker.ts";
+import { findApiKey, ping } from "../../../drizzle/with_tenant.ts";
+import { createAuthenticator } from "../../auth/authenticate.ts";
+import type { AuthConfig } from "../../config.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
+import type { Readiness } from "../../observability/readiness.ts";
+import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../../auth/jwt.ts";
+import type { Metrics } from "../../observability/metrics.ts";
+import { createReadiness } from "../../observability/readiness.ts";
+import { noStreamMetrics } from "../../observability/stream_metrics.ts";
+import { createStreamTokens } from "../../auth/stream_tokens.ts";
+import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
+import type { WorkerEnvironment } from "./bindings.ts";
+import { createConsoleLog } from "../../observability/console_log.ts";
+import { openNeon } from "./neon.ts";
+import { createObjectStreams } from "./object_streams.ts";
+import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
+
+/**
+ * What a Worker needs beside its objects. Every part serves any number of requests and keeps nothing open between them:
+ * each request has its own I/O. Rejects with `ConfigError`.
+ */
+export async function openWorkerParts(environment: WorkerEnvironment): Promise<Dependencies> {
+  const config = parseWorkerConfig(environment);
+  const { gateway, shardsPerTenant } = config;
+  const nowMs = Date.now;
+  const database = openNeon(config);
+  const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
+  return {
+    database,
+    publisher: createPublisher(config),
+    streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),
+    authenticator: createAuthenticator({
+      jwtVerifier: await openJwtVerifier(gateway.auth),
+      streamTokens,
+      findApiKey: (hash) => findApiKey(database, hash),
+    }),
+    streamTokens,
+    readiness: createRequestReadiness(config, () => ping(database)),
+    webAssets: createAssetFiles(environment.ASSETS),
+    docs: createAssetDocs(environment.ASSETS),
+    demoSession: null,
+    corsOrigins: gateway.corsOrigins,
+    log: createConsoleLog(),
+    metrics: noMetrics,
+    metricsText: null,
+    peerAddress: () => null,
+    nowMs,
+  };
+}
+
+/** A broker for each message: one that was shared would send one request's message with the fetch of another. */
+function createPublisher({ upstash }: WorkerConfig): Publisher {
+  return { publish: (channel, message) => createUpstashBroker(upstash).publish(channel, message) };
+}
+
+/** As with publishing: the question that is under way belongs to one request. */
+function createRequestReadiness({ upstash }: WorkerConfig, pingDatabase: () => Promise<void>): Readiness {
+  return {
+    check: () =>
+      createReadiness({
+        pingDatabase,
+        pingBroker: () => createUpstashBroker(upstash).ping(),
+        isDraining: () => false,
+      }).check(),
+  };
+}
+
+/** There is no development key at the edge: without an issuer only API keys are accepted. */
+async function openJwtVerifier(auth: AuthConfig): Promise<JwtVerifier | null> {
+  if (auth.kind === "local") return null;
+  const keys =
+    auth.kind === "jwks" ? await createInlineKeys(auth.jwks) : createRemoteKeys({ url: auth.url, nowMs: Date.now });
+  const { issuer, audience, tenantClaim } = auth;
+  return createJwtVerifier({ keys, issuer, audience, tenantClaim, nowMs: Date.now });
+}
+
+/** Cloudflare counts requests by itself, and nobody could scrape an isolate. */
+const noMetrics: Metrics = { streams: noStreamMetrics, requestAnswered() {}, eventsPublished() {} };

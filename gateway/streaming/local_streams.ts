@@ -1,0 +1,163 @@
+import { AppError } from "../../shared/app_error.ts";
+import type { Subscriber } from "../../shared/broker.ts";
+import { AuthorityRecheck, type AuthorityCheck, type FindEnded } from "./authority_recheck.ts";
+import type { StreamBounds } from "../config.ts";
+import { Deadlines } from "./timer_heap.ts";
+import { Heartbeats } from "./heartbeats.ts";
+import { createHub, type Hold, type Hub, type HubStats } from "./hub.ts";
+import { silentLog, type Log } from "../observability/log.ts";
+import { createLookups, type Lookups } from "./lookups.ts";
+import { OpenStream, type StreamEnd, type StreamSurroundings } from "./open_stream.ts";
+import type { Principal } from "../auth/principal.ts";
+import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
+import type { CreateSink } from "./sinks/sink.ts";
+import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
+import { StreamTenants, type StreamTenant } from "./tenant_limits.ts";
+import type { StreamRequest, Streams } from "./streams.ts";
+
+export interface LocalStreamsOptions {
+  readonly subscriber: Subscriber;
+  readonly authority: AuthorityCheck;
+  readonly findEnded?: FindEnded;
+  readonly bounds: StreamBounds;
+  /** Where bytes go. Default: the portable sink. */
+  readonly createSink?: CreateSink;
+  readonly metrics?: StreamMetrics;
+  readonly log?: Log;
+  /** How long a channel's subscription outlives its last stream. Default 5,000. */
+  readonly lingerMs?: number;
+  /** How long the broker may take to confirm. Default 15,000. */
+  readonly confirmTimeoutMs?: number;
+  /** How long a closed stream's last bytes may take to leave. Default 2,000. */
+  readonly closeGraceMs?: number;
+  readonly now?: () => number;
+  /** From 0 inclusive to 1 exclusive. */
+  readonly random?: () => number;
+}
+
+interface StreamStats extends HubStats {
+  /** Places taken against the bounds: streams that are open, being opened, or sending their last bytes. */
+  readonly streams: number;
+}
+
+export interface LocalStreams extends Streams {
+  readonly lookups: Lookups;
+  stats(): StreamStats;
+  /**
+   * Opens nothing more; closes the open streams one by one over the given time, each told when to come back. Resolves
+   * when all are gone and nothing is held any more. A second call waits for the first.
+   */
+  drain(options: { readonly overMs: number }): Promise<void>;
+}
+
+/** The streams of one process (or Durable Object), over one hub. */
+export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
+  const { bounds, metrics = noStreamMetrics, log = silentLog, now = Date.now, random = Math.random } = options;
+  const createSink = options.createSink ?? createReadableStreamSinks();
+  const hub: Hub = createHub({ ...options, metrics, log, now });
+  const deadlines = new Deadlines(now);
+  const heartbeatMs = bounds.heartbeatSeconds * 1000;
+  const shared: StreamSurroundings = {
+    deadlines,
+    heartbeats: new Heartbeats(heartbeatMs, now),
+    metrics,
+    maxBufferBytes: bounds.maxBufferBytes,
+    maxStallMs: heartbeatMs * 4,
+    closeGraceMs: options.closeGraceMs ?? 2000,
+    now,
+    random,
+  };
+  const recheckMs = bounds.recheckSeconds * 1000;
+  const recheck = new AuthorityRecheck({ ...options, recheckMs, deadlines, metrics, now, random });
+  const tenants = new StreamTenants({
+    ...bounds,
+    random,
+    onFirst: (tenant) => recheck.watch(tenant),
+    onLast: (tenant) => recheck.unwatch(tenant),
+  });
+  let draining: Promise<void> | null = null;
+
+  return {
+    lookups: createLookups({ now }),
+
+    async open(request) {
+      try {
+        return await open(request);
+      } catch (error) {
+        if (error instanceof AppError && (error.code === "too_many" || error.code === "unavailable")) {
+          metrics.refused(error.code);
+        }
+        throw error;
+      }
+    },
+
+    stats: () => ({ ...hub.stats(), streams: tenants.count }),
+
+    drain({ overMs }) {
+      draining ??= drain(overMs);
+      return draining;
+    },
+  };
+
+  async function open(request: StreamRequest): Promise<Response> {
+    // Whoever asks has just checked the principal's authority; what follows may take long.
+    const checkedMs = now();
+    requireNotDraining();
+    const end = endOf(request.principal);
+    const tenant: StreamTenant = tenants.admit(request.principal.tenantId);
+    const { principal, channels, endsAfterTerminalEvent } = request;
+    const stream = new OpenStream(tenant, principal, { channels, endsAfterTerminalEvent, checkedMs, shared });
+    let hold: Hold | null = null;
+    try {
+      // Before anything is waited for: a client that leaves meanwhile gives its place back at once.
+      const sink = createSink(request, stream);
+      hold = await hub.hold(request.channels);
+      requireNotDraining();
+      if (stream.isOver) return clientLeft(hold);
+      const response = stream.start(hold, sink, end);
+      recheck.admit(tenant, stream);
+      return response;
+    } catch (error) {
+      hold?.release();
+      stream.gone();
+      throw error;
+    }
+  }
+
+  function requireNotDraining(): void {
+    if (draining === null) return;
+    throw new AppError("unavailable", "This gateway is shutting down", { retryAfterSeconds: 2 });
+  }
+
+  /** Lifetimes differ by up to a fifth, so that streams that were opened together do not end together. */
+  function endOf(principal: Principal): StreamEnd {
+    const nowMs = now();
+    const lifetimeMs = bounds.maxLifetimeSeconds * 1000 * (0.8 + 0.2 * random());
+    const expiresAtMs = principal.expiresAtMs ?? Infinity;
+    if (expiresAtMs <= nowMs) throw new AppError("not_authenticated", "The token has expired");
+    if (expiresAtMs <= nowMs + lifetimeMs) return { atMs: expiresAtMs, reason: "expired" };
+    return { atMs: nowMs + lifetimeMs, reason: "lifetime" };
+  }
+
+  async function drain(overMs: number): Promise<void> {
+    const nowMs = now();
+    for (const stream of tenants.streams()) stream.endBy(nowMs + random() * overMs, "drain");
+    // Streams that still wait for the broker, or a client that takes nothing, do not hold up the end.
+    await withinMs(tenants.empty(), overMs + shared.closeGraceMs + 1000);
+    hub.close();
+    deadlines.clear();
+  }
+}
+
+/** Nobody reads it; the status is the one that proxies log for it. */
+function clientLeft(hold: Hold): Response {
+  hold.release();
+  return new Response(null, { status: 499 });
+}
+
+async function withinMs(promise: Promise<void>, limitMs: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, limitMs);
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,127 @@
+import { AppError } from "../../shared/app_error.ts";
+
+/**
+ * Keeps a storm of reconnects away from the database without ever answering from the past: identical lookups share one
+ * query, and always one that begins after they arrived. So a scan that has just ended is never said to be running, which
+ * a cache would do.
+ */
+export interface Lookups {
+  /** Rejects with what `work` rejects with, and with `AppError("unavailable")` while the database is known to be away. */
+  share<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+}
+
+export interface LookupsOptions {
+  /** Of identical lookups one begins at most this often; who comes sooner waits for the next. Default 25. */
+  readonly spacingMs?: number;
+  /** Lookups under way at a time, all keys together; more are refused. Default 2,000. */
+  readonly maxRunning?: number;
+  /** How long lookups are refused after the database was found to be away, before one is let through. Default 1,000. */
+  readonly pauseMs?: number;
+  readonly now?: () => number;
+}
+
+/** One failure may be a single connection's; this many in a row are the database's. */
+const failuresUntilPause = 3;
+
+export function createLookups(options: LookupsOptions = {}): Lookups {
+  return new SharedLookups(options);
+}
+
+/** The newest query of a key. */
+interface Entry {
+  readonly startedMs: number;
+  readonly settled: Promise<void>;
+  isSettled: boolean;
+  /** The query after it, which everybody waits for who arrived since it began. */
+  next: Promise<unknown> | null;
+}
+
+class SharedLookups implements Lookups {
+  readonly #spacingMs: number;
+  readonly #maxRunning: number;
+  readonly #pauseMs: number;
+  readonly #now: () => number;
+  readonly #entries = new Map<string, Entry>();
+  #running = 0;
+  #failures = 0;
+  #pausedUntilMs = 0;
+
+  constructor(options: LookupsOptions) {
+    this.#spacingMs = options.spacingMs ?? 25;
+    this.#maxRunning = options.maxRunning ?? 2000;
+    this.#pauseMs = options.pauseMs ?? 1000;
+    this.#now = options.now ?? Date.now;
+  }
+
+  share<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || (entry.isSettled && entry.next === null && this.#waitMs(entry) <= 0)) {
+      return this.#start(key, work);
+    }
+    // The key names the lookup, so everything under it has one type.
+    entry.next ??= this.#startAfter(entry, key, work);
+    return entry.next as Promise<Result>;
+  }
+
+  async #startAfter<Result>(entry: Entry, key: string, work: () => Promise<Result>): Promise<Result> {
+    await entry.settled;
+    const waitMs = this.#waitMs(entry);
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    return this.#start(key, work);
+  }
+
+  #start<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
+    const startedMs = this.#now();
+    const result = this.#run(work);
+    const settle = () => this.#settle(key, entry);
+    const entry: Entry = { startedMs, settled: result.then(settle, settle), isSettled: false, next: null };
+    this.#entries.set(key, entry);
+    return result;
+  }
+
+  #waitMs(entry: Entry): number {
+    return entry.startedMs + this.#spacingMs - this.#now();
+  }
+
+  /** Remembered for as long as it holds up the next one; one that somebody waits for takes its place. */
+  #settle(key: string, entry: Entry): void {
+    entry.isSettled = true;
+    setTimeout(() => {
+      if (entry.next === null && this.#entries.get(key) === entry) this.#entries.delete(key);
+    }, this.#spacingMs);
+  }
+
+  async #run<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#requireUp();
+    if (this.#running >= this.#maxRunning) {
+      throw new AppError("unavailable", "Too many streams are being opened at once", { retryAfterSeconds: 2 });
+    }
+    this.#running += 1;
+    try {
+      const result = await work();
+      this.#failures = 0;
+      return result;
+    } catch (error) {
+      this.#count(error);
+      throw error;
+    } finally {
+      this.#running -= 1;
+    }
+  }
+
+  /** After a pause one lookup is let through; the others wait for what it finds. */
+  #requireUp(): void {
+    if (this.#failures < failuresUntilPause) return;
+    const nowMs = this.#now();
+    if (nowMs < this.#pausedUntilMs) {
+      throw new AppError("unavailable", "The database cannot be reached", { retryAfterSeconds: 2 });
+    }
+    this.#pausedUntilMs = nowMs + this.#pauseMs;
+  }
+
+  #count(error: unknown): void {
+    const isAway = error instanceof AppError && error.code === "unavailable";
+    this.#failures = isAway ? this.#failures + 1 : 0;
+    if (this.#failures >= failuresUntilPause) this.#pausedUntilMs = this.#now() + this.#pauseMs;
+  }
+}

@@ -1,0 +1,221 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Http2Bindings, HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Chunk } from "../encoded_chunk.ts";
+import { createSilentPeers, type SilentPeers } from "./silent_peers.ts";
+import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
+
+type Fetch = (request: Request, bindings: Bindings) => Response | Promise<Response>;
+
+/** What `withNodeSockets` puts beside Node's bindings, for the sink of this request to leave itself in. */
+const takenBy = Symbol("takenBy");
+
+interface Taking {
+  [takenBy]: NodeSocketSink | null;
+}
+
+type Bindings = HttpBindings | Http2Bindings;
+
+/**
+ * Wraps an app's `fetch` for `@hono/node-server`, so that streams can be written to the socket of their HTTP response.
+ *
+ * A response passes through the app as every other, with the headers that its middleware sets; only then is the head
+ * written, and from there on the sink has the response.
+ */
+export function withNodeSockets(fetch: Fetch): Fetch {
+  return async (request, bindings) => {
+    const own: Bindings & Taking = Object.assign(bindings, { [takenBy]: null });
+    const response = await fetch(request, own);
+    const sink = own[takenBy];
+    if (sink === null) return response;
+    // Something behind the stream failed or answered in its place.
+    if (!sink.isAnsweredBy(response)) {
+      sink.closed();
+      return response;
+    }
+    sink.start(response.headers);
+    return alreadySent();
+  };
+}
+
+/**
+ * Sinks that write shared, already chunked frames to the socket of the HTTP/1.1 response: on the wire an ordinary
+ * chunked response. What cannot be written like that (HTTP/1.0, HTTP/2, a pipelined request whose turn has not come, an
+ * app that is not wrapped in `withNodeSockets`) goes to `fallback`.
+ */
+export function createNodeSocketSinks(fallback: CreateSink, peers: SilentPeers = createSilentPeers()): CreateSink {
+  return (stream, owner) => {
+    const bindings = stream.platform;
+    if (!isBindings(bindings)) return fallback(stream, owner);
+    if (!hasOwnSocket(bindings)) return new FallbackSink(fallback(stream, owner), owner, bindings.outgoing);
+    const sink = new NodeSocketSink(bindings.outgoing, owner, peers);
+    bindings[takenBy] = sink;
+    return sink;
+  };
+}
+
+/** Where a response keeps its sink, so that one listener serves all. */
+const sinkOf = Symbol("sinkOf");
+
+interface TakenResponse extends ServerResponse {
+  [sinkOf]?: NodeSocketSink;
+}
+
+class NodeSocketSink implements Sink {
+  readonly #outgoing: TakenResponse;
+  readonly #owner: SinkOwner;
+  readonly #peers: SilentPeers;
+  /** Kept because a finished response no longer knows it. */
+  #socket: Socket | null = null;
+  /** What has to wait until the response has passed through the app; null once the head is written. */
+  #early: Chunk[] | null = [];
+  #last: Chunk | null = null;
+
+  constructor(outgoing: ServerResponse, owner: SinkOwner, peers: SilentPeers) {
+    this.#outgoing = outgoing;
+    this.#owner = owner;
+    this.#peers = peers;
+    if (outgoing.destroyed) {
+      owner.gone();
+      return;
+    }
+    this.#outgoing[sinkOf] = this;
+    outgoing.on("close", onClose);
+  }
+
+  open(first: Chunk): Response {
+    this.#early?.push(first);
+    return new Response(null, { headers: streamHeaders });
+  }
+
+  /** True for the response that `open` gave, whatever headers were added. */
+  isAnsweredBy(response: Response): boolean {
+    return response.status === 200 && response.headers.get("content-type") === streamHeaders["content-type"];
+  }
+
+  /** Writes the head, and with it in one packet everything that was waiting for it. */
+  start(headers: Headers): void {
+    const outgoing = this.#outgoing;
+    const early = this.#early;
+    const socket = outgoing.socket;
+    if (early === null || socket === null || outgoing.destroyed) return this.destroy();
+    this.#early = null;
+    this.#socket = socket;
+    this.#peers.watch(socket);
+    outgoing.writeHead(200, toNodeHeaders(headers));
+    socket.cork();
+    outgoing.flushHeaders();
+    for (const chunk of early) socket.write(nodeBuffer(chunk));
+    if (this.#last !== null) this.end(this.#last);
+    socket.uncork();
+  }
+
+  write(chunk: Chunk): number {
+    if (this.#early !== null) {
+      this.#early.push(chunk);
+      return this.bufferedBytes();
+    }
+    // Not by way of the response: at ten thousand streams each object that is touched is a miss of the cache.
+    const socket = this.#socket;
+    if (socket === null) return 0;
+    const isWaiting = socket.writableLength > 0;
+    if (socket.write(nodeBuffer(isWaiting ? chunk.kept : chunk))) return 0;
+    return socket.writableLength;
+  }
+
+  bufferedBytes(): number {
+    if (this.#early !== null) return this.#early.reduce((sum, chunk) => sum + chunk.chunked.byteLength, 0);
+    return this.#outgoing.socket?.writableLength ?? 0;
+  }
+
+  end(last: Chunk): void {
+    if (this.#early !== null) this.#last = last;
+    else this.#outgoing.end(last.bytes);
+  }
+
+  /** The response's own `close` tells. */
+  settle(): void {}
+
+  destroy(): void {
+    // A mere close leaves what the client does not take to the kernel, which keeps it for as long as the client answers.
+    this.#socket?.resetAndDestroy();
+    this.#outgoing.destroy();
+    this.closed();
+  }
+
+  /** Every way of ending comes here: the response was finished, its socket was lost, or it went to somebody else. */
+  closed(): void {
+    this.#outgoing.off("close", onClose);
+    delete this.#outgoing[sinkOf];
+    if (this.#socket !== null) this.#peers.unwatch(this.#socket);
+    this.#owner.gone();
+  }
+}
+
+/** Another sink on the same HTTP response. An error in its body would be written to standard error by the server. */
+class FallbackSink implements Sink {
+  readonly open: Sink["open"];
+  readonly write: Sink["write"];
+  readonly bufferedBytes: Sink["bufferedBytes"];
+  readonly end: Sink["end"];
+  readonly settle: Sink["settle"];
+  readonly #owner: SinkOwner;
+  readonly #outgoing: Bindings["outgoing"];
+
+  constructor(sink: Sink, owner: SinkOwner, outgoing: Bindings["outgoing"]) {
+    this.open = (first) => sink.open(first);
+    this.write = (chunk) => sink.write(chunk);
+    this.bufferedBytes = () => sink.bufferedBytes() + outgoing.writableLength;
+    this.end = (last) => sink.end(last);
+    this.settle = () => sink.settle();
+    this.#owner = owner;
+    this.#outgoing = outgoing;
+  }
+
+  destroy(): void {
+    this.#outgoing.destroy();
+    this.#owner.gone();
+  }
+}
+
+function onClose(this: TakenResponse): void {
+  this[sinkOf]?.closed();
+}
+
+/** `Writable` makes a view of everything that is no `Buffer`: made once for all sockets that get the chunk one after another. */
+let lastChunk: Chunk | null = null;
+let lastBuffer = Buffer.alloc(0);
+
+function nodeBuffer(chunk: Chunk): Buffer {
+  if (chunk !== lastChunk) {
+    const { buffer, byteOffset, byteLength } = chunk.chunked;
+    lastChunk = chunk;
+    lastBuffer = Buffer.from(buffer, byteOffset, byteLength);
+  }
+  return lastBuffer;
+}
+
+function isBindings(platform: unknown): platform is Bindings & Taking {
+  return typeof platform === "object" && platform !== null && takenBy in platform;
+}
+
+/** True for an HTTP/1.1 response that has its socket, and with it the chunked coding, to itself. */
+function hasOwnSocket(bindings: Bindings): bindings is HttpBindings {
+  const { incoming, outgoing } = bindings;
+  return incoming.httpVersion === "1.1" && outgoing.socket !== null && !outgoing.headersSent;
+}
+
+function toNodeHeaders(headers: Headers): Record<string, string | string[]> {
+  const result: Record<string, string | string[]> = Object.fromEntries(headers);
+  const cookies = headers.getSetCookie();
+  if (cookies.length > 0) result["set-cookie"] = cookies;
+  return result;
+}
+
+function alreadySent(): Response {
+  // Once `@hono/node-server` has replaced the global `Response`, it would write a fresh one without reading its headers;
+  // asking for the body makes it an ordinary one.
+  void RESPONSE_ALREADY_SENT.body;
+  return RESPONSE_ALREADY_SENT;
+}

@@ -1,0 +1,83 @@
+import type { Mutation } from "./mutation.ts";
+
+const testFile = "test/attacks/decision_files.test.ts";
+const hours = "a waiver's pattern and a provider's name that keep the scanner busy for hours";
+const hidden =
+  "a waiver that covers more than a reader of the file sees: a repeated key, a key of every object, brackets that are a pattern, a day that no month has";
+const endless = "files without end, all brackets, a million entries, cut short";
+
+/** Files that a scan is given: the table of `docs/threat_model.md`. */
+export const decisionFiles: readonly Mutation[] = [
+  {
+    mistake: "a pattern that could not be held against a name to the end covers it",
+    holds: [hours],
+    file: "scanner/decisions/waivers.ts",
+    find: "if (isCovered === null) break;",
+    replace: "if (isCovered === null) return index;",
+    testFile,
+    test: "%s take no time",
+  },
+  {
+    mistake: "patterns may take a hundred times as many steps",
+    holds: [hours],
+    file: "scanner/decisions/waivers.ts",
+    find: "const maxSteps = 30_000_000;",
+    replace: "const maxSteps = 3_000_000_000;",
+    testFile,
+    test: "thousands of hostile patterns",
+  },
+  {
+    mistake: "of a key that is given twice the last value counts",
+    holds: [hidden],
+    file: "scanner/decisions/decision_file.ts",
+    find: 'repeatedKeys: "refuse"',
+    replace: 'repeatedKeys: "allow"',
+    testFile,
+    test: "%s: refused at once",
+  },
+  {
+    mistake: "February 30 is March 2",
+    holds: [hidden],
+    file: "scanner/decisions/decision_file.ts",
+    find: "if (!isDay(day)) return Number.NaN;",
+    replace: 'if (day === "") return Number.NaN;',
+    testFile,
+    test: "%s: refused at once",
+  },
+  {
+    mistake: "a bracket stands for any character",
+    holds: [hidden],
+    file: "scanner/decisions/name_pattern.ts",
+    find: "else if (token === questionMark)",
+    replace: "else if (token === questionMark || token === 0x5b)",
+    testFile,
+    test: "brackets, braces",
+  },
+  {
+    mistake: "a file that is too large is refused without its name",
+    holds: [endless],
+    file: "scanner/decisions/decisions.ts",
+    find: "error instanceof FileContentError ? error.message : null",
+    replace: "null",
+    testFile,
+    test: "a file of %s that never ends",
+  },
+  {
+    mistake: "nobody counts how deep a file is nested",
+    holds: [endless],
+    file: "scanner/evidence/json_text.ts",
+    find: "if (depth > maxDepth) throw",
+    replace: "if (depth < 0) throw",
+    testFile,
+    test: "%s of brackets only",
+  },
+  {
+    mistake: "what JSON.parse says of a baseline is passed on as it is",
+    holds: [endless],
+    file: "scanner/decisions/baseline.ts",
+    find: 'throw fail("it is not JSON: expected a report written with --format json");',
+    replace: "throw error;",
+    testFile,
+    test: "%s cut short",
+  },
+];

@@ -1,0 +1,146 @@
+import type { Mutation } from "./mutation.ts";
+
+const channelNames = "a foreign, malformed or look-alike channel name";
+const forgotten = "a query that forgets the tenant";
+const named = "ids, cursors, queries and bodies that name another tenant's things";
+const existence = "finding out which tenants or scans exist";
+const caches = "a shared cache that keeps a stream or an answer";
+const origins = "a page of another origin";
+
+const scansOfTenant = `USING ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH`;
+const statement = "const { columns, rows } = await database.transact([...beginGuarded, { sql: text, params }]);";
+
+/** The second table of `docs/threat_model.md`. */
+export const otherTenants: readonly Mutation[] = [
+  {
+    mistake: "whoever names a tenant's beginning reads its channels",
+    holds: [channelNames, "S3"],
+    file: "shared/channel_name.ts",
+    find: "tenantId !== null && tenantId === principal?.tenantId",
+    replace: 'tenantId !== null && tenantId.startsWith(principal?.tenantId.slice(0, 1) ?? "")',
+    testFile: "test/shared/channel_name.test.ts",
+    test: "is closed to a principal that is %s",
+  },
+  {
+    mistake: "what comes after the third segment of a channel name is not looked at",
+    holds: [channelNames],
+    file: "shared/channel_name.ts",
+    find: " || rest.length > 0) return null;",
+    replace: ") return null;",
+    testFile: "test/shared/channel_name.test.ts",
+    test: "gives null for %j",
+  },
+  {
+    mistake: "a line break may end a channel name",
+    holds: [channelNames, "S8"],
+    file: "shared/channel_name.ts",
+    find: "const resourceIdPattern = /^[A-Za-z0-9._~-]+$/;",
+    replace: "const resourceIdPattern = /^[A-Za-z0-9._~-]+$/m;",
+    testFile: "test/shared/channel_name.test.ts",
+    test: "refuses %s",
+  },
+  {
+    mistake: "publishing asks whether the tenant's id is somewhere in the channel",
+    holds: [channelNames, "S3"],
+    file: "gateway/http/publish_route.ts",
+    find: "if (!canReadChannel(principal, channel)) {",
+    replace: "if (!channel.includes(principal.tenantId)) {",
+    testFile: "test/gateway/http/publish_route.test.ts",
+    test: "%s is 403, and says no more",
+  },
+  {
+    mistake: "a tenant's reads are not narrowed on one table",
+    holds: [forgotten],
+    file: "drizzle/migrations/0001_tables.sql",
+    find: scansOfTenant,
+    replace: "USING (true) WITH",
+    testFile: "test/drizzle/isolation_suite.ts",
+    via: "test/drizzle/pg.test.ts",
+    test: "a tenant sees exactly its own rows",
+  },
+  {
+    mistake: "the owner of a table is not bound by its policies",
+    holds: [forgotten],
+    file: "drizzle/migrations/0002_row_level_security.sql",
+    find: "ALTER TABLE public.findings FORCE ROW LEVEL SECURITY;--> statement-breakpoint\n",
+    replace: "",
+    testFile: "test/drizzle/isolation_suite.ts",
+    via: "test/drizzle/pg.test.ts",
+    test: "every table has row-level security",
+  },
+  {
+    mistake: "the tenant is set for the session, in a transaction before the statement's",
+    holds: [forgotten],
+    file: "drizzle/with_tenant.ts",
+    find: statement,
+    replace:
+      'await database.transact([{ ...begin, sql: begin.sql.replaceAll("true)", "false)") }]);\n' +
+      "    const { columns, rows } = await database.transact([{ sql: text, params }]);",
+    testFile: "test/drizzle/isolation_suite.ts",
+    via: "test/drizzle/pg.test.ts",
+    test: "statements of two tenants that run at once",
+  },
+  {
+    mistake: "statements run as the role that logged in",
+    holds: [named],
+    file: "drizzle/with_tenant.ts",
+    find: "select set_config('role', $1, true), set_config(",
+    replace: "select set_config('app.role', $1, true), set_config(",
+    testFile: "test/fuzz/gateway.test.ts",
+    test: "whatever path and query say",
+  },
+  {
+    mistake: "a tenant's reads of scans are not narrowed, so foreign ones are found",
+    holds: [named],
+    file: "drizzle/migrations/0001_tables.sql",
+    find: scansOfTenant,
+    replace: "USING (true) WITH",
+    testFile: "test/fuzz/gateway.test.ts",
+    test: "whatever body is sent",
+  },
+  {
+    mistake: "a foreign scan is found, and only then refused",
+    holds: [existence, "S3"],
+    file: "drizzle/migrations/0001_tables.sql",
+    find: scansOfTenant,
+    replace: "USING (true) WITH",
+    testFile: "test/gateway/auth/authenticate.test.ts",
+    test: "another tenant's scan is as unknown",
+  },
+  {
+    mistake: "an answer says nothing about being kept",
+    holds: [caches],
+    file: "gateway/app.ts",
+    find: 'if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");',
+    replace: "",
+    testFile: "test/attacks/requests.test.ts",
+    test: "%s is never kept by a shared cache",
+  },
+  {
+    mistake: "a stream may be kept, as long as it is asked for again",
+    holds: [caches],
+    file: "gateway/streaming/sinks/sink.ts",
+    find: '"no-store, no-transform"',
+    replace: '"no-cache, no-transform"',
+    testFile: "test/attacks/requests.test.ts",
+    test: "%s is never kept by a shared cache",
+  },
+  {
+    mistake: "only answers to listed origins say that they depend on the origin",
+    holds: [caches],
+    file: "gateway/http/cors.ts",
+    find: 'if (origin === null || !origins.includes(origin)) return { vary: "Origin" };',
+    replace: "if (origin === null || !origins.includes(origin)) return {};",
+    testFile: "test/attacks/requests.test.ts",
+    test: "%s is never kept by a shared cache",
+  },
+  {
+    mistake: "an origin that begins like a listed one is allowed",
+    holds: [origins],
+    file: "gateway/http/cors.ts",
+    find: "!origins.includes(origin)",
+    replace: "!origins.some((listed) => origin.startsWith(listed))",
+    testFile: "test/gateway/http/cors.test.ts",
+    test: "origin %s gets the answer, and no browser shows it",
+  },
+];

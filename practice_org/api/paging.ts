@@ -1,0 +1,126 @@
+import { createHmac } from "node:crypto";
+import { providerError } from "./provider_errors.ts";
+import { json } from "../http/body.ts";
+import type { Listing } from "../objects/org_contents.ts";
+import type { Header, PracticeRequest, PracticeResponse } from "../http/body.ts";
+
+/** How an endpoint pages. Null limits: it returns all there is unless it is asked for less. */
+export interface Paging {
+  readonly defaultLimit: number | null;
+  readonly maxLimit: number;
+}
+
+export interface PagedList {
+  readonly listing: Listing<unknown>;
+  readonly matches?: (item: never) => boolean;
+  /** Null: the endpoint ignores `limit` and `after`, and sends no links. */
+  readonly paging: Paging | null;
+  /** Set where the answer is an object: the field that holds the list, with the next page's link beside it. */
+  readonly envelope?: string;
+}
+
+/** What goes wrong with a chain of pages; every list then has at least two. */
+export type PageFault =
+  | { readonly name: "second-page-fails" }
+  | { readonly name: "repeated-cursor" }
+  | { readonly name: "next-link-elsewhere"; readonly target: string };
+
+export interface PageContext {
+  readonly url: string;
+  readonly cursorSecret: Uint8Array;
+  readonly fault: PageFault | null;
+}
+
+export function answerPage(list: PagedList, request: PracticeRequest, context: PageContext): PracticeResponse {
+  const limit = limitOf(list, request.query, context.fault);
+  if (typeof limit !== "number") return limit.refusal;
+  const after = list.paging === null && context.fault === null ? null : request.query.get("after");
+  const start = after === null ? 0 : offsetOf(after, request.path, context.cursorSecret);
+  if (start === null) return providerError("E0000029", { causes: ["Invalid cursor."] });
+  if (after !== null && context.fault?.name === "second-page-fails") return providerError("E0000009");
+
+  const { items, nextOffset } = collect(list, start, limit);
+  const next = nextCursor(request.path, context, after, start + items.length, nextOffset);
+  const shown = list.paging?.defaultLimit === null && !request.query.has("limit") ? null : limit;
+  const nextUrl = next === null ? null : pageUrl(context, request, next, shown);
+  if (list.envelope !== undefined) {
+    const links = nextUrl === null ? {} : { _links: { next: { href: nextUrl } } };
+    return json(200, { [list.envelope]: items, ...links });
+  }
+  const headers: Header[] = [];
+  if (list.paging !== null) {
+    headers.push(["link", `<${pageUrl({ ...context, fault: null }, request, after, shown)}>; rel="self"`]);
+  }
+  if (nextUrl !== null) headers.push(["link", `<${nextUrl}>; rel="next"`]);
+  return json(200, items, headers);
+}
+
+function limitOf(
+  { listing, paging }: PagedList,
+  query: URLSearchParams,
+  fault: PageFault | null,
+): number | { readonly refusal: PracticeResponse } {
+  const halfOfIt = Math.max(1, Math.ceil(listing.length / 2));
+  if (fault !== null) return halfOfIt;
+  const asked = query.get("limit");
+  if (paging === null || asked === null || asked === "-1") return paging?.defaultLimit ?? Math.max(1, listing.length);
+  const limit = /^[0-9]+$/.test(asked) ? Number(asked) : 0;
+  if (limit >= 1 && limit <= paging.maxLimit) return limit;
+  const summary = "Api validation failed: limit";
+  return {
+    refusal: providerError("E0000001", { summary, causes: [`limit: The limit must be from 1 to ${paging.maxLimit}`] }),
+  };
+}
+
+/** Looks ahead for one match more: whether there is a next page is known only by finding its first item. */
+function collect(
+  { listing, matches }: PagedList,
+  start: number,
+  limit: number,
+): { readonly items: readonly unknown[]; readonly nextOffset: number | null } {
+  const items: unknown[] = [];
+  for (let index = start; index < listing.length; index += 1) {
+    const item = listing.get(index);
+    if (matches !== undefined && !matches(item as never)) continue;
+    if (items.length === limit) return { items, nextOffset: index };
+    items.push(item);
+  }
+  return { items, nextOffset: null };
+}
+
+function nextCursor(
+  path: string,
+  context: PageContext,
+  after: string | null,
+  end: number,
+  nextOffset: number | null,
+): string | null {
+  if (context.fault?.name === "repeated-cursor" && after !== null) return after;
+  // A faulty chain has a second page even where the list has none.
+  const offset = nextOffset ?? (context.fault !== null && after === null ? end : null);
+  return offset === null ? null : cursorOf(offset, path, context.cursorSecret);
+}
+
+function pageUrl(context: PageContext, request: PracticeRequest, after: string | null, limit: number | null): string {
+  const query = new URLSearchParams();
+  if (after !== null) query.set("after", after);
+  if (limit !== null) query.set("limit", String(limit));
+  for (const [name, value] of request.query) {
+    if (name !== "after" && name !== "limit") query.append(name, value);
+  }
+  const origin = context.fault?.name === "next-link-elsewhere" ? context.fault.target : context.url;
+  const text = query.toString();
+  return `${origin}${request.path}${text === "" ? "" : `?${text}`}`;
+}
+
+/** Opaque, and good for the list that gave it only. */
+function cursorOf(offset: number, path: string, secret: Uint8Array): string {
+  const seal = createHmac("sha256", secret).update(`${path} ${offset}`).digest("base64url").slice(0, 12);
+  return Buffer.from(`${offset}.${seal}`).toString("base64url");
+}
+
+function offsetOf(cursor: string, path: string, secret: Uint8Array): number | null {
+  const [text = ""] = Buffer.from(cursor, "base64url").toString("latin1").split(".");
+  if (!/^[0-9]{1,9}$/.test(text)) return null;
+  return cursorOf(Number(text), path, secret) === cursor ? Number(text) : null;
+}

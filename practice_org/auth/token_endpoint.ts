@@ -1,0 +1,118 @@
+import { refuseClient } from "./client_assertion.ts";
+import { verifyProof } from "./dpop_proof.ts";
+import { epochSeconds, json, oauthError } from "../http/body.ts";
+import type { AccessTokens } from "./access_tokens.ts";
+import type { RegisteredClient } from "./client_assertion.ts";
+import type { Nonces } from "./dpop_proof.ts";
+import type { ReplayGuard } from "./replay_guard.ts";
+import type { PracticeRequest, PracticeResponse } from "../http/body.ts";
+
+export const tokenPath = "/oauth2/v1/token";
+
+export interface TokenEndpoint {
+  /** Address of the org. */
+  readonly url: string;
+  readonly client: RegisteredClient;
+  /** With their prefix, `okta.apps.read`. */
+  readonly grantedScopes: ReadonlySet<string>;
+  /**
+   * What happens to a request for more than is granted: most orgs refuse it, some issue a token with fewer scopes and say
+   * nothing.
+   */
+  readonly onUngrantedScope: "refuse" | "drop";
+  /** `off` is the console's switch "Require Demonstrating Proof of Possession" turned off: proofs are not looked at. */
+  readonly dpop: "required" | "off";
+  readonly tokenLifetimeSeconds: number;
+  readonly tokens: AccessTokens;
+  readonly nonces: Nonces;
+  readonly assertionReplays: ReplayGuard;
+  readonly proofReplays: ReplayGuard;
+}
+
+export async function answerTokenRequest(
+  endpoint: TokenEndpoint,
+  request: PracticeRequest,
+  nowMs: number,
+): Promise<PracticeResponse> {
+  const now = epochSeconds(nowMs);
+  const audience = `${endpoint.url}${tokenPath}`;
+  if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers.get("content-type") ?? "")) {
+    return oauthError(400, "invalid_request", "The request must be sent as application/x-www-form-urlencoded.");
+  }
+  const form = new URLSearchParams(request.body);
+  const grantType = form.get("grant_type");
+  if (grantType === null) return oauthError(400, "invalid_request", "The token request must specify a 'grant_type'.");
+  if (grantType !== "client_credentials") {
+    return oauthError(
+      400,
+      "unsupported_grant_type",
+      "The authorization grant type is not supported by the authorization server.",
+    );
+  }
+  const refusal = await refuseClient(form, endpoint.client, {
+    audience,
+    nowSeconds: now,
+    replays: endpoint.assertionReplays,
+  });
+  if (refusal !== null) return oauthError(401, "invalid_client", refusal);
+
+  const binding = await bind(endpoint, request, now);
+  if ("refusal" in binding) return binding.refusal;
+
+  const scopes = grantScopes(endpoint, form.get("scope") ?? "");
+  if ("refusal" in scopes) return scopes.refusal;
+  const token = await endpoint.tokens.issue(
+    { clientId: endpoint.client.clientId, scopes: scopes.granted, thumbprint: binding.thumbprint },
+    now,
+    endpoint.tokenLifetimeSeconds,
+  );
+  return json(
+    200,
+    {
+      token_type: binding.thumbprint === null ? "Bearer" : "DPoP",
+      expires_in: endpoint.tokenLifetimeSeconds,
+      access_token: token,
+      scope: scopes.granted.join(" "),
+    },
+    binding.thumbprint === null ? [] : [["dpop-nonce", endpoint.nonces.current(now)]],
+  );
+}
+
+type Binding = { readonly thumbprint: string | null } | { readonly refusal: PracticeResponse };
+
+async function bind(endpoint: TokenEndpoint, request: PracticeRequest, now: number): Promise<Binding> {
+  if (endpoint.dpop === "off") return { thumbprint: null };
+  const proof = await verifyProof(request.headers.get("dpop"), {
+    method: "POST",
+    url: `${endpoint.url}${tokenPath}`,
+    nowSeconds: now,
+    replays: endpoint.proofReplays,
+  });
+  if (!proof.isValid) return { refusal: oauthError(400, "invalid_dpop_proof", proof.description) };
+  if (proof.nonce === null || !endpoint.nonces.isValid(proof.nonce, now)) {
+    const headers = [["dpop-nonce", endpoint.nonces.current(now)]] as const;
+    return {
+      refusal: oauthError(400, "use_dpop_nonce", "Authorization server requires nonce in DPoP proof.", headers),
+    };
+  }
+  return { thumbprint: proof.thumbprint };
+}
+
+type Grant = { readonly granted: readonly string[] } | { readonly refusal: PracticeResponse };
+
+function grantScopes(endpoint: TokenEndpoint, text: string): Grant {
+  const asked = [...new Set(text.split(" ").filter((scope) => scope !== ""))];
+  if (asked.length === 0) {
+    return refuseScope(
+      "The authorization server resource does not have any configured default scopes, 'scope' must be provided.",
+    );
+  }
+  const granted = asked.filter((scope) => endpoint.grantedScopes.has(scope));
+  const isRefused = endpoint.onUngrantedScope === "refuse" ? granted.length < asked.length : granted.length === 0;
+  if (isRefused) return refuseScope("One or more scopes are not configured for the authorization server resource.");
+  return { granted };
+}
+
+function refuseScope(description: string): Grant {
+  return { refusal: oauthError(400, "invalid_scope", description) };
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from "node:crypto";
+import { createServer } from "node:http";
+import { createAccessTokens } from "./auth/access_tokens.ts";
+import { serviceApp } from "./objects/app_objects.ts";
+import { createNonces } from "./auth/dpop_proof.ts";
+import { createFaults } from "./http/fault.ts";
+import { serve } from "./http/http_shell.ts";
+import { createKeyPair } from "./auth/key_pair.ts";
+import { oktaId } from "./objects/okta_id.ts";
+import { profileContents } from "./profile.ts";
+import { createRateLimits } from "./api/rate_limits.ts";
+import { createReplayGuard } from "./auth/replay_guard.ts";
+import type { IncomingMessage, Server } from "node:http";
+import type { JWK } from "jose";
+import type { Org } from "./api/answer.ts";
+import type { Fault } from "./http/fault.ts";
+import type { PracticeKeyPair } from "./auth/key_pair.ts";
+import type { OrgContents, Site } from "./objects/org_contents.ts";
+import type { Profile } from "./profile.ts";
+import type { RateLimit } from "./api/rate_limits.ts";
+import type { Role } from "./api/call.ts";
+
+export interface PracticeOrgOptions {
+  /** A function makes an org of one's own, for tests. */
+  readonly profile: Profile | ((site: Site) => OrgContents);
+  readonly role: Role;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+  /** The address that clients use, where something stands in between. Default: the one it listens on. */
+  readonly publicUrl?: string;
+  readonly faults?: readonly Fault[];
+  /** Added to every answer. */
+  readonly latencyMs?: number;
+  readonly rateLimit?: Partial<RateLimit>;
+  /** Milliseconds since the epoch; the org's `date`, its tokens and its rate limits go by it. */
+  readonly clock?: () => number;
+  /** Default: a new RSA key. */
+  readonly keyPair?: PracticeKeyPair;
+  /** Further public keys of the service application, each with its `kid`. */
+  readonly publicKeys?: readonly JWK[];
+  /** Without prefix. Default: the ten of the scanner, and `users.read`. */
+  readonly grantedScopes?: readonly string[];
+  readonly onUngrantedScope?: "refuse" | "drop";
+  readonly dpop?: "required" | "off";
+  readonly scopePrefix?: "okta" | "idp";
+  readonly tokenLifetimeSeconds?: number;
+}
+
+interface LoggedRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Null while there is no answer, and for ever where a fault swallows it. */
+  readonly status: number | null;
+}
+
+export interface PracticeOrg {
+  /** The one that clients use. */
+  readonly url: string;
+  /** The one it listens on. */
+  readonly port: number;
+  readonly clientId: string;
+  readonly privateKeyPem: string;
+  readonly privateKeyJwk: JWK;
+  /** In the order of arrival: the newest 20,000. */
+  readonly requests: readonly LoggedRequest[];
+  setFaults(faults: readonly Fault[]): void;
+  /** Breaks what is open. */
+  stop(): Promise<void>;
+}
+
+const defaultGrantedScopes = [
+  "policies.read",
+  "brands.read",
+  "apps.read",
+  "authenticators.read",
+  "networkZones.read",
+  "apiTokens.read",
+  "roles.read",
+  "groups.read",
+  "logStreams.read",
+  "idps.read",
+  "users.read",
+] as const;
+
+const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets: { token: 150 } };
+
+/** Starts a local identity provider on loopback. */
+export async function createPracticeOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
+  const clock = options.clock ?? Date.now;
+  const keys = options.keyPair ?? (await createKeyPair());
+  const faults = createFaults(options.faults ?? []);
+  const log = createLog();
+  const server = createServer();
+  const listening = await listen(server, options.port ?? 0);
+  const url = options.publicUrl ?? listening;
+  const org = await buildOrg(options, { url, clock, keys, faults }).catch((error: unknown) => {
+    server.close();
+    throw error;
+  });
+  const latencyMs = options.latencyMs ?? 0;
+  // Delayed answers, so that stop() does not wait for them.
+  const timers = new Set<NodeJS.Timeout>();
+  server.on("request", (incoming, outgoing) => {
+    const setStatus = log.begin(incoming);
+    void serve(org, incoming, outgoing, { latencyMs, timers, setStatus });
+  });
+  return {
+    url,
+    port: Number(new URL(listening).port),
+    clientId: org.tokenEndpoint.client.clientId,
+    privateKeyPem: keys.privateKeyPem,
+    privateKeyJwk: keys.privateKeyJwk,
+    requests: log.requests,
+    setFaults: (next) => faults.set(next),
+    stop() {
+      for (const timer of timers) clearTimeout(timer);
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+interface Parts {
+  readonly url: string;
+  readonly clock: () => number;
+  readonly keys: PracticeKeyPair;
+  readonly faults: Org["faults"];
+}
+
+async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults }: Parts): Promise<Org> {
+  const site: Site = { url, nowMs: clock() };
+  const contents =
+    typeof options.profile === "function" ? options.profile(site) : profileContents(options.profile, site);
+  const clientId = oktaId("0oa", "Compliance scanner");
+  const scopePrefix = options.scopePrefix ?? "okta";
+  const dpop = options.dpop ?? "required";
+  const secret = randomBytes(32);
+  const tokens = await createAccessTokens(url);
+  const proofReplays = createReplayGuard(600);
+  const granted = (options.grantedScopes ?? defaultGrantedScopes).map((scope) => `${scopePrefix}.${scope}`);
+  return {
+    url,
+    contents,
+    role: options.role,
+    serviceApp: serviceApp(site, {
+      clientId,
+      orgId: contents.id,
+      policyId: contents.serviceAppPolicyId,
+      requiresDpop: dpop === "required",
+    }),
+    scopePrefix,
+    tokenEndpoint: {
+      url,
+      client: { clientId, keys: [keys.publicKeyJwk, ...(options.publicKeys ?? [])] },
+      grantedScopes: new Set(granted),
+      onUngrantedScope: options.onUngrantedScope ?? "refuse",
+      dpop,
+      tokenLifetimeSeconds: options.tokenLifetimeSeconds ?? 3600,
+      tokens,
+      nonces: createNonces(secret),
+      assertionReplays: createReplayGuard(3600),
+      proofReplays,
+    },
+    resourceServer: { url, tokens, proofReplays },
+    rateLimits: createRateLimits({ ...defaultRateLimit, ...options.rateLimit }),
+    faults,
+    cursorSecret: secret,
+    clock,
+  };
+}
+
+function listen(server: Server, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const reason =
+        cause.code === "EADDRINUSE"
+          ? "another program uses it; choose another port, or 0 for any free one"
+          : cause.message;
+      reject(new Error(`Cannot listen on 127.0.0.1:${port}: ${reason}`, { cause }));
+    });
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      if (address === null || typeof address === "string")
+        throw new TypeError("Cannot read the address of the practice org");
+      resolve(`http://127.0.0.1:${address.port}`);
+    });
+  });
+}
+
+const maxLogged = 20_000;
+
+function createLog() {
+  const requests: { method: string; path: string; status: number | null }[] = [];
+  return {
+    requests,
+    begin(incoming: IncomingMessage): (status: number) => void {
+      const entry = { method: incoming.method ?? "GET", path: incoming.url ?? "/", status: null as number | null };
+      requests.push(entry);
+      if (requests.length > maxLogged) requests.shift();
+      return (status) => {
+        entry.status = status;
+      };
+    },
+  };
+}

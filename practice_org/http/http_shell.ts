@@ -1,0 +1,94 @@
+import { answer } from "../api/answer.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Org, Outcome } from "../api/answer.ts";
+import type { PracticeRequest, PracticeResponse } from "./body.ts";
+
+export interface Shell {
+  readonly latencyMs: number;
+  readonly timers: Set<NodeJS.Timeout>;
+  readonly setStatus: (status: number) => void;
+}
+
+/** One exchange: reads, answers, and does to the connection what the answer says. */
+export async function serve(
+  org: Org,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  shell: Shell,
+): Promise<void> {
+  // A request that is given up half way no longer knows its socket.
+  const { socket } = incoming;
+  const request = await readRequest(incoming);
+  if (request === null) {
+    socket.destroy();
+    return;
+  }
+  const outcome = await answer(org, request);
+  const delayMs = shell.latencyMs + (outcome.kind === "answer" ? outcome.delayMs : 0);
+  if (delayMs === 0) {
+    finish(outcome, socket, outgoing, shell.setStatus);
+    return;
+  }
+  const timer = setTimeout(() => {
+    shell.timers.delete(timer);
+    finish(outcome, socket, outgoing, shell.setStatus);
+  }, delayMs);
+  shell.timers.add(timer);
+}
+
+function finish(outcome: Outcome, socket: Socket, outgoing: ServerResponse, setStatus: (status: number) => void): void {
+  switch (outcome.kind) {
+    case "answer":
+      setStatus(outcome.response.status);
+      writeHead(outgoing, outcome.response);
+      outgoing.end(outcome.response.body);
+      return;
+    case "cut":
+      setStatus(outcome.response.status);
+      writeHead(outgoing, outcome.response);
+      outgoing.write(outcome.response.body.slice(0, outcome.response.body.length / 2), () => socket.destroy());
+      return;
+    case "reset":
+      socket.resetAndDestroy();
+      return;
+    case "silence":
+      return;
+  }
+}
+
+/** Several values of one name become header lines of their own, as the provider sends `link`. */
+function writeHead(outgoing: ServerResponse, response: PracticeResponse): void {
+  outgoing.statusCode = response.status;
+  for (const [name, value] of response.headers) outgoing.appendHeader(name, value);
+  outgoing.setHeader("content-length", Buffer.byteLength(response.body));
+}
+
+const maxBodyBytes = 65_536;
+
+/** Null when the client went away while it sent, or sent more than any request of this API is long. */
+async function readRequest(incoming: IncomingMessage): Promise<PracticeRequest | null> {
+  const body = await readBody(incoming);
+  if (body === null) return null;
+  const [path = "/", query = ""] = (incoming.url ?? "/").split(/\?(.*)/s);
+  const headers = new Map<string, string>();
+  for (const [name, value] of Object.entries(incoming.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
+  }
+  return { method: incoming.method ?? "GET", path, query: new URLSearchParams(query), headers, body };
+}
+
+async function readBody(incoming: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > maxBodyBytes) return null;
+      chunks.push(chunk);
+    }
+  } catch {
+    return null;
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,79 @@
+import { appId } from "./app_objects.ts";
+import { link } from "./links.ts";
+import { oktaId } from "./okta_id.ts";
+import { signInPage } from "../api/sign_in_page.ts";
+import type { BrandWithPages, JsonObject, Site } from "./org_contents.ts";
+
+export interface BrandSpec {
+  readonly name: string;
+  readonly isDefault?: boolean;
+  /**
+   * `"uncustomized"`: the provider answers 200 with a null `pageContent`, as it does for
+   * most brands. `"missing"`: it answers 404.
+   */
+  readonly customizedPage: { readonly html: string } | "uncustomized" | "missing";
+}
+
+export function brand(site: Site, spec: BrandSpec): BrandWithPages {
+  const id = oktaId("bnd", spec.name);
+  const href = `${site.url}/api/v1/brands/${id}`;
+  return {
+    brand: {
+      id,
+      name: spec.name,
+      removePoweredByOkta: false,
+      customPrivacyPolicyUrl: null,
+      agreeToCustomPrivacyPolicy: false,
+      isDefault: spec.isDefault ?? false,
+      defaultApp: { appInstanceId: appId("Okta Dashboard"), appLinkName: null, classicApplicationUri: null },
+      _links: { themes: link(`${href}/themes`, "GET"), self: link(href, "GET", "PUT", "DELETE") },
+    },
+    customizedPage: customizedPage(spec.customizedPage),
+    defaultPage: { pageContent: signInPage(), widgetVersion: "^7", widgetCustomizations: widgetTexts },
+  };
+}
+
+function customizedPage(page: BrandSpec["customizedPage"]): JsonObject | null {
+  if (page === "missing") return null;
+  const pageContent = page === "uncustomized" ? null : page.html;
+  return { pageContent, widgetVersion: "^7", widgetCustomizations: unsetTexts };
+}
+
+const widgetTexts: JsonObject = {
+  signInLabel: "Sign In",
+  usernameLabel: "Username",
+  usernameInfoTip: "",
+  passwordLabel: "Password",
+  passwordInfoTip: "",
+  showPasswordVisibilityToggle: true,
+  showUserIdentifier: true,
+  forgotPasswordLabel: "Forgot password?",
+  forgotPasswordUrl: "",
+  unlockAccountLabel: "Unlock account?",
+  unlockAccountUrl: "",
+  helpLabel: "Help",
+  helpUrl: "",
+  customLink1Label: "",
+  customLink1Url: "",
+  customLink2Label: "",
+  customLink2Url: "",
+  authenticatorPageCustomLinkLabel: "",
+  authenticatorPageCustomLinkUrl: "",
+  classicRecoveryFlowEmailOrUsernameLabel: "Email or Username",
+  widgetGeneration: "G2",
+  postAuthKeepMeSignedInPrompt: {
+    title: "Keep me signed in",
+    subtitle: "Sign in and enter security methods less frequently.",
+    acceptButtonText: "Stay signed in",
+    rejectButtonText: "Don't stay signed in",
+  },
+};
+
+/** On a customized page every text that was not changed is null. */
+const unsetTexts: JsonObject = {
+  ...Object.fromEntries(Object.keys(widgetTexts).map((name) => [name, null])),
+  showPasswordVisibilityToggle: true,
+  showUserIdentifier: true,
+  widgetGeneration: "G2",
+  postAuthKeepMeSignedInPrompt: { title: null, subtitle: null, acceptButtonText: null, rejectButtonText: null },
+};

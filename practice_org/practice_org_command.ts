@@ -1,0 +1,81 @@
+import { once } from "node:events";
+import type { CommandIo } from "../command_line/command_io.ts";
+import { exitCodes } from "../command_line/exit_code.ts";
+import { explainWriteError } from "../command_line/files.ts";
+import { createPracticeOrg, type PracticeOrgOptions } from "./create_practice_org.ts";
+import { publishCredentials } from "./auth/credentials.ts";
+import { faultNames, parseFault } from "./http/fault.ts";
+import { loadKeyPair } from "./auth/key_pair.ts";
+import { parseProfile } from "./profile.ts";
+import { UsageError } from "../command_line/usage_error.ts";
+
+export interface PracticeOrgFlags {
+  readonly port: string;
+  readonly profile: string;
+  readonly role: string;
+  readonly fault?: readonly string[];
+  readonly latency: string;
+  readonly state: string;
+}
+
+/** `practice-org`: runs until it is interrupted. What a scan of it needs stands on stdout, as lines for a shell. */
+export async function practiceOrgCommand(flags: PracticeOrgFlags, io: CommandIo): Promise<number> {
+  if (flags.fault?.includes("help") === true) {
+    const width = Math.max(...Object.keys(faultNames).map((name) => name.length));
+    for (const [name, description] of Object.entries(faultNames)) io.stdout(`${name.padEnd(width)}  ${description}\n`);
+    return exitCodes.ok;
+  }
+  const options = parseFlags(flags);
+  const keyPair = await inState(flags.state, loadKeyPair(flags.state));
+  const org = await createPracticeOrg({ ...options, keyPair }).catch((error: unknown) => {
+    // The port is taken, or not ours to take: the person chose it.
+    throw error instanceof Error && error.message.startsWith("Cannot listen") ? new UsageError([error.message]) : error;
+  });
+  const { environmentLines } = await inState(flags.state, publishCredentials(org, flags.state));
+  io.terminal.write(`Practice org (${flags.profile}, ${flags.role}) at ${org.url}; stop it with Ctrl-C\n`);
+  io.stdout(`${environmentLines.join("\n")}\n`);
+  if (!io.interrupted.aborted) await once(io.interrupted, "abort");
+  await org.stop();
+  return exitCodes.ok;
+}
+
+/** Rejects with `UsageError` where the folder of `--state` cannot be used. */
+async function inState<Result>(directory: string, work: Promise<Result>): Promise<Result> {
+  try {
+    return await work;
+  } catch (error) {
+    throw new UsageError([explainWriteError(`--state ${JSON.stringify(directory)}`, error)]);
+  }
+}
+
+function parseFlags(flags: PracticeOrgFlags): PracticeOrgOptions {
+  const problems: string[] = [];
+  const attempt = <Value>(option: string, parse: () => Value): Value | null => {
+    try {
+      return parse();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      problems.push(`${option}: ${error.message}`);
+      return null;
+    }
+  };
+  const profile = attempt("--profile", () => parseProfile(flags.profile));
+  const faults = (flags.fault ?? []).map((text) => attempt("--fault", () => parseFault(text)));
+  const role = attempt("--role", () => parseRole(flags.role));
+  const port = attempt("--port", () => parseWhole(flags.port, 65_535));
+  const latencyMs = attempt("--latency", () => parseWhole(flags.latency, 60_000));
+  if (problems.length > 0 || profile === null || role === null || port === null || latencyMs === null) {
+    throw new UsageError(problems);
+  }
+  return { profile, role, port, latencyMs, faults: faults.filter((fault) => fault !== null) };
+}
+
+function parseRole(text: string): PracticeOrgOptions["role"] {
+  if (text === "read-only" || text === "super" || text === "none") return text;
+  throw new RangeError(`${JSON.stringify(text)} is not a role: expected read-only, super or none`);
+}
+
+function parseWhole(text: string, max: number): number {
+  if (/^\d{1,6}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new RangeError(`${JSON.stringify(text)} is out of range: expected a whole number from 0 to ${max}`);
+}

@@ -1,0 +1,57 @@
+import { classicOrg } from "./profiles/classic.ts";
+import { compliantOrg } from "./profiles/compliant.ts";
+import { emptyOrg } from "./profiles/empty.ts";
+import { largeOrg, smallestLargeOrg } from "./profiles/large.ts";
+import { narrowOrg } from "./profiles/narrow.ts";
+import { typicalOrg } from "./profiles/typical.ts";
+import { unclearOrg } from "./profiles/unclear.ts";
+import type { OrgContents, Site } from "./objects/org_contents.ts";
+
+/** What `--profile` takes, with one line on each. */
+export const profileNames = {
+  typical: "a realistic org: some checks pass, some fail, some need a person",
+  compliant: "configured as the STIG asks: every check passes",
+  empty: "a fresh org that nobody has configured",
+  narrow: "compliant, but for some people only: lax zones, a rule for a group, a hidden banner",
+  classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
+  unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
+  "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
+} as const;
+
+export type Profile = { readonly name: keyof typeof fixedOrgs } | { readonly name: "large"; readonly appCount: number };
+
+const mostApps = 1_000_000;
+
+/** Throws a `RangeError` that says what would be right. */
+export function parseProfile(text: string): Profile {
+  if (isFixed(text)) return { name: text };
+  const [name, count, ...rest] = text.split(":");
+  if (name !== "large") {
+    throw new RangeError(`Cannot use profile "${text}": expected one of ${Object.keys(profileNames).join(", ")}`);
+  }
+  const appCount = rest.length === 0 && /^[0-9]{1,7}$/.test(count ?? "") ? Number(count) : Number.NaN;
+  if (!(appCount >= smallestLargeOrg && appCount <= mostApps)) {
+    throw new RangeError(
+      `Cannot use profile "${text}": expected large:N with a whole number N from ${smallestLargeOrg} ` +
+        `(the provider's own apps and the service application) to ${mostApps}, such as large:10000`,
+    );
+  }
+  return { name: "large", appCount };
+}
+
+export function profileContents(profile: Profile, site: Site): OrgContents {
+  return profile.name === "large" ? largeOrg(site, profile.appCount) : fixedOrgs[profile.name](site);
+}
+
+function isFixed(name: string): name is keyof typeof fixedOrgs {
+  return Object.hasOwn(fixedOrgs, name);
+}
+
+const fixedOrgs = {
+  typical: typicalOrg,
+  compliant: compliantOrg,
+  empty: emptyOrg,
+  narrow: narrowOrg,
+  classic: classicOrg,
+  unclear: unclearOrg,
+} as const;

@@ -1,0 +1,160 @@
+import { accessPolicy, accessRule, catchAllRule, phishingResistant } from "../objects/access_policies.ts";
+import { appObject } from "../objects/app_objects.ts";
+import { commonAuthenticators, oktaVerify, smartCard } from "../objects/authenticator_objects.ts";
+import { automation } from "../objects/automations.ts";
+import { brand } from "../objects/brand_objects.ts";
+import { logStream } from "../objects/log_stream_objects.ts";
+import { oktaId } from "../objects/okta_id.ts";
+import { listingOf } from "../objects/org_contents.ts";
+import { passwordPolicy } from "../objects/password_policies.ts";
+import { apiToken, customRole, group, groupId, user } from "../objects/people_objects.ts";
+import { policyId } from "../objects/policy_objects.ts";
+import { dodBannerPage } from "../api/sign_in_page.ts";
+import { anywhere, defaultSessionRule, fromZones, sessionRule, signOnPolicy } from "../objects/sign_on_policies.ts";
+import { smartCardIdp } from "../objects/smart_card_idp.ts";
+import { builtInZones, ipZone, zoneId } from "../objects/zone_objects.ts";
+import { firstPartyApps } from "./empty.ts";
+import type { PasswordSettings } from "../objects/password_policies.ts";
+import type { OrgContents, PolicyWithRules, Site } from "../objects/org_contents.ts";
+
+const office = "Office network";
+const stig = "STIG strong authentication";
+
+/** An org configured to the letter of the STIG: every check passes, some of them exactly at their limit. */
+export function compliantOrg(site: Site): OrgContents {
+  const id = oktaId("00o", "compliant");
+  const smartCards = smartCardIdp(site, { name: "DoD CAC", issuedBy: "dod" });
+  return {
+    id,
+    name: "Compliant practice org",
+    pipeline: "idx",
+    adminConsoleSettings: { sessionIdleTimeoutMinutes: 15, sessionMaxLifetimeMinutes: 720 },
+    apps: listingOf([
+      ...firstPartyApps(site, id, { browserPlugin: stig }),
+      appObject(site, {
+        name: "oidc_client",
+        label: "Travel portal",
+        signOnMode: "OPENID_CONNECT",
+        policyId: policyId("ACCESS_POLICY", stig),
+        orgId: id,
+      }),
+      appObject(site, {
+        name: "practice_timekeeping_1",
+        label: "Timekeeping",
+        signOnMode: "SAML_2_0",
+        policyId: policyId("ACCESS_POLICY", stig),
+        orgId: id,
+      }),
+    ]),
+    serviceAppPolicyId: policyId("ACCESS_POLICY", stig),
+    policies: [
+      ...sessionPolicies(site),
+      ...passwordPolicies(site),
+      ...["Okta Admin Console", "Okta Dashboard", stig].map((name) => strongPolicy(site, name)),
+      automation(site, {
+        name: "User Inactivity",
+        status: "ACTIVE",
+        inactivity: { number: 35, unit: "DAYS" },
+        groupIds: [groupId("Everyone")],
+        targetStatus: "SUSPENDED",
+      }),
+    ],
+    brands: [brand(site, { name: "practice-org", isDefault: true, customizedPage: { html: dodBannerPage() } })],
+    authenticators: [
+      ...commonAuthenticators(site),
+      oktaVerify(site, "REQUIRED"),
+      smartCard(site, smartCards.identityProvider.id),
+    ],
+    zones: [...builtInZones(site, "ACTIVE"), ipZone(site, office, ["198.51.100.0/24"])],
+    apiTokens: [
+      apiToken(site, { name: "SIEM export", ownerLogin: "siem@practice.example", network: fromZones(zoneId(office)) }),
+      apiToken(site, { name: "HR import", ownerLogin: "hr@practice.example", network: fromZones(zoneId(office)) }),
+    ],
+    logStreams: [
+      logStream(site, {
+        name: "SIEM",
+        type: "aws_eventbridge",
+        settings: { accountId: "123456789012", eventSourceName: "practice_siem", region: "us-gov-west-1" },
+      }),
+    ],
+    identityProviders: [smartCards.identityProvider],
+    identityProviderKeys: [smartCards.key],
+    users: [
+      user(site, {
+        login: "siem@practice.example",
+        firstName: "SIEM",
+        lastName: "Service",
+        roles: ["READ_ONLY_ADMIN"],
+      }),
+      user(site, { login: "hr@practice.example", firstName: "HR", lastName: "Service", groups: ["HR integrations"] }),
+      user(site, { login: "admin@practice.example", firstName: "Alex", lastName: "Admin", roles: ["SUPER_ADMIN"] }),
+    ],
+    groups: [group(site, "Everyone"), group(site, "HR integrations", ["USER_ADMIN"])],
+    customRoles: [customRole(site, "UserCreatorRole", "Creates users")],
+  };
+}
+
+function sessionPolicies(site: Site): readonly PolicyWithRules[] {
+  const limits = { idleMinutes: 15, lifetimeMinutes: 1080, persistentCookie: false };
+  const rule = sessionRule({ name: "STIG session", priority: 1, ...limits, network: fromZones(zoneId(office)) });
+  // Otherwise the built-in rule, which cannot be removed, lets in from anywhere.
+  const denied = sessionRule({ name: "Elsewhere", priority: 2, ...limits, network: anywhere, access: "DENY" });
+  return [
+    signOnPolicy(site, {
+      name: "Administrators",
+      priority: 1,
+      groupIds: [groupId("HR integrations")],
+      rules: [rule],
+    }),
+    signOnPolicy(site, {
+      name: "Default Policy",
+      description: "The default policy applies in all situations if no other policy applies.",
+      priority: 2,
+      system: true,
+      groupIds: [groupId("Everyone")],
+      rules: [rule, denied, defaultSessionRule(3)],
+    }),
+  ];
+}
+
+function passwordPolicies(site: Site): readonly PolicyWithRules[] {
+  const settings: PasswordSettings = {
+    minLength: 15,
+    minLowerCase: 1,
+    minUpperCase: 1,
+    minNumber: 1,
+    minSymbol: 1,
+    commonPasswordsExcluded: true,
+    maxAgeDays: 60,
+    minAgeMinutes: 1440,
+    historyCount: 5,
+    maxAttempts: 3,
+  };
+  return [
+    passwordPolicy(site, { name: "Administrators", priority: 1, groupIds: [groupId("HR integrations")], settings }),
+    passwordPolicy(site, {
+      name: "Default Policy",
+      description: "The default policy applies in all situations if no other policy applies.",
+      priority: 2,
+      system: true,
+      groupIds: [groupId("Everyone")],
+      settings,
+    }),
+  ];
+}
+
+/** Phishing-resistant from known networks, nothing from anywhere else. */
+function strongPolicy(site: Site, name: string): PolicyWithRules {
+  return accessPolicy(site, {
+    name,
+    rules: [
+      accessRule({
+        name: "Known networks, phishing resistant",
+        priority: 0,
+        network: fromZones(zoneId(office)),
+        verification: phishingResistant,
+      }),
+      catchAllRule("DENY"),
+    ],
+  });
+}

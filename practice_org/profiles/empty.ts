@@ -1,0 +1,91 @@
+import { accessPolicy, anyTwoFactors, catchAllRule } from "../objects/access_policies.ts";
+import { appObject } from "../objects/app_objects.ts";
+import { commonAuthenticators, oktaVerify } from "../objects/authenticator_objects.ts";
+import { brand } from "../objects/brand_objects.ts";
+import { oktaId } from "../objects/okta_id.ts";
+import { listingOf } from "../objects/org_contents.ts";
+import { passwordPolicy } from "../objects/password_policies.ts";
+import { group, groupId } from "../objects/people_objects.ts";
+import { policyId } from "../objects/policy_objects.ts";
+import { defaultSessionRule, signOnPolicy } from "../objects/sign_on_policies.ts";
+import { builtInZones } from "../objects/zone_objects.ts";
+import type { App, OrgContents, PolicyWithRules, Site } from "../objects/org_contents.ts";
+
+/** A fresh org: what the provider sets up, and nothing that an administrator did. */
+export function emptyOrg(site: Site): OrgContents {
+  const id = oktaId("00o", "empty");
+  return {
+    id,
+    name: "Fresh practice org",
+    pipeline: "idx",
+    adminConsoleSettings: { sessionIdleTimeoutMinutes: 15, sessionMaxLifetimeMinutes: 720 },
+    apps: listingOf(firstPartyApps(site, id)),
+    serviceAppPolicyId: policyId("ACCESS_POLICY", "Any two factors"),
+    policies: [
+      signOnPolicy(site, {
+        name: "Default Policy",
+        description: "The default policy applies in all situations if no other policy applies.",
+        priority: 1,
+        system: true,
+        groupIds: [groupId("Everyone")],
+        rules: [defaultSessionRule(1)],
+      }),
+      passwordPolicy(site, {
+        name: "Default Policy",
+        description: "The default policy applies in all situations if no other policy applies.",
+        priority: 1,
+        system: true,
+        groupIds: [groupId("Everyone")],
+      }),
+      ...bornAccessPolicies(site),
+    ],
+    brands: [brand(site, { name: "practice-org", isDefault: true, customizedPage: "uncustomized" })],
+    authenticators: [...commonAuthenticators(site), oktaVerify(site, "OPTIONAL")],
+    zones: builtInZones(site, "INACTIVE"),
+    apiTokens: [],
+    logStreams: [],
+    identityProviders: [],
+    identityProviderKeys: [],
+    users: [],
+    groups: [group(site, "Everyone")],
+    customRoles: [],
+  };
+}
+
+function bornAccessPolicies(site: Site): readonly PolicyWithRules[] {
+  const ofFirstPartyApps = ["Okta Admin Console", "Okta Dashboard", "Okta Browser Plugin"].map((name) =>
+    accessPolicy(site, { name, rules: [catchAllRule("ALLOW", anyTwoFactors)] }),
+  );
+  return [...ofFirstPartyApps, anyTwoFactorsPolicy(site)];
+}
+
+/** The provider's own policy, to which an app is bound unless somebody binds it to another. */
+export function anyTwoFactorsPolicy(site: Site): PolicyWithRules {
+  return accessPolicy(site, {
+    name: "Any two factors",
+    description: "Require two factors to access.",
+    system: true,
+    rules: [catchAllRule("ALLOW", anyTwoFactors)],
+  });
+}
+
+/** The apps that the provider brings: each bound to the policy of its own name, unless `policies` names another. */
+export function firstPartyApps(
+  site: Site,
+  orgId: string,
+  policies: { readonly browserPlugin?: string } = {},
+): readonly App[] {
+  const firstParty = (name: string, label: string, policyName: string = label): App =>
+    appObject(site, {
+      name,
+      label,
+      signOnMode: "OPENID_CONNECT",
+      policyId: policyId("ACCESS_POLICY", policyName),
+      orgId,
+    });
+  return [
+    firstParty("saasure", "Okta Admin Console"),
+    firstParty("okta_enduser", "Okta Dashboard"),
+    firstParty("okta_browser_plugin", "Okta Browser Plugin", policies.browserPlugin),
+  ];
+}

@@ -1,0 +1,79 @@
+import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
+import { apiToken, groupId } from "../objects/people_objects.ts";
+import { brand } from "../objects/brand_objects.ts";
+import { hiddenBannerPage } from "../api/sign_in_page.ts";
+import { defaultSessionRule, fromZones, sessionRule, signOnPolicy } from "../objects/sign_on_policies.ts";
+import { ipZone, zoneId } from "../objects/zone_objects.ts";
+import { compliantOrg } from "./compliant.ts";
+import type { OrgContents, PolicyWithRules, Site } from "../objects/org_contents.ts";
+import type { RuleSpec } from "../objects/policy_objects.ts";
+
+const office = "Office network";
+const everywhere = "Everywhere in two halves";
+const nowhere = "Not filled in yet";
+
+/** The compliant org, with rules for a few people only and with zones that do not restrict. */
+export function narrowOrg(site: Site): OrgContents {
+  const whole = compliantOrg(site);
+  const policies = [sessionPolicy(site), consolePolicy(site)];
+  const replaced = new Set(policies.map(({ policy }) => policy.id));
+  return {
+    ...whole,
+    name: "Narrow practice org",
+    policies: [...whole.policies.filter(({ policy }) => !replaced.has(policy.id)), ...policies],
+    zones: [
+      ...whole.zones.map((zone) =>
+        zone["name"] === "DefaultExemptIpZone"
+          ? { ...zone, gateways: [{ type: "CIDR", value: "198.51.100.128/25" }] }
+          : zone,
+      ),
+      ipZone(site, everywhere, ["0.0.0.0/1", "128.0.0.0/1"]),
+      ipZone(site, nowhere, []),
+    ],
+    brands: [...whole.brands, brand(site, { name: "Hidden notice", customizedPage: { html: hiddenBannerPage() } })],
+    apiTokens: [office, everywhere, nowhere].map((zone) =>
+      apiToken(site, {
+        name: `Only from ${zone}`,
+        ownerLogin: "siem@practice.example",
+        network: fromZones(zoneId(zone)),
+      }),
+    ),
+  };
+}
+
+/** Strict for one group; everybody else has the built-in rule. */
+function sessionPolicy(site: Site): PolicyWithRules {
+  const strict = sessionRule({
+    name: "STIG session",
+    priority: 1,
+    idleMinutes: 15,
+    lifetimeMinutes: 1080,
+    persistentCookie: false,
+    network: fromZones(zoneId(office)),
+  });
+  return signOnPolicy(site, {
+    name: "Default Policy",
+    priority: 2,
+    system: true,
+    groupIds: [groupId("Everyone")],
+    rules: [forGroup(strict, "HR integrations"), defaultSessionRule(2)],
+  });
+}
+
+/** Phishing resistant for one group; everybody else needs a password alone. */
+function consolePolicy(site: Site): PolicyWithRules {
+  const strict = accessRule({
+    name: "Phishing resistant for a group",
+    priority: 0,
+    network: fromZones(zoneId(everywhere)),
+    verification: phishingResistant,
+  });
+  return accessPolicy(site, {
+    name: "Okta Admin Console",
+    rules: [forGroup(strict, "HR integrations"), catchAllRule("ALLOW", passwordOnly)],
+  });
+}
+
+function forGroup(rule: RuleSpec, group: string): RuleSpec {
+  return { ...rule, conditions: { ...rule.conditions, people: { groups: { include: [groupId(group)] } } } };
+}

@@ -1,0 +1,93 @@
+import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/artifacts.ts";
+import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
+
+/**
+ * One check: a pure function of declared artifacts, named after what it examines.
+ * It never fetches, waits, logs or reads a clock; `evaluate.ts` turns whatever it does into exactly one result.
+ */
+export interface Check {
+  /** The public, snake_case name; the catalog has DISA's texts under it. */
+  readonly name: string;
+  /** What `evaluate` needs. */
+  readonly artifacts: readonly ArtifactName[];
+  /** What it needs besides, once the first are there and have not decided; asked until nothing new is named. */
+  readonly further: (artifacts: CollectedArtifacts) => readonly ArtifactName[];
+  readonly explanation: Explanation;
+  readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
+}
+
+/** What `explain` prints beside DISA's own texts. */
+export interface Explanation {
+  readonly examines: string;
+  readonly why: string;
+  /** Steps in the provider's console. */
+  readonly fix: readonly string[];
+  /** The API fields that decide, as `GET path: field`. */
+  readonly deciding_fields: readonly string[];
+}
+
+/** What a check knows beside the artifacts; the same for every check of a scan. */
+export interface CheckContext {
+  readonly engine: Engine;
+  /** ISO 8601, UTC: the time that a validity is judged at, saved with the artifacts. */
+  readonly evaluatedAt: string;
+  /** Replaces the DOD's certificate issuers, as `OU=DoD` or a whole distinguished name. */
+  readonly approvedIssuers?: readonly string[];
+}
+
+/** A finding before it has a fingerprint. A null resource stands for the org. */
+export type FindingDraft = {
+  readonly resource: FindingResource | null;
+  readonly expected: string;
+  readonly actual: string;
+  /** What a reader should know besides, as the end of the sentence. */
+  readonly note?: string;
+} & (
+  | {
+      readonly status: "PASS";
+      /** What of the rule this PASS leaves to a person, in one sentence: then its coverage is partial. */
+      readonly remains?: string;
+    }
+  | { readonly status: "FAIL" }
+  | {
+      readonly status: "MANUAL";
+      readonly reason: ManualReason;
+      /** Said beside a verdict that stands without it. */
+      readonly isAdvisory?: true;
+    }
+);
+
+export interface CheckDefinition<Needed extends ArtifactName, Further extends ArtifactName> {
+  readonly name: string;
+  readonly artifacts: readonly Needed[];
+  readonly further?: (artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Further>) => readonly Further[];
+  readonly explanation: Explanation;
+  readonly evaluate: (
+    artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Further>,
+    context: CheckContext,
+  ) => readonly FindingDraft[];
+}
+
+/** A check whose `evaluate` sees exactly the artifacts that it declares; evaluating without them throws `TypeError`. */
+export function defineCheck<Needed extends ArtifactName, Further extends ArtifactName = never>(
+  definition: CheckDefinition<Needed, Further>,
+): Check {
+  const { name, artifacts, further, explanation, evaluate } = definition;
+  return {
+    name,
+    artifacts,
+    explanation,
+    further: (collected) => (further !== undefined && holds(collected, artifacts) ? further(collected) : []),
+    evaluate(collected, context) {
+      if (holds(collected, artifacts)) return evaluate(collected, context);
+      throw new TypeError(`Cannot evaluate "${name}": it needs the artifacts ${artifacts.join(", ")}`);
+    },
+  };
+}
+
+function holds<Needed extends ArtifactName>(
+  collected: CollectedArtifacts,
+  names: readonly Needed[],
+): collected is CollectedArtifacts & Pick<Artifacts, Needed> {
+  return names.every((name) => collected[name] !== undefined);
+}

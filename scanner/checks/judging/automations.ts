@@ -1,0 +1,113 @@
+import type { JsonObject } from "../../evidence/artifacts.ts";
+import type { FindingResource } from "../../../shared/report.ts";
+import { explicitActivityOf } from "../parsing/activity.ts";
+import { readNumber, readText, readTexts, shown } from "../parsing/fields.ts";
+import { firstTexts } from "../parsing/in_order.ts";
+
+/** Of a USER_LIFECYCLE policy (when, and for whom) with one of its rules (what is done). */
+export interface JudgedAutomation {
+  readonly resource: FindingResource;
+  readonly kind: "compliant" | "lacking" | "unreadable";
+  /** What is missing or cannot be read, piece by piece. */
+  readonly problems: readonly string[];
+  /** What it does, in words. */
+  readonly actual: string;
+}
+
+interface Piece {
+  readonly kind: "fine" | "lacking" | "unreadable";
+  readonly says: string;
+}
+
+/** Judges the automations of one policy; what the policy says is looked at once, however many rules it has. */
+export function createAutomationJudge(
+  policy: JsonObject,
+): (rule: JsonObject | null, resource: FindingResource) => JudgedAutomation {
+  const ofPolicy = [activityPiece("the automation", policy), inactivityPiece(policy), groupsPiece(policy)];
+  return (rule, resource) => judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource);
+}
+
+function piecesOfRule(rule: JsonObject | null): readonly Piece[] {
+  return rule === null ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
+}
+
+function judgePieces(pieces: readonly Piece[], resource: FindingResource): JudgedAutomation {
+  const problems = pieces.filter((piece) => piece.kind !== "fine").map((piece) => piece.says);
+  const actual = pieces
+    .filter((piece) => piece.kind === "fine")
+    .map((piece) => piece.says)
+    .join(", ");
+  const isUnreadable = pieces.some((piece) => piece.kind === "unreadable");
+  const isLacking = pieces.some((piece) => piece.kind === "lacking");
+  // What is lacking is proven, whatever the piece beside it that cannot be read.
+  if (isLacking) return { resource, kind: "lacking", problems, actual };
+  return { resource, kind: isUnreadable ? "unreadable" : "compliant", problems, actual };
+}
+
+function activityPiece(what: string, object: JsonObject): Piece {
+  const activity = explicitActivityOf(object);
+  if (activity === "active") return fine(`${what} is active`);
+  if (activity === "unknown") return unclear(`the status ${shown(object["status"])} of ${what}`);
+  return lacking(`${what} is not active`);
+}
+
+const hoursPerUnit: ReadonlyMap<string, number> = new Map([
+  ["HOUR", 1],
+  ["DAY", 24],
+  ["WEEK", 168],
+]);
+
+function inactivityPiece(policy: JsonObject): Piece {
+  const path = "conditions.people.users.inactivity";
+  const number = readNumber(policy, `${path}.number`);
+  const unit = readText(policy, `${path}.unit`);
+  if (number.kind === "unreadable") return unclear(`the inactivity ${number.found}`);
+  if (unit.kind === "unreadable") return unclear(`the inactivity unit ${unit.found}`);
+  if (number.kind === "absent") return lacking("no inactivity condition");
+  if (unit.kind === "absent") return lacking("no unit of the inactivity condition");
+  const hours = hoursPerUnit.get(unit.value.toUpperCase().replace(/S$/, ""));
+  if (hours === undefined) return unclear(`the inactivity unit ${shown(unit.value)}`);
+  const says = `inactivity of ${number.value} ${unit.value.toLowerCase()}`;
+  return number.value > 0 && number.value * hours <= 35 * 24 ? fine(says) : lacking(says);
+}
+
+function groupsPiece(policy: JsonObject): Piece {
+  const groups = readTexts(policy, "conditions.people.groups.include");
+  if (groups.kind === "unreadable") return unclear(`the groups ${groups.found}`);
+  if (groups.kind === "absent" || groups.value.length === 0) return lacking("no groups");
+  const rest = groups.value.length > 5 ? ` and ${groups.value.length - 5} more` : "";
+  return fine(`for the ${groups.value.length === 1 ? "group" : "groups"} ${firstTexts(groups.value)}${rest}`);
+}
+
+const disablingStatuses = new Set(["SUSPENDED", "DEACTIVATED", "DEPROVISIONED"]);
+// The other states that a user can be put into: known, and not what the rule asks for.
+const otherStatuses = new Set([
+  "ACTIVE",
+  "STAGED",
+  "PROVISIONED",
+  "RECOVERY",
+  "LOCKED_OUT",
+  "PASSWORD_EXPIRED",
+  "UNSUSPENDED",
+]);
+
+function targetPiece(rule: JsonObject): Piece {
+  const target = readText(rule, "actions.updateUserLifecycle.targetStatus");
+  if (target.kind === "unreadable") return unclear(`the target status ${target.found}`);
+  if (target.kind === "absent") return lacking("no change of the user's status");
+  const word = target.value.toUpperCase();
+  if (disablingStatuses.has(word)) return fine(`then ${word}`);
+  return otherStatuses.has(word) ? lacking(`then ${word}`) : unclear(`the target status ${shown(target.value)}`);
+}
+
+function fine(says: string): Piece {
+  return { kind: "fine", says };
+}
+
+function lacking(says: string): Piece {
+  return { kind: "lacking", says };
+}
+
+function unclear(says: string): Piece {
+  return { kind: "unreadable", says };
+}

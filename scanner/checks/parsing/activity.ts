@@ -1,0 +1,40 @@
+import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+import { shown } from "./fields.ts";
+
+/** `unknown`: a status that nobody documented, so neither can be said. */
+export type Activity = "active" | "inactive" | "unknown";
+
+const inactiveWords = new Set(["INACTIVE", "DEACTIVATED", "DISABLED", "DELETED"]);
+
+/** Policies, rules, apps and log streams are active unless they say otherwise: a status that is absent or ACTIVE. */
+export function activityOf(object: JsonObject): Activity {
+  return read(object, "active");
+}
+
+/** Zones, authenticators, identity providers and automations are active only where they say so. */
+export function explicitActivityOf(object: JsonObject): Activity {
+  return read(object, "inactive");
+}
+
+/** Whether an entry of a list is evidence of nothing: no object, or one without id, type and name, such as `{}`. */
+export function isNothing(entry: unknown): boolean {
+  if (!isJsonObject(entry)) return true;
+  return [entry["id"], entry["type"], entry["name"]].every((text) => typeof text !== "string" || text.trim() === "");
+}
+
+/** Why an activity is unknown, for a finding. */
+export function unknownActivity(object: JsonObject): string {
+  return isNothing(object)
+    ? `an entry without id, type and name, ${shown(object)}`
+    : `the status ${shown(object["status"])}`;
+}
+
+function read(object: JsonObject, ifAbsent: Activity): Activity {
+  if (isNothing(object)) return "unknown";
+  const status = object["status"];
+  if (status === undefined || status === null) return ifAbsent;
+  if (typeof status !== "string") return "unknown";
+  const word = status.toUpperCase();
+  if (word === "ACTIVE") return "active";
+  return inactiveWords.has(word) ? "inactive" : "unknown";
+}

@@ -1,0 +1,143 @@
+import { shorten } from "../../../shared/text.ts";
+import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+import { readList, readText, readWord, shown, type Field } from "./fields.ts";
+
+export type FactorKind = "knowledge" | "possession";
+
+/** `unclear`: a known method, of which only a person can say what it proves here. */
+type ChainFactor = FactorKind | "unclear";
+
+/** One way to take a step. */
+interface ChainMethod {
+  readonly name: string;
+  /** Null: a method that this version does not know. */
+  readonly factor: ChainFactor | null;
+  /** `depends`: resistant only where the policy demands it, and this one does not say so. */
+  readonly isPhishingResistant: boolean | "depends" | "unknown";
+}
+
+/** A step is taken with any one of its methods, so the weakest of them counts. */
+export type ChainStep = readonly ChainMethod[];
+
+/** The steps that a user takes one after another. */
+export type ChainPath = readonly ChainStep[];
+
+// The API allows five chains of three steps; these only bound what a broken answer can cost.
+const maxSteps = 10;
+const maxMethods = 50;
+const maxPaths = 100;
+const maxNameLength = 80;
+
+/** Every path through the chains; a chain that branches gives several. */
+export function readChains(verificationMethod: JsonObject): Field<readonly ChainPath[]> {
+  const chains = readList(verificationMethod, "chains");
+  if (chains.kind !== "value") return chains;
+  const paths: ChainPath[] = [];
+  for (const chain of chains.value) {
+    const problem = walk(chain, [], paths);
+    if (problem !== null) return { kind: "unreadable", found: problem };
+  }
+  return { kind: "value", value: paths };
+}
+
+/** Adds the paths that start with `before`; says what cannot be read. */
+function walk(link: unknown, before: ChainPath, paths: ChainPath[]): string | null {
+  if (!isJsonObject(link)) return shown(link);
+  const methods = readList(link, "authenticationMethods");
+  if (methods.kind !== "value" || methods.value.length === 0) return `a step without methods, ${shown(link)}`;
+  if (methods.value.length > maxMethods) return `a step of more than ${maxMethods} methods`;
+  const path = [...before, methods.value.map(readMethod)];
+  const next = readList(link, "next");
+  if (next.kind === "unreadable") return `the next step ${next.found}`;
+  if (next.kind === "absent" || next.value.length === 0) {
+    paths.push(path);
+    return paths.length > maxPaths ? `more than ${maxPaths} paths` : null;
+  }
+  if (path.length === maxSteps) return `more than ${maxSteps} steps`;
+  for (const following of next.value) {
+    const problem = walk(following, path, paths);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function readMethod(value: unknown): ChainMethod {
+  if (!isJsonObject(value)) return { name: shown(value), factor: null, isPhishingResistant: "unknown" };
+  const key = textOf(value, "key");
+  const method = textOf(value, "method");
+  const known = knownMethods.get(key ?? "") ?? (key === null ? knownMethods.get(method ?? "") : undefined);
+  const name = method !== null && method !== key ? `${key ?? "method"} (${method})` : (key ?? "unnamed");
+  return {
+    name: shorten(name, maxNameLength),
+    factor: known?.factor ?? null,
+    isPhishingResistant: phishingResistance(value, known, method),
+  };
+}
+
+function phishingResistance(
+  value: JsonObject,
+  known: KnownMethod | undefined,
+  method: string | null,
+): ChainMethod["isPhishingResistant"] {
+  if (known?.ignoresDemand === true) return known.isPhishingResistant;
+  const demanded = readWord(value, "phishingResistant", ["REQUIRED", "OPTIONAL"]);
+  if (demanded.kind === "unreadable") return "unknown";
+  if (demanded.kind === "value" && demanded.value === "REQUIRED") return true;
+  if (known === undefined) return "unknown";
+  // Okta FastPass falls back to ways that can be phished unless the policy rules them out.
+  return method === "signed_nonce" ? "depends" : known.isPhishingResistant;
+}
+
+function textOf(value: JsonObject, field: string): string | null {
+  const text = readText(value, field);
+  return text.kind === "value" ? text.value : null;
+}
+
+interface KnownMethod {
+  readonly factor: ChainFactor;
+  readonly isPhishingResistant: boolean | "depends";
+  /** Whether it is resistant has nothing to do with what the policy demands of it. */
+  readonly ignoresDemand?: true;
+}
+
+const knowledge: KnownMethod = { factor: "knowledge", isPhishingResistant: false };
+const possession: KnownMethod = { factor: "possession", isPhishingResistant: false };
+const resistant: KnownMethod = { factor: "possession", isPhishingResistant: true };
+const depends: KnownMethod = { factor: "possession", isPhishingResistant: "depends" };
+const neverResistant: KnownMethod = { ...possession, ignoresDemand: true };
+// How it reaches its user, and what they had to show for it, the organization alone knows.
+const temporaryCode: KnownMethod = { factor: "unclear", isPhishingResistant: "depends", ignoresDemand: true };
+
+/** By authenticator key, and by method where an answer gives only that. */
+const knownMethods: ReadonlyMap<string, KnownMethod> = new Map([
+  ["okta_password", knowledge],
+  ["password", knowledge],
+  ["security_question", knowledge],
+  ["okta_email", possession],
+  ["email", possession],
+  ["phone_number", possession],
+  ["sms", possession],
+  ["voice", possession],
+  ["okta_verify", possession],
+  ["okta_verify_totp", neverResistant],
+  ["okta_verify_push", neverResistant],
+  ["okta_verify_fastpass", depends],
+  ["push", possession],
+  ["totp", possession],
+  ["otp", possession],
+  ["google_otp", possession],
+  ["custom_otp", possession],
+  ["custom_app", possession],
+  ["onprem_mfa", possession],
+  ["rsa_token", possession],
+  ["symantec_vip", possession],
+  ["yubikey_token", possession],
+  ["duo", depends],
+  ["external_idp", depends],
+  ["idp", depends],
+  ["signed_nonce", depends],
+  ["webauthn", resistant],
+  ["smart_card_idp", resistant],
+  ["cert", resistant],
+  ["tac", temporaryCode],
+]);

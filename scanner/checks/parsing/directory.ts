@@ -1,0 +1,91 @@
+import {
+  isJsonObject,
+  type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
+  type JsonObject,
+  type MissingEvidence,
+} from "../../evidence/artifacts.ts";
+import { activityOf } from "./activity.ts";
+import { readText } from "./fields.ts";
+import { firstTexts, inOrder } from "./in_order.ts";
+import { nameOf } from "./names.ts";
+
+export type DirectoryEvidence = "password_policies" | "apps";
+
+/** Whose users a directory sources. */
+export type DirectorySource =
+  /** Every active password policy is a directory's. */
+  | { readonly kind: "everybody"; readonly what: string }
+  | { readonly kind: "in_use"; readonly what: string }
+  /** `hidesApps`: the role of the scan does not see every app, so that a directory may be among those. */
+  | { readonly kind: "none"; readonly hidesApps: boolean }
+  | { readonly kind: "unreadable"; readonly found: string }
+  | { readonly kind: "missing"; readonly evidence: MissingEvidence<JsonList> };
+
+/** Whether directories source the users, by the password policies that are theirs and the apps that connect them. */
+export function directoryOf({
+  password_policies: passwords,
+  apps,
+}: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
+  const policies = inOrder(listed(passwords), nameOf).filter((policy) => activityOf(policy) !== "inactive");
+  const theirs = policies.filter((policy) => isDirectoryPolicy(policy) && activityOf(policy) === "active");
+  const others = policies.filter((policy) => !theirs.includes(policy));
+  const directories = listed(apps).filter(isDirectoryApp);
+  const policiesSay = theirs.length === 0 ? [] : [namesOf("a directory has the password policy", theirs)];
+  if (passwords?.state === "obtained" && theirs.length > 0 && others.length === 0) {
+    return { kind: "everybody", what: `${policiesSay.join("")} and no other one is active` };
+  }
+  if (theirs.length > 0 || directories.length > 0) {
+    const appsSay = directories.length === 0 ? [] : [namesOf("the directory in use is", directories)];
+    const own = others.filter(isOwnPolicy);
+    const rest =
+      own.length === 0 ? "no password policy is known to be Okta's own" : namesOf("Okta's own password policy is", own);
+    return { kind: "in_use", what: [...appsSay, ...policiesSay, rest].join("; ") };
+  }
+  for (const evidence of [passwords, apps]) {
+    if (evidence === undefined) return { kind: "missing", evidence: notAsked };
+    if (evidence.state === "missing") return { kind: "missing", evidence };
+  }
+  const unclear = policies.find((policy) => isDirectoryPolicy(policy) || !isOwnPolicy(policy));
+  if (unclear !== undefined) return { kind: "unreadable", found: `the password policy "${nameOf(unclear)}"` };
+  // A Super Administrator always sees the Admin Console's own app.
+  return { kind: "none", hidesApps: !listed(apps).some((app) => app["name"] === "saasure") };
+}
+
+/** Users of such a password policy are sourced by Active Directory or LDAP. */
+function isDirectoryPolicy(policy: JsonObject): boolean {
+  const provider = readText(policy, "conditions.authProvider.provider");
+  return provider.kind === "value" && /^(ACTIVE_DIRECTORY|LDAP)$/i.test(provider.value);
+}
+
+/** An active integration that sources users; `ldap_interface` only lets others read Okta over LDAP. */
+function isDirectoryApp(app: JsonObject): boolean {
+  const name = typeof app["name"] === "string" ? app["name"].toLowerCase() : "";
+  const isDirectory = name === "active_directory" || (/(^|_)ldap(_|$)/.test(name) && name !== "ldap_interface");
+  return isDirectory && activityOf(app) === "active";
+}
+
+/** Of a provider that is known and no directory; a policy without one is Okta's. */
+function isOwnPolicy(policy: JsonObject): boolean {
+  const provider = readText(policy, "conditions.authProvider.provider");
+  return provider.kind === "absent" || (provider.kind === "value" && /^(OKTA|ANY)$/i.test(provider.value));
+}
+
+const notAsked: MissingEvidence<JsonList> = {
+  state: "missing",
+  reason: "provider_error",
+  detail: "Whether a directory sources the users was not asked",
+  partial: null,
+};
+
+function namesOf(what: string, objects: JsonList): string {
+  const names = firstTexts(objects.map((object) => `"${nameOf(object)}"`));
+  return `${what} ${names}${objects.length > 5 ? ` and ${objects.length - 5} more` : ""}`;
+}
+
+function listed(evidence: Evidence<JsonList> | undefined): JsonList {
+  if (evidence === undefined) return [];
+  const list = evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
+  return list.filter(isJsonObject);
+}

@@ -1,0 +1,76 @@
+import { shorten } from "../../../shared/text.ts";
+import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+
+/**
+ * One field of the provider's JSON. Absent (or null) means that the org does not assert it; unreadable means that a
+ * known shape was expected and something else is there, so that nothing can be said.
+ */
+export type Field<Value> =
+  | { readonly kind: "value"; readonly value: Value }
+  | { readonly kind: "absent" }
+  | { readonly kind: "unreadable"; readonly found: string };
+
+/** A number by its path, `settings.password.age.maxAgeDays`. */
+export function readNumber(object: JsonObject, path: string): Field<number> {
+  return narrow(readField(object, path), (value) =>
+    typeof value === "number" && Number.isFinite(value) ? value : null,
+  );
+}
+
+export function readBoolean(object: JsonObject, path: string): Field<boolean> {
+  return narrow(readField(object, path), (value) => (typeof value === "boolean" ? value : null));
+}
+
+export function readText(object: JsonObject, path: string): Field<string> {
+  return narrow(readField(object, path), (value) => (typeof value === "string" ? value : null));
+}
+
+/** One of a closed set of words; any other word is unreadable. */
+export function readWord<Word extends string>(object: JsonObject, path: string, words: readonly Word[]): Field<Word> {
+  return narrow(readField(object, path), (value) => words.find((word) => word === value) ?? null);
+}
+
+/** A list of texts; absent counts as absent, not as empty. */
+export function readTexts(object: JsonObject, path: string): Field<readonly string[]> {
+  return narrow(readField(object, path), (value) => (isTexts(value) ? value : null));
+}
+
+/** The texts of a list, whatever stands beside them: enough for a FAIL, never for a PASS. */
+export function textsIn(object: JsonObject, path: string): readonly string[] {
+  const list = readList(object, path);
+  return list.kind === "value" ? list.value.filter((item) => typeof item === "string") : [];
+}
+
+export function readList(object: JsonObject, path: string): Field<readonly unknown[]> {
+  return narrow(readField(object, path), (value) => (Array.isArray(value) ? value : null));
+}
+
+export function readObject(object: JsonObject, path: string): Field<JsonObject> {
+  return narrow(readField(object, path), (value) => (isJsonObject(value) ? value : null));
+}
+
+/** How a value is shown in a finding: JSON, cut to a length that a sentence can hold. */
+export function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return shorten(text, 80);
+}
+
+function readField(object: JsonObject, path: string): Field<unknown> {
+  let value: unknown = object;
+  for (const name of path.split(".")) {
+    if (!isJsonObject(value)) return { kind: "unreadable", found: shown(value) };
+    value = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (value === undefined || value === null) return { kind: "absent" };
+  }
+  return { kind: "value", value };
+}
+
+function narrow<Value>(field: Field<unknown>, read: (value: unknown) => Value | null): Field<Value> {
+  if (field.kind !== "value") return field;
+  const value = read(field.value);
+  return value === null ? { kind: "unreadable", found: shown(field.value) } : { kind: "value", value };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}

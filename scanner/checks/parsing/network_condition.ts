@@ -1,0 +1,59 @@
+import type { JsonObject } from "../../evidence/artifacts.ts";
+import type { FindingDraft } from "../check.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "../judging/drafts.ts";
+import { readText, readTexts, shown, textsIn, type Field } from "./fields.ts";
+import { firstTexts } from "./in_order.ts";
+import { judgeIncludedZones, type Zones, type ZonesVerdict } from "./zones.ts";
+
+/**
+ * Whether a rule's network condition restricts it to zones, and how a finding says what it is. Zoned: the connection is
+ * ZONE (or absent) and a zone is named. ANYWHERE with a list left over from before is open.
+ */
+export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict {
+  const connection = readText(rule, "conditions.network.connection");
+  if (connection.kind === "unreadable") return { kind: "unreadable", actual: `the connection ${connection.found}` };
+  if (connection.kind === "value" && connection.value !== "ZONE") return otherConnection(connection.value);
+  const include = readTexts(rule, "conditions.network.include");
+  const exclude = readTexts(rule, "conditions.network.exclude");
+  const excluded = describeExcluded(exclude);
+  const included = judgeInclude(rule, "conditions.network.include", zones);
+  if (included?.kind === "open" || included?.kind === "wrong") return { ...included, actual: `in ${included.actual}` };
+  if (include.kind === "unreadable") return { kind: "unreadable", actual: `the include ${include.found}` };
+  if (exclude.kind === "unreadable") return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
+  if (included === null) {
+    if (excluded !== null) return { kind: "zoned", actual: excluded };
+    return { kind: "open", actual: connection.kind === "absent" ? "no network condition" : "ZONE without a zone" };
+  }
+  if (included.kind !== "zoned") return included;
+  return { kind: "zoned", actual: `in ${included.actual}${excluded === null ? "" : ` and ${excluded}`}` };
+}
+
+/** What a list of included zones restricts to; null where it names none. */
+export function judgeInclude(object: JsonObject, path: string, zones: Zones): ZonesVerdict | null {
+  const include = readTexts(object, path);
+  const ids = textsIn(object, path);
+  if (include.kind !== "unreadable" && ids.length === 0) return null;
+  return judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
+}
+
+/** A finding on a network condition; `where` ends what was found. */
+export function judgeNetwork(subject: Subject, network: ZonesVerdict, where: string): FindingDraft {
+  if (network.kind === "missing") return manualForMissing(subject, network.evidence);
+  const actual = `${network.actual}${where}`;
+  if (network.kind === "zoned") return pass(subject, actual);
+  if (network.kind === "unreadable") return unreadable(subject, actual);
+  return network.kind === "review" ? manual(subject, "needs_review", actual) : fail(subject, actual);
+}
+
+function otherConnection(connection: string): ZonesVerdict {
+  if (connection === "ANYWHERE") return { kind: "open", actual: "ANYWHERE" };
+  // Both restrict by the org's legacy gateway list, which is no zone that this API shows.
+  const isLegacy = connection === "ON_NETWORK" || connection === "OFF_NETWORK";
+  return { kind: isLegacy ? "review" : "unreadable", actual: `the connection ${shown(connection)}` };
+}
+
+function describeExcluded(zones: Field<readonly string[]>): string | null {
+  if (zones.kind !== "value" || zones.value.length === 0) return null;
+  const rest = zones.value.length > 5 ? ` and ${zones.value.length - 5} more` : "";
+  return `not in ${zones.value.length === 1 ? "zone" : "zones"} ${firstTexts(zones.value)}${rest}`;
+}

@@ -1,0 +1,13 @@
+import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+
+/** Whether a role assignment makes its holder a Super Administrator; null where it has no type and its label does not say so. */
+export function isSuperAdminRole(role: JsonObject): boolean | null {
+  if (!isJsonObject(role)) return null;
+  const { type, label } = role;
+  if (typeof type === "string" && type.toUpperCase() === "SUPER_ADMIN") return true;
+  if (typeof label === "string" && superAdminLabels.has(label.toUpperCase().replaceAll(/[^A-Z]/g, ""))) return true;
+  return typeof type === "string" && type !== "" ? false : null;
+}
+
+// A custom role may carry any label; these are the built-in role's own, in its spellings of the API and the console.
+const superAdminLabels = new Set(["SUPERADMIN", "SUPERADMINISTRATOR", "SUPERORGADMIN", "SUPERORGADMINISTRATOR"]);

@@ -1,0 +1,61 @@
+import type { JsonObject } from "../../evidence/artifacts.ts";
+import type { FindingDraft } from "../check.ts";
+import { fail, manual, unreadable, type Subject } from "../judging/drafts.ts";
+import { readList, readObject, readText, readWord } from "./fields.ts";
+import { readChains, type ChainPath } from "./authentication_chains.ts";
+import { nameOf } from "./names.ts";
+
+export interface VerificationJudge {
+  /** The method ASSURANCE: factors and constraints. */
+  readonly assurance: (method: JsonObject) => VerificationVerdict;
+  /** The method AUTH_METHOD_CHAIN: every path that a user may take; at least one. */
+  readonly chains: (paths: readonly ChainPath[]) => VerificationVerdict;
+}
+
+export interface VerificationVerdict {
+  readonly verdict: "pass" | "fail" | "review" | "unreadable";
+  readonly actual: string;
+}
+
+/** What the deciding rule of an access policy demands of a user; a DENY and other methods are for a person to judge. */
+export function judgeVerification(subject: Subject, rule: JsonObject, judge: VerificationJudge): FindingDraft {
+  const { verdict, actual } = verdictOf(rule, judge);
+  const inRule = `${actual} in rule "${nameOf(rule)}"`;
+  if (verdict === "pass") return { ...subject, status: "PASS", actual: inRule };
+  if (verdict === "fail") return fail(subject, inRule);
+  return verdict === "review" ? manual(subject, "needs_review", inRule) : unreadable(subject, inRule);
+}
+
+function verdictOf(rule: JsonObject, judge: VerificationJudge): VerificationVerdict {
+  const access = readWord(rule, "actions.appSignOn.access", ["ALLOW", "DENY"]);
+  if (access.kind === "unreadable") return { verdict: "unreadable", actual: `the access ${access.found}` };
+  if (access.kind === "value" && access.value === "DENY") return { verdict: "review", actual: "access DENY" };
+  const method = readObject(rule, "actions.appSignOn.verificationMethod");
+  if (method.kind === "absent") return { verdict: "fail", actual: "no verification method set" };
+  if (method.kind === "unreadable") {
+    return { verdict: "unreadable", actual: `the verification method ${method.found}` };
+  }
+  const type = readText(method.value, "type");
+  if (type.kind === "unreadable") return { verdict: "unreadable", actual: `the method type ${type.found}` };
+  // Answers from before chains existed carry no type.
+  const word = type.kind === "value" ? type.value : "ASSURANCE";
+  if (word === "ASSURANCE") return judge.assurance(method.value);
+  if (word !== "AUTH_METHOD_CHAIN") return { verdict: "review", actual: `the verification method ${word}` };
+  const paths = readChains(method.value);
+  if (paths.kind === "unreadable") {
+    const proven = failOfOneChain(method.value, judge);
+    return proven ?? { verdict: "unreadable", actual: `the chains ${paths.found}` };
+  }
+  if (paths.kind === "absent" || paths.value.length === 0)
+    return { verdict: "fail", actual: "no authentication chain" };
+  return judge.chains(paths.value);
+}
+
+/** Chains are alternatives, so one that FAILs does so whatever another one is. */
+function failOfOneChain(method: JsonObject, judge: VerificationJudge): VerificationVerdict | undefined {
+  const chains = readList(method, "chains");
+  const alone = chains.kind === "value" ? chains.value.map((chain) => readChains({ chains: [chain] })) : [];
+  const paths = alone.flatMap((read) => (read.kind === "value" ? read.value : []));
+  const verdict = paths.length > 0 ? judge.chains(paths) : undefined;
+  return verdict?.verdict === "fail" ? verdict : undefined;
+}

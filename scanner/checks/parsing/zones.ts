@@ -1,0 +1,152 @@
+import {
+  isJsonObject,
+  missing,
+  type Evidence,
+  type JsonList,
+  type JsonObject,
+  type MissingEvidence,
+} from "../../evidence/artifacts.ts";
+import { explicitActivityOf, isNothing } from "./activity.ts";
+import { coverEverything, readAddressRange, type AddressRange } from "./address_ranges.ts";
+import { readList, readText, readWord, shown, type Field } from "./fields.ts";
+import { firstTexts, textsInOrder } from "./in_order.ts";
+import { nameOf } from "./names.ts";
+
+/** The org's network zones, to be looked up by what a rule or a token names. */
+export interface Zones {
+  readonly byId: ReadonlyMap<unknown, JsonObject>;
+  readonly byName: ReadonlyMap<unknown, JsonObject>;
+  /** Why there may be zones that are not here; null where these are all. */
+  readonly missing: MissingEvidence | null;
+}
+
+export type ZonesVerdict =
+  | {
+      /** `open`: everybody is let in. `wrong`: a zone that restricts to nothing, because it is gone, off or a blocklist. */
+      readonly kind: "zoned" | "open" | "wrong" | "review" | "unreadable";
+      readonly actual: string;
+    }
+  | { readonly kind: "missing"; readonly evidence: MissingEvidence; readonly actual: string };
+
+export function readZones(evidence: Evidence<JsonList>): Zones {
+  const listed = evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
+  const zones = listed.filter((zone) => !isNothing(zone));
+  const index = (field: string) => {
+    const found = new Map<unknown, JsonObject>();
+    // Of two the first counts.
+    for (const zone of zones.toReversed()) found.set(zone[field], zone);
+    return found;
+  };
+  const unread = missing<never>("unreadable", "GET /api/v1/zones holds an entry without id, type and name.");
+  const isWhole = evidence.state === "obtained" && zones.length === listed.length;
+  return {
+    byId: index("id"),
+    byName: index("name"),
+    missing: isWhole ? null : evidence.state === "missing" ? evidence : unread,
+  };
+}
+
+/** What including these zones restricts to; `unread` is what else is included and cannot be read. */
+export function judgeIncludedZones(ids: readonly string[], unread: string | null, zones: Zones): ZonesVerdict {
+  const sorted = textsInOrder(ids);
+  const read = sorted.map((id) => readZone(id, zones));
+  const verdicts = read.map(({ verdict }) => verdict);
+  const worst = verdicts.find(({ kind }) => kind === "wrong");
+  if (worst !== undefined) return worst;
+  const names = `${ids.length === 1 ? "zone" : "zones"} ${firstTexts(sorted)}${ids.length > 5 ? ` and ${ids.length - 5} more` : ""}`;
+  if (coverEverything(read.flatMap(({ ranges }) => ranges))) {
+    return { kind: "open", actual: `${names} that ${ids.length === 1 ? "lets" : "let"} in every address` };
+  }
+  if (unread !== null) return { kind: "unreadable", actual: `the include ${unread}` };
+  const unclear = (["missing", "unreadable", "review"] as const)
+    .map((kind) => verdicts.find((verdict) => verdict.kind === kind))
+    .find((verdict) => verdict !== undefined);
+  return unclear ?? { kind: "zoned", actual: names };
+}
+
+interface ReadZone {
+  readonly verdict: ZonesVerdict;
+  /** The addresses that are let in, as far as they are known. */
+  readonly ranges: readonly AddressRange[];
+}
+
+function readZone(id: string, zones: Zones): ReadZone {
+  const zone = zones.byId.get(id) ?? zones.byName.get(id);
+  if (zone === undefined) {
+    const unseen = zones.missing === null ? null : notObtained(zones.missing);
+    return { verdict: unseen ?? { kind: "wrong", actual: `the unknown zone ${id}` }, ranges: [] };
+  }
+  const name = `zone "${nameOf(zone)}"`;
+  const activity = explicitActivityOf(zone);
+  const usage = readWord(zone, "usage", ["POLICY", "BLOCKLIST"]);
+  const decided = (kind: "wrong" | "unreadable", actual: string): ReadZone => ({
+    verdict: { kind, actual },
+    ranges: [],
+  });
+  if (activity === "inactive") return decided("wrong", `the inactive ${name}`);
+  if (usage.kind === "value" && usage.value === "BLOCKLIST") return decided("wrong", `the blocklist ${name}`);
+  if (activity === "unknown") return decided("unreadable", `the status ${shown(zone["status"])} of ${name}`);
+  if (usage.kind === "unreadable") return decided("unreadable", `the usage ${usage.found} of ${name}`);
+  if (usage.kind === "absent") return decided("wrong", `${name} with its usage not set`);
+  const { entries, ranges } = readEntries(zone);
+  if (entries.kind === "unreadable")
+    return { verdict: { kind: "unreadable", actual: `${entries.found} of ${name}` }, ranges };
+  if (zones.missing !== null) return { verdict: notObtained(zones.missing), ranges };
+  if (entries.kind === "absent" || entries.value === 0)
+    return { verdict: { kind: "review", actual: `${name} without any entry` }, ranges };
+  return { verdict: { kind: "zoned", actual: name }, ranges };
+}
+
+function notObtained(evidence: MissingEvidence): ZonesVerdict {
+  return { kind: "missing", evidence, actual: "zones that were not obtained" };
+}
+
+interface Entries {
+  /** How many. */
+  readonly entries: Field<number>;
+  readonly ranges: readonly AddressRange[];
+}
+
+/** What a zone lets in. Only one of type IP lists addresses; the others go by place, network or kind of service. */
+function readEntries(zone: JsonObject): Entries {
+  const type = readText(zone, "type");
+  if (type.kind === "value" && type.value === "IP") return readGateways(zone);
+  if (type.kind === "value" && (type.value === "DYNAMIC" || type.value === "DYNAMIC_V2")) {
+    return { entries: countConditions(zone), ranges: [] };
+  }
+  return { entries: { kind: "unreadable", found: `the type ${shown(zone["type"])}` }, ranges: [] };
+}
+
+function readGateways(zone: JsonObject): Entries {
+  const gateways = readList(zone, "gateways");
+  if (gateways.kind === "absent") return { entries: { kind: "value", value: 0 }, ranges: [] };
+  if (gateways.kind === "unreadable") {
+    return { entries: { kind: "unreadable", found: `the gateways ${gateways.found}` }, ranges: [] };
+  }
+  const read = gateways.value.map((gateway) => {
+    const value = isJsonObject(gateway) ? gateway["value"] : null;
+    return typeof value === "string" ? readAddressRange(value) : null;
+  });
+  const ranges = read.filter((range) => range !== null);
+  const unread = gateways.value.find((_, index) => read[index] === null);
+  if (unread !== undefined) {
+    return { entries: { kind: "unreadable", found: `the gateway ${shown(unread)}` }, ranges };
+  }
+  return { entries: { kind: "value", value: ranges.length }, ranges };
+}
+
+function countConditions(zone: JsonObject): Field<number> {
+  const proxyType = readText(zone, "proxyType");
+  if (proxyType.kind === "unreadable") return { kind: "unreadable", found: `the proxy type ${proxyType.found}` };
+  const ofProxy = proxyType.kind === "value" && proxyType.value !== "" ? 1 : 0;
+  // Lists in a legacy dynamic zone, objects of two lists in an enhanced one.
+  const lists = ["asns", "locations", "ipServiceCategories"].flatMap((field) =>
+    isJsonObject(zone[field])
+      ? [readList(zone, `${field}.include`), readList(zone, `${field}.exclude`)]
+      : [readList(zone, field)],
+  );
+  const unread = lists.find((list) => list.kind === "unreadable");
+  if (unread?.kind === "unreadable") return { kind: "unreadable", found: `the entries ${unread.found}` };
+  const count = lists.reduce((sum, list) => sum + (list.kind === "value" ? list.value.length : 0), 0);
+  return { kind: "value", value: ofProxy + count };
+}

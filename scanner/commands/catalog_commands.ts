@@ -1,0 +1,24 @@
+import { catalog } from "../catalog/catalog.ts";
+import { findCheck } from "../catalog/select_checks.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { describeCheck, explainCheck, listChecks } from "./describe_checks.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+
+interface FormatFlag {
+  readonly format: string;
+}
+
+/** `checks`: every check there is. */
+export async function checksCommand(flags: FormatFlag, io: CommandIo): Promise<number> {
+  io.stdout(flags.format === "json" ? `${JSON.stringify(catalog.map(describeCheck), null, 2)}\n` : listChecks(catalog));
+  return exitCodes.ok;
+}
+
+/** `explain CHECK`. */
+export async function explainCommand(name: string, flags: FormatFlag, io: CommandIo): Promise<number> {
+  const check = findCheck(name);
+  const { rule, explanation } = check;
+  const described = { ...describeCheck(check), ...explanation, check_text: rule.check_text, fix_text: rule.fix_text };
+  io.stdout(flags.format === "json" ? `${JSON.stringify(described, null, 2)}\n` : explainCheck(check));
+  return exitCodes.ok;
+}

@@ -1,0 +1,120 @@
+import { Option, type Command } from "commander";
+import type { RunCommand } from "../../command_line/command_io.ts";
+import { keepHeapSmall } from "./keep_heap_small.ts";
+import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
+import type { WatchFlags } from "./watch_command.ts";
+
+/** The scanner's commands. Each loads its own code, so that `--help` is there at once. */
+export function addScannerCommands(program: Command, run: RunCommand): void {
+  const scan = program
+    .command("scan")
+    .description("collect, evaluate, publish, report")
+    .option("--save-artifacts <file>", "keep the evidence for `evaluate`")
+    .option("--quiet", "no progress, only problems")
+    .option("--no-stream", "do not register and publish the scan");
+  addConnectionOptions(scan);
+  addSelectionOptions(scan);
+  addReportOptions(scan);
+  scan.action((flags: ScanFlags) =>
+    run(async (io) => {
+      keepHeapSmall();
+      return (await import("./scan_command.ts")).scanCommand(flags, io);
+    }),
+  );
+
+  const collect = program
+    .command("collect")
+    .description("fetch the evidence only")
+    .option("--save-artifacts <file>", "where to keep it (required)")
+    .option("--quiet", "no progress, only problems");
+  addConnectionOptions(collect);
+  addSelectionOptions(collect);
+  collect.action((flags: CollectFlags) =>
+    run(async (io) => {
+      keepHeapSmall();
+      return (await import("./scan_command.ts")).collectCommand(flags, io);
+    }),
+  );
+
+  const evaluate = program
+    .command("evaluate")
+    .description("judge saved evidence, offline")
+    .option("--from-artifacts <file>", "a file of `scan` or `collect` (required)");
+  addSelectionOptions(evaluate);
+  addReportOptions(evaluate);
+  evaluate.action((flags: EvaluateFlags) =>
+    run(async (io) => (await import("./scan_command.ts")).evaluateCommand(flags, io)),
+  );
+
+  addCatalogCommands(program, run);
+  addConnectedCommands(program, run);
+}
+
+function addCatalogCommands(program: Command, run: RunCommand): void {
+  program
+    .command("checks")
+    .description("list every check: STIG ids, category, severity, scopes, role")
+    .addOption(textOrJson())
+    .action((flags: { readonly format: string }) =>
+      run(async (io) => (await import("./catalog_commands.ts")).checksCommand(flags, io)),
+    );
+  program
+    .command("explain")
+    .description("what a check examines, why, how to fix it, which API fields decide")
+    .argument("<check>", "a check's name, V-id or STIG id")
+    .addOption(textOrJson())
+    .action((check: string, flags: { readonly format: string }) =>
+      run(async (io) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io)),
+    );
+}
+
+function addConnectedCommands(program: Command, run: RunCommand): void {
+  const doctor = program
+    .command("doctor")
+    .description("test key, token, DPoP, scopes, role and rate limits, and say what to fix where")
+    .addOption(textOrJson());
+  addConnectionOptions(doctor);
+  doctor.action((flags: { readonly format: string }) =>
+    run(async (io) => (await import("./doctor_command.ts")).doctorCommand(flags, io)),
+  );
+
+  program
+    .command("watch")
+    .description("follow a scan's event stream as an API-key client, until its terminal event")
+    .argument("<scan-id>", "the scan's UUID")
+    .addOption(textOrJson())
+    .action((scanId: string, flags: WatchFlags) =>
+      run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
+    );
+}
+
+function addConnectionOptions(command: Command): void {
+  command
+    .option("--org-url <url>", "the organization's address (IDP_ORG_URL)")
+    .option("--client-id <id>", "the service application's client id (IDP_CLIENT_ID)")
+    .option("--private-key-file <file>", "its private key (IDP_PRIVATE_KEY_FILE, or IDP_PRIVATE_KEY)")
+    .option("--concurrency <n>", "requests under way at one time")
+    .option("--timeout <seconds>", "bound on one request");
+}
+
+function addSelectionOptions(command: Command): void {
+  command
+    .option("--check <names>", "only these checks, separated by commas")
+    .option("--exclude <names>", "not these checks")
+    .option("--severity <levels>", "only high, medium or low, separated by commas");
+}
+
+function addReportOptions(command: Command): void {
+  command
+    .option("--format <formats>", "one or several of the report formats, separated by commas (default: table)")
+    .option("--output <dir>", "write scan.<ext> for each format there")
+    .option("--fail-on <what>", "what exits with 1: fail, manual or never (default: fail)")
+    .option("--fail-on-new", "only findings that the baseline does not have count")
+    .option("--waivers <file>", "findings that are accepted for a time")
+    .option("--attestations <file>", "what people vouch for where the API cannot tell")
+    .option("--baseline <report.json>", "mark findings new, unchanged or resolved against an earlier report");
+}
+
+function textOrJson(): Option {
+  return new Option("--format <format>", "text or json").choices(["text", "json"]).default("text");
+}

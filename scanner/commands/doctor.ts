@@ -1,0 +1,294 @@
+import type { Environment } from "../../command_line/command_io.ts";
+import { ConfigError, readScannerConfig, type ScannerConfig, type ScannerFlags } from "../config.ts";
+import { systemClock, type Clock } from "../idp/clock.ts";
+import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
+import { readOrganization, type Organization } from "../idp/organization.ts";
+import { generalReads } from "../idp/probe.ts";
+import { createSession, openTransport, type Session } from "../idp/session.ts";
+import { grantScopes } from "../idp/token_errors.ts";
+import type { Transport } from "../idp/transport.ts";
+
+export type DoctorStep =
+  | "configuration"
+  | "private_key"
+  | "organization"
+  | "clock"
+  | "token"
+  | "dpop"
+  | "scopes"
+  | "role"
+  | "rate_limits";
+
+/** `warn`: a scan works, but something should be better; `skipped`: an earlier step failed that this one needs. */
+export type DoctorState = "ok" | "warn" | "fail" | "skipped";
+
+export interface DoctorResult {
+  readonly step: DoctorStep;
+  readonly state: DoctorState;
+  /** What was found, in one sentence. */
+  readonly detail: string;
+  /** What to click or set; null where there is nothing to do. */
+  readonly remedy: string | null;
+}
+
+export interface DoctorInput {
+  readonly flags: ScannerFlags;
+  readonly env: Environment;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+}
+
+/** The steps in their order; each appears exactly once in what `diagnose` gives. */
+export const doctorSteps: readonly DoctorStep[] = [
+  "configuration",
+  "private_key",
+  "organization",
+  "clock",
+  "token",
+  "dpop",
+  "scopes",
+  "role",
+  "rate_limits",
+];
+
+/**
+ * Tests one after another what a scan needs, and says what to fix where. Gives each result as soon as it is known; after
+ * a failure the steps that need it are `skipped`. Never throws for what the provider or the configuration is like, only
+ * when the signal aborts.
+ */
+export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult> {
+  let next = 0;
+  let failed: DoctorStep | null = null;
+  const skipUntil = function* (index: number): Generator<DoctorResult> {
+    for (const step of doctorSteps.slice(next, index)) {
+      yield { step, state: "skipped", detail: `Not examined, because of ${failed ?? "what is above"}`, remedy: null };
+    }
+    next = Math.max(next, index);
+  };
+  for await (const result of examine(input)) {
+    if (result.state === "fail") failed ??= result.step;
+    const index = doctorSteps.indexOf(result.step);
+    yield* skipUntil(index);
+    next = index + 1;
+    yield result;
+  }
+  yield* skipUntil(doctorSteps.length);
+}
+
+async function* examine({ flags, env, signal, clock = systemClock }: DoctorInput): AsyncGenerator<DoctorResult> {
+  const { config, results } = examineConfig(flags, env);
+  yield* results;
+  if (config === null) return;
+  const transport = openTransport(config, { signal, clock });
+  try {
+    yield* examineOrg(config, { transport, clock });
+  } finally {
+    await transport.close();
+  }
+}
+
+function examineConfig(flags: ScannerFlags, env: Environment) {
+  try {
+    const config = readScannerConfig(flags, env);
+    return {
+      config,
+      results: [ok("configuration", wellFormed), keyResult(config)],
+    };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const isKey = ({ name }: { readonly name: string }) => /PRIVATE_KEY|private-key/.test(name);
+    const keyProblems = error.problems.filter(isKey);
+    const others = error.problems.filter((problem) => !isKey(problem));
+    const results = [
+      others.length === 0
+        ? ok("configuration", wellFormed)
+        : fail("configuration", joined(others), "Set what is named; the README lists every variable"),
+      keyProblems.length === 0
+        ? ok("private_key", "A private key in an accepted format")
+        : fail("private_key", joined(keyProblems), makeKey),
+    ];
+    return { config: null, results };
+  }
+}
+
+function joined(problems: readonly { readonly name: string; readonly message: string }[]): string {
+  return problems.map(({ name, message }) => `${name} ${message}`).join("; ");
+}
+
+function keyResult({ key }: ScannerConfig): DoctorResult {
+  const details = key.key.asymmetricKeyDetails;
+  const size =
+    details?.modulusLength === undefined
+      ? `EC, ${details?.namedCurve ?? "unknown curve"}`
+      : `RSA, ${details.modulusLength} bits`;
+  const kid = key.kid === null ? "without a kid" : `kid ${key.kid}`;
+  return ok("private_key", `A private key that signs ${key.alg} (${size}), ${kid}`);
+}
+
+interface Parts {
+  readonly transport: Transport;
+  readonly clock: Clock;
+}
+
+async function* examineOrg(config: ScannerConfig, parts: Parts): AsyncGenerator<DoctorResult> {
+  const org = await attempt(readOrganization({ ...config, transport: parts.transport }));
+  if (org instanceof IdpError) {
+    yield fail("organization", org.message, org.remedy);
+    return;
+  }
+  yield organizationResult(org, config.orgUrl);
+  yield clockResult(org);
+  const session = await createSession(config, { org, ...parts });
+  const token = await attempt(session.tokens.current());
+  if (token instanceof IdpError) {
+    yield* loginFailure(token);
+    return;
+  }
+  yield ok("token", "The organization issued an access token for this client id and key");
+  yield token.type === "DPoP"
+    ? ok("dpop", "The token is bound to this program's own key by DPoP")
+    : warn(
+        "dpop",
+        "The organization issued a plain Bearer token, which works wherever it is copied to",
+        `Turn on ${requireDpop}`,
+      );
+  yield scopesResult(session);
+  yield await examineReads(config, session);
+  yield rateLimitResult(parts.transport);
+}
+
+/** The value, or why the provider cannot be used; anything else is thrown on. */
+async function attempt<Value>(promise: Promise<Value>): Promise<Value | IdpError> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof IdpError) return error;
+    throw error;
+  }
+}
+
+function organizationResult(org: Organization, orgUrl: string): DoctorResult {
+  if (org.engine !== "unknown") {
+    const engine = org.engine === "identity" ? "Identity Engine" : "Classic Engine";
+    return ok("organization", `${orgUrl} answers: ${engine}, organization ${org.id ?? "without an id"}`);
+  }
+  const detail = `${orgUrl} answers, but does not say which engine it has; its scopes are taken to begin with "${org.scopePrefix}."`;
+  return warn(
+    "organization",
+    detail,
+    "If this is an Okta organization, check IDP_ORG_URL; otherwise set IDP_SCOPE_PREFIX",
+  );
+}
+
+function clockResult({ moment }: Organization): DoctorResult {
+  if (moment === null)
+    return warn("clock", "The organization does not tell its time, so clocks cannot be compared", null);
+  const seconds = Math.round((moment.providerMs - moment.receivedAtMs) / 1000);
+  const distance = `This machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the organization's`;
+  if (Math.abs(seconds) <= toleratedSkewSeconds) return ok("clock", distance);
+  return warn("clock", distance, "Set this machine's clock (NTP); until then the scanner goes by the organization's");
+}
+
+/** The step at which a login failed, so that the ones before it are known to work. */
+function* loginFailure(error: IdpError): Generator<DoctorResult> {
+  const result = { state: "fail", detail: error.message, remedy: error.remedy } as const;
+  const step = failedSteps[error.code] ?? "token";
+  if (step !== "token") yield ok("token", "The organization accepted this client id and key");
+  yield { step, ...result };
+}
+
+const failedSteps: Partial<Record<IdpErrorCode, DoctorStep>> = { no_scope: "scopes", dpop_refused: "dpop" };
+
+function scopesResult({ tokens, requestedScopes }: Session): DoctorResult {
+  const missing = requestedScopes.filter((scope) => !tokens.granted.includes(scope));
+  const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted`;
+  if (missing.length === 0) return ok("scopes", count);
+  return warn("scopes", `${count}; missing: ${missing.join(", ")}; checks that need them become MANUAL`, grantScopes);
+}
+
+/** Reads a little through every scope: what the role allows shows only by being asked for. */
+async function examineReads(config: ScannerConfig, session: Session): Promise<DoctorResult> {
+  const { client, isGranted } = session;
+  const reads = generalReads.filter(({ scope }) => isGranted(scope));
+  const outcomes = await Promise.all(reads.map(async (request) => ({ request, missing: await client.probe(request) })));
+  const refused = outcomes.filter(({ missing }) => missing !== null);
+  const reasons = refused.map(({ missing }) => missing?.detail ?? "");
+  if (refused.length === outcomes.length) {
+    const isRole = refused.some(({ missing }) => missing?.reason === "missing_role");
+    const detail =
+      reads.length === 0
+        ? "None of the granted scopes lets a check read anything"
+        : `Nothing can be read: ${reasons[0] ?? ""}`;
+    return fail(
+      "role",
+      detail,
+      isRole ? assignRole : "Look at the organization's status page, network zones and proxies, and try again",
+    );
+  }
+  const roles = await assignedRoles(config, session);
+  const found = `Role: ${roles.length === 0 ? session.roleEvidence.role() : roles.join(", ")}`;
+  if (refused.length > 0) {
+    return warn(
+      "role",
+      `${found}; ${refused.length} of ${outcomes.length} reads were refused: ${reasons.join("; ")}`,
+      assignRole,
+    );
+  }
+  const role = session.roleEvidence.role();
+  if (role === "super_admin") return warn("role", `${found}; every check can be evaluated`, useReadOnly);
+  const verb = role === "read_only_admin" ? "become MANUAL: they need" : "need";
+  return ok("role", `${found}; the five checks of first-party applications ${verb} ${superAdmin}`);
+}
+
+/** What the provider says is assigned; reading the first-party settings tells a Super Administrator in any case. */
+async function assignedRoles({ clientId }: ScannerConfig, { client, isGranted }: Session): Promise<readonly string[]> {
+  if (isGranted("apps.read")) {
+    await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
+  }
+  if (!isGranted("roles.read")) return [];
+  const path = `/oauth2/v1/clients/${encodeURIComponent(clientId)}/roles`;
+  const roles = await client.getList({ path, scope: "roles.read" });
+  if (roles.state === "missing") return [];
+  return roles.value
+    .map((role) => role["type"])
+    .filter((type) => typeof type === "string")
+    .map((type) => type.slice(0, 60));
+}
+
+function rateLimitResult(transport: Transport): DoctorResult {
+  const limits = transport.rateLimits();
+  const [lowest] = limits.toSorted((one, other) => one.limit - other.limit);
+  if (lowest === undefined) return ok("rate_limits", "The organization tells no rate limits; a 429 is waited out");
+  const busy = limits.filter(({ limit, remaining }) => limit >= 10 && remaining < limit / 10);
+  const detail = `The lowest of ${limits.length} limits is ${lowest.limit} a minute (${lowest.endpoint})`;
+  if (busy.length === 0) return ok("rate_limits", detail);
+  const names = busy.map(({ endpoint, limit, remaining }) => `${endpoint}: ${remaining} of ${limit} left`).join(", ");
+  return warn(
+    "rate_limits",
+    `${detail}; nearly used up now: ${names}`,
+    "Scan at another time, or raise the limits in Reports → Rate Limits; the scanner waits for them by itself",
+  );
+}
+
+const toleratedSkewSeconds = 25;
+const superAdmin = "Super Administrator, in a separate run";
+const wellFormed = "Address, client id and options are well-formed";
+const makeKey =
+  "Generate a key in Applications → your app → General → Client Credentials → Public Keys → Add key → Generate new key, and copy the private key as PEM or JWK";
+const requireDpop =
+  'Applications → your app → General → "Require Demonstrating Proof of Possession (DPoP) header in token requests"';
+const assignRole = "Assign Read-Only Administrator in Applications → your app → Admin roles → Edit assignments";
+const useReadOnly =
+  'Assign Read-Only Administrator for routine scans (Applications → your app → Admin roles → Edit assignments) and Super Administrator for a separate run only; turn off Settings → Account → "Public client app admins", which assigns Super Administrator by itself';
+
+function ok(step: DoctorStep, detail: string): DoctorResult {
+  return { step, state: "ok", detail, remedy: null };
+}
+
+function warn(step: DoctorStep, detail: string, remedy: string | null): DoctorResult {
+  return { step, state: "warn", detail, remedy };
+}
+
+function fail(step: DoctorStep, detail: string, remedy: string): DoctorResult {
+  return { step, state: "fail", detail, remedy };
+}

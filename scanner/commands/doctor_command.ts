@@ -1,0 +1,38 @@
+import { styleText } from "node:util";
+import { toPrintableJson } from "../../shared/text.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import type { ScannerFlags } from "../config.ts";
+import { diagnose, type DoctorResult, type DoctorState } from "./doctor.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { printable } from "../../command_line/terminal.ts";
+
+export interface DoctorFlags extends ScannerFlags {
+  readonly format: string;
+}
+
+const marks = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as const satisfies Record<
+  DoctorState,
+  string
+>;
+
+/** `doctor`: each step as soon as it is known. 2 when the configuration is wrong, 3 when the provider refuses. */
+export async function doctorCommand(flags: DoctorFlags, io: CommandIo): Promise<number> {
+  const results: DoctorResult[] = [];
+  for await (const result of diagnose({ flags, env: io.env, signal: io.interrupted })) {
+    results.push(result);
+    if (flags.format === "text") io.stdout(resultText(result, io.colorStdout));
+  }
+  if (flags.format === "json") io.stdout(`${toPrintableJson(results, 2)}\n`);
+  const failed = results.find((result) => result.state === "fail");
+  if (failed === undefined) return exitCodes.ok;
+  return failed.step === "configuration" || failed.step === "private_key"
+    ? exitCodes.usage
+    : exitCodes.notAuthenticated;
+}
+
+function resultText(result: DoctorResult, color: boolean): string {
+  const { step, state, detail, remedy } = result;
+  const mark = color ? styleText(marks[state], state.padEnd(7), { validateStream: false }) : state.padEnd(7);
+  const advice = remedy === null ? "" : `        → ${printable(remedy)}\n`;
+  return `${mark} ${step.replaceAll("_", " ")}: ${printable(detail)}\n${advice}`;
+}

@@ -1,0 +1,291 @@
+import type { Environment } from "../../command_line/command_io.ts";
+import { randomUUID } from "node:crypto";
+import { appendFile } from "node:fs/promises";
+import { join } from "node:path";
+import { countStatuses, type Report } from "../../shared/report.ts";
+import { shorten } from "../../shared/text.ts";
+import { maxArtifactsBytes, parseArtifacts } from "../evidence/artifacts_document.ts";
+import { catalog } from "../catalog/catalog.ts";
+import { selectChecks } from "../catalog/select_checks.ts";
+import { dodIssuers } from "../checks/parsing/distinguished_name.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { readScannerConfig, type ScannerFlags } from "../config.ts";
+import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
+import { evaluateCheck } from "../evaluate.ts";
+import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
+import { codeOf, FileContentError, readText, requireWritable, writeWhole } from "../../command_line/files.ts";
+import { annotations } from "./github_actions.ts";
+import { connect } from "../idp/connect.ts";
+import { IdpError, toErrorReport } from "../idp/idp_error.ts";
+import type { RegisteredScan } from "../streaming/gateway_client.ts";
+import { openStream } from "../streaming/connect_stream.ts";
+import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
+import type { ScanPublisher } from "../streaming/scan_publisher.ts";
+import { runScan, toContext, type FinishedScan } from "../run_scan.ts";
+import { markdownFormat } from "../reports/markdown.ts";
+import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
+import { readStreamConfig } from "../streaming/stream_config.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { UsageError } from "../../command_line/usage_error.ts";
+import { reportFileName, writeReports } from "../reports/write_reports.ts";
+
+export interface SelectionFlags {
+  readonly check?: string;
+  readonly exclude?: string;
+  readonly severity?: string;
+}
+
+export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
+  readonly saveArtifacts?: string;
+  readonly quiet?: boolean;
+  readonly stream?: boolean;
+}
+
+/** `scan`: everything that can be refused is refused before the first request. Resolves with the exit code. */
+export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<number> {
+  const options = parseReportOptions(flags);
+  const checks = selectChecks(toSelection(flags));
+  const config = readScannerConfig(flags, io.env);
+  const approvedIssuers = readApprovedIssuers(io.env);
+  const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
+  const decisions = await readDecisions(options, checkNames);
+  await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
+
+  const progress = newProgress(flags, io);
+  // What the gateway or the broker answered may be in a message.
+  const warn = (text: string) => progress.message(printable(text));
+  const { orgUrl, clientId } = config;
+  const stream =
+    streamConfig === null
+      ? null
+      : openStream(
+          streamConfig,
+          { org_url: orgUrl, client_id: clientId, checks_total: checks.length },
+          { warn, inform: flags.quiet === true ? () => {} : warn },
+        );
+  const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
+  progress.started(checks.map((check) => check.name));
+
+  let scan: FinishedScan;
+  try {
+    scan = await runScan(
+      { orgUrl, clientId, checks, approvedIssuers, signal },
+      {
+        connect: (connectOptions) => connect(config, connectOptions),
+        onResult(result, counts) {
+          progress.checkEvaluated(result, counts);
+          stream?.checkEvaluated(result, counts);
+        },
+        now: io.now,
+      },
+    );
+  } catch (error) {
+    progress.ended();
+    await endFailed(stream, error);
+    if (error instanceof IdpError) return reportIdpError(error, options, io);
+    throw error;
+  }
+  progress.ended();
+  let areSaved: boolean;
+  try {
+    // The evidence is worth more than the live view: it is on disk before the gateway is waited for.
+    areSaved = await saveArtifacts(flags.saveArtifacts, scan, io);
+  } finally {
+    await stream?.end(scan.status, scan.results);
+  }
+  const code = await finish(scan, { decisions, options, registered: stream?.registered() ?? null, flags }, io);
+  if (scan.status === "cancelled") return exitCodes.interrupted;
+  return areSaved ? code : exitCodes.usage;
+}
+
+export interface CollectFlags extends ScannerFlags, SelectionFlags {
+  readonly saveArtifacts?: string;
+  readonly quiet?: boolean;
+}
+
+/** `collect`: the evidence alone, judged later by `evaluate`. */
+export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
+  const file = flags.saveArtifacts;
+  if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
+  const checks = selectChecks(toSelection(flags));
+  const config = readScannerConfig(flags, io.env);
+  await requireWritable({ file });
+  const progress = newProgress(flags, io);
+  try {
+    const { orgUrl, clientId } = config;
+    const scan = await runScan(
+      { orgUrl, clientId, checks, approvedIssuers: null, signal: io.interrupted },
+      { connect: (connectOptions) => connect(config, connectOptions), onResult: () => {}, now: io.now },
+    );
+    const areSaved = await saveArtifacts(file, scan, io);
+    if (areSaved && flags.quiet !== true) progress.message(`Artifacts of ${checks.length} checks are in ${file}`);
+    if (scan.status === "cancelled") return exitCodes.interrupted;
+    return areSaved ? exitCodes.ok : exitCodes.usage;
+  } catch (error) {
+    if (!(error instanceof IdpError)) throw error;
+    writeIdpError(error, io);
+    return exitCodes.notAuthenticated;
+  }
+}
+
+export interface EvaluateFlags extends SelectionFlags, ReportFlags {
+  readonly fromArtifacts?: string;
+}
+
+/** `evaluate`: verdicts from saved artifacts, without a network. */
+export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Promise<number> {
+  const file = flags.fromArtifacts;
+  if (file === undefined)
+    throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
+  const options = parseReportOptions(flags);
+  const selected = selectChecks(toSelection(flags));
+  const decisions = await readDecisions(options, checkNames);
+  await requireWritable(reportPlaces(options));
+  const text = await readText(file, maxArtifactsBytes).catch((error: unknown) => {
+    const problem = error instanceof FileContentError ? error.message : codeOf(error);
+    throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
+  });
+  const document = parseArtifacts(text);
+  // What was not collected is judged only when somebody asks for it by name (and is MANUAL then).
+  const checks =
+    flags.check === undefined ? selected.filter((check) => document.checks.includes(check.name)) : selected;
+  const { engine, org_url: orgUrl } = document.scan;
+  const context = toContext({
+    engine,
+    orgUrl,
+    evaluatedAt: document.evaluated_at,
+    approvedIssuers: readApprovedIssuers(io.env),
+  });
+  const results = await Promise.all(checks.map((check) => evaluateCheck(check, document.artifacts, context)));
+  return finish({ status: "completed", results, document }, { decisions, options, registered: null, flags: {} }, io);
+}
+
+/** Distinguished names hold commas, so semicolons separate them. They replace the DOD's; after a `+` they join them. */
+function readApprovedIssuers(env: Environment): readonly string[] | null {
+  const text = env["IDP_APPROVED_ISSUERS"]?.trim() ?? "";
+  if (text === "") return null;
+  const isAdded = text.startsWith("+");
+  const issuers = text
+    .slice(isAdded ? 1 : 0)
+    .split(";")
+    .map((issuer) => issuer.trim());
+  if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer)))
+    return isAdded ? [...dodIssuers, ...issuers] : issuers;
+  throw new UsageError([
+    "IDP_APPROVED_ISSUERS: is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
+  ]);
+}
+
+const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));
+
+function toSelection(flags: SelectionFlags) {
+  const { check = "", exclude = "", severity = "" } = flags;
+  return { check: splitList(check), exclude: splitList(exclude), severity: splitList(severity) };
+}
+
+function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
+  return flags.quiet === true
+    ? createQuietProgress(io.terminal)
+    : createProgress(io.terminal, { now: () => performance.now() });
+}
+
+function reportPlaces({ outputDir, formats }: ReportOptions) {
+  return { directory: outputDir, fileNames: formats.map(reportFileName) };
+}
+
+/** False when they could not be written, and that was said. */
+async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: CommandIo): Promise<boolean> {
+  if (path === undefined) return true;
+  const problem = await writeWhole({ option: "--save-artifacts", path }, JSON.stringify(scan.document));
+  if (problem !== null) io.terminal.write(`${problem}\n`);
+  return problem === null;
+}
+
+interface Ending {
+  readonly decisions: Decisions;
+  readonly options: ReportOptions;
+  readonly registered: RegisteredScan | null;
+  readonly flags: { readonly quiet?: boolean };
+}
+
+/** Decides, writes the reports and gives the exit code. */
+async function finish(scan: FinishedScan, ending: Ending, io: CommandIo): Promise<number> {
+  const { decisions, options, registered, flags } = ending;
+  const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
+  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
+  const report: Report = {
+    schema: "scanstream.report/1",
+    scan: {
+      id: registered?.id ?? randomUUID(),
+      tenant_id: registered?.tenant_id ?? null,
+      ...scan.document.scan,
+      status: scan.status,
+    },
+    summary: countStatuses(results),
+    checks: results,
+    baseline: comparison,
+  };
+  const { formats, outputDir } = options;
+  const { files, problems } = await writeReports(
+    report,
+    { formats, outputDir, stdout: io.stdout },
+    { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
+  );
+  if (flags.quiet !== true) for (const file of files) io.terminal.write(`Wrote ${file}\n`);
+  for (const problem of problems) io.terminal.write(`${problem}\n`);
+  await writeGitHubFeedback(report, io);
+  return problems.length > 0 ? exitCodes.usage : exitCodeOf(report, options);
+}
+
+/** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
+async function writeGitHubFeedback(report: Report, io: CommandIo): Promise<void> {
+  const isInSummary = await writeJobSummary(report, io);
+  if (io.env["GITHUB_ACTIONS"] !== "true") return;
+  for (const annotation of annotations(report, { isInSummary })) io.terminal.write(`${annotation}\n`);
+}
+
+/** True when the summary has the whole report. */
+async function writeJobSummary(report: Report, io: CommandIo): Promise<boolean> {
+  const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
+  if (summaryFile === undefined || summaryFile === "") return false;
+  const markdown = markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
+  const isWhole = markdown.length <= maxSummaryLength;
+  try {
+    await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
+    return isWhole;
+  } catch (error) {
+    io.terminal.write(`The job summary could not be written (${codeOf(error)})\n`);
+    return false;
+  }
+}
+
+/** GitHub refuses a summary of more than 1 MiB as a whole. */
+const maxSummaryLength = 250_000;
+
+/** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
+async function reportIdpError(error: IdpError, options: ReportOptions, io: CommandIo): Promise<number> {
+  writeIdpError(error, io);
+  const json = options.formats.find((format) => format.name === "json");
+  if (json !== undefined) {
+    const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
+    // Also where a report of an earlier run may still lie: nobody must take that one for this run's.
+    if (options.outputDir === null) io.stdout(text);
+    else {
+      const path = join(options.outputDir, reportFileName(json));
+      const problem = await writeWhole({ option: "--output", path }, text);
+      if (problem !== null) io.terminal.write(`${problem}\n`);
+    }
+  }
+  return exitCodes.notAuthenticated;
+}
+
+function writeIdpError(error: IdpError, io: CommandIo): void {
+  io.terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
+}
+
+async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<void> {
+  if (stream === null) return;
+  if (error instanceof IdpError) stream.error(error.code, error.message);
+  else stream.error("internal_error", "The scanner failed");
+  await stream.end("failed", []);
+}

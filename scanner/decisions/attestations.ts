@@ -1,0 +1,50 @@
+import * as v from "valibot";
+import type { Attestation, CheckResult } from "../../shared/report.ts";
+import { decisionFields, isExpired, parseDecisionFile, type DecisionFileSource } from "./decision_file.ts";
+
+/** What a person vouches for on a check that the API cannot decide, or decides only in part. */
+export interface AttestationEntry extends Attestation {
+  readonly check: string;
+}
+
+const entry = v.strictObject({
+  ...decisionFields,
+  by: v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("must not be empty")),
+  status: v.pipe(
+    v.string("expected a text"),
+    v.toUpperCase(),
+    v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"], "expected PASS, FAIL or NOT_APPLICABLE"),
+  ),
+});
+
+/** Throws `DecisionFileError` naming everything that is wrong with the file. */
+export function parseAttestations(text: string, source: DecisionFileSource): readonly AttestationEntry[] {
+  return parseDecisionFile(text, "attestations", entry, source);
+}
+
+/**
+ * The results with what people vouch for beside them; a status never changes. A proven FAIL is not attested away (that
+ * is what a waiver says openly), so an attestation of PASS on it is reported as ignored.
+ */
+export function applyAttestations(
+  results: readonly CheckResult[],
+  attestations: readonly AttestationEntry[],
+  nowMs: number,
+): { readonly results: readonly CheckResult[]; readonly warnings: readonly string[] } {
+  const warnings: string[] = [];
+  const byCheck = new Map<string, Attestation>();
+  for (const { check, ...attestation } of attestations) {
+    const result = results.find((candidate) => candidate.check === check);
+    if (isExpired(attestation.expires, nowMs)) {
+      warnings.push(`The attestation of ${check} expired on ${attestation.expires} and is ignored`);
+    } else if (result?.status === "FAIL" && attestation.status !== "FAIL") {
+      warnings.push(`The attestation of ${check} is ignored: the check found a FAIL, which only a waiver accepts`);
+    } else {
+      byCheck.set(check, attestation);
+    }
+  }
+  return {
+    results: results.map((result) => ({ ...result, attestation: byCheck.get(result.check) ?? null })),
+    warnings,
+  };
+}

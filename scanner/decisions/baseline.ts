@@ -1,0 +1,110 @@
+import * as v from "valibot";
+import type { CheckResult, Comparison, Finding, FindingChange, ResolvedFinding, Status } from "../../shared/report.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
+
+/** Some hundred thousand findings. */
+export const maxBaselineBytes = 256 * 1_048_576;
+const bounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
+
+/** An earlier report, as far as a comparison needs it. */
+export interface Baseline {
+  readonly scanId: string;
+  /** By check and fingerprint. */
+  readonly findings: ReadonlyMap<string, BaselineFinding>;
+}
+
+interface BaselineFinding extends ResolvedFinding {
+  readonly status: Status;
+}
+
+const text = v.string();
+const reportShape = v.object({
+  schema: v.literal("scanstream.report/1", 'expected a report with "schema": "scanstream.report/1"'),
+  scan: v.object({ id: text }),
+  checks: v.array(
+    v.object({
+      check: text,
+      findings: v.array(
+        v.object({
+          status: v.picklist(["PASS", "FAIL", "MANUAL"]),
+          resource: v.object({ type: text, id: text, name: text }),
+          fingerprint: text,
+        }),
+      ),
+    }),
+  ),
+});
+
+/** Throws `TypeError` naming what is wrong with the file. */
+export function parseBaseline(content: string, file: string): Baseline {
+  const fail = (problem: string) => new TypeError(`Cannot use --baseline ${JSON.stringify(file)}: ${problem}`);
+  let value: unknown;
+  try {
+    value = parseJsonText(content, bounds);
+  } catch (error) {
+    if (error instanceof RangeError) throw fail(error.message);
+    throw fail("it is not JSON: expected a report written with --format json");
+  }
+  const parsed = v.safeParse(reportShape, value, { abortEarly: true });
+  if (!parsed.success) {
+    const [issue] = parsed.issues;
+    throw fail(`${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
+  }
+  const findings = parsed.output.checks.flatMap(({ check, findings: ofCheck }) =>
+    ofCheck.map((finding) => [key(check, finding.fingerprint), { check, ...finding }] as const),
+  );
+  return { scanId: parsed.output.scan.id, findings: new Map(findings) };
+}
+
+/**
+ * The results with each finding marked against the baseline.
+ *
+ * `new`: not there before, or worse than before; `unchanged`: open (or fine) as before; `resolved`: open before, PASS
+ * now. An open finding whose resource is gone is counted only when the check reached a verdict: an outage resolves nothing.
+ */
+export function compareWithBaseline(
+  results: readonly CheckResult[],
+  baseline: Baseline,
+): { readonly results: readonly CheckResult[]; readonly comparison: Comparison } {
+  const marked = results.map((result) => ({
+    ...result,
+    findings: result.findings.map((finding) => ({
+      ...finding,
+      change: changeOf(finding, baseline.findings.get(key(result.check, finding.fingerprint))),
+    })),
+  }));
+  const gone = goneFindings(results, baseline);
+  const count = (change: FindingChange) =>
+    marked.flatMap((result) => result.findings).filter((finding) => finding.change === change).length;
+  return {
+    results: marked,
+    comparison: {
+      scan_id: baseline.scanId,
+      new: count("new"),
+      unchanged: count("unchanged"),
+      resolved: count("resolved") + gone.length,
+      gone,
+    },
+  };
+}
+
+function changeOf(finding: Finding, before: BaselineFinding | undefined): FindingChange {
+  if (before === undefined) return "new";
+  if (finding.status === "PASS") return before.status === "PASS" ? "unchanged" : "resolved";
+  if (finding.status === "FAIL") return before.status === "FAIL" ? "unchanged" : "new";
+  return before.status === "PASS" ? "new" : "unchanged";
+}
+
+function goneFindings(results: readonly CheckResult[], baseline: Baseline): readonly ResolvedFinding[] {
+  const present = new Set(
+    results.flatMap((result) => result.findings.map((finding) => key(result.check, finding.fingerprint))),
+  );
+  const decided = new Set(results.filter((result) => result.status !== "MANUAL").map((result) => result.check));
+  return [...baseline.findings]
+    .filter(([id, before]) => before.status !== "PASS" && decided.has(before.check) && !present.has(id))
+    .map(([, { check, resource, fingerprint }]) => ({ check, resource, fingerprint }));
+}
+
+function key(check: string, fingerprint: string): string {
+  return `${check}\n${fingerprint}`;
+}

@@ -1,0 +1,103 @@
+import * as v from "valibot";
+import { parseJsonText } from "../evidence/json_text.ts";
+
+/** Ten thousand decisions with long reasons; nobody has decided more. */
+export const maxDecisionBytes = 8 * 1_048_576;
+const maxDecisions = 10_000;
+const bounds = { maxDepth: 20, maxParts: 2 * maxDecisions, repeatedKeys: "refuse" } as const;
+/** So many are named, each in so many characters: the file is as long as whoever wrote it wanted. */
+const maxProblems = 20;
+const maxProblemLength = 200;
+
+/** What a person decided, in a file: waivers and attestations. A malformed file stops the scan before it starts. */
+export class DecisionFileError extends Error {
+  constructor(option: string, file: string, problems: readonly string[]) {
+    const named = problems.slice(0, maxProblems).map(shorten);
+    if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
+    super(`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`);
+    this.name = "DecisionFileError";
+  }
+}
+
+/** Where a file came from, for its error messages. */
+export interface DecisionFileSource {
+  /** `--waivers` or `--attestations`. */
+  readonly option: string;
+  readonly file: string;
+  /** Every check name there is: a decision on an unknown check would silently decide nothing. */
+  readonly checkNames: ReadonlySet<string>;
+}
+
+const nonEmptyText = v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("must not be empty"));
+
+/** A day (until its end, UTC) or a date-time with its offset. */
+const expiry = v.pipe(
+  v.string("expected a date"),
+  v.check((text) => !Number.isNaN(endOf(text)), "expected a day (2027-01-31) or a date-time (2027-01-31T12:00:00Z)"),
+);
+
+export const decisionFields = {
+  check: nonEmptyText,
+  reason: nonEmptyText,
+  expires: v.optional(v.nullable(expiry), null),
+} as const;
+
+/** Reads `[…]` or `{ "<key>": […] }`; every problem of the file is in one error. */
+export function parseDecisionFile<Entry extends v.GenericSchema<unknown, { readonly check: string }>>(
+  text: string,
+  key: string,
+  entry: Entry,
+  source: DecisionFileSource,
+): readonly v.InferOutput<Entry>[] {
+  const fail = (problems: readonly string[]) => new DecisionFileError(source.option, source.file, problems);
+  let content: unknown;
+  try {
+    content = parseJsonText(text, bounds);
+  } catch (error) {
+    if (error instanceof RangeError) throw fail([error.message]);
+    throw fail([`it is not JSON: ${error instanceof Error ? error.message : "unreadable"}`]);
+  }
+  const list: unknown =
+    typeof content === "object" && content !== null && key in content ? Reflect.get(content, key) : content;
+  if (!Array.isArray(list)) throw fail([`expected a list, or an object with the list ${JSON.stringify(key)}`]);
+  if (list.length > maxDecisions) throw fail([`${key} has ${list.length} entries: expected ${maxDecisions} at most`]);
+
+  const parsed = v.safeParse(v.array(entry), list);
+  if (!parsed.success) {
+    throw fail(parsed.issues.map((issue) => `${place(key, v.getDotPath(issue))}: ${issue.message}`));
+  }
+  const unknown = parsed.output.flatMap((decision, index) =>
+    source.checkNames.has(decision.check)
+      ? []
+      : [`${key}[${index}].check: there is no check ${JSON.stringify(decision.check)}`],
+  );
+  if (unknown.length > 0) throw fail(unknown);
+  return parsed.output;
+}
+
+/** `0.check` of `waivers` is `waivers[0].check`. */
+function place(key: string, path: string | null): string {
+  const [index = "?", ...fields] = path?.split(".") ?? [];
+  return [`${key}[${index}]`, ...fields].join(".");
+}
+
+/** True when the decision no longer holds at that time. */
+export function isExpired(expires: string | null, nowMs: number): boolean {
+  return expires !== null && nowMs > endOf(expires);
+}
+
+function endOf(text: string): number {
+  const [, day = "", time] = /^(\d{4}-\d{2}-\d{2})(T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
+  if (!isDay(day)) return Number.NaN;
+  return Date.parse(time === undefined ? `${day}T23:59:59.999Z` : text);
+}
+
+/** `Date.parse` takes February 30 for March 2. */
+function isDay(text: string): boolean {
+  const startMs = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(text);
+}
+
+function shorten(problem: string): string {
+  return problem.length > maxProblemLength ? `${problem.slice(0, maxProblemLength)}…` : problem;
+}

@@ -1,0 +1,69 @@
+import type { CheckResult, Comparison } from "../../shared/report.ts";
+import { applyAttestations, parseAttestations, type AttestationEntry } from "./attestations.ts";
+import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
+import { maxDecisionBytes } from "./decision_file.ts";
+import { FileContentError, readText } from "../../command_line/files.ts";
+import type { ReportOptions } from "../commands/scan_options.ts";
+import { UsageError } from "../../command_line/usage_error.ts";
+import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
+
+/** What people decided beforehand, read and checked before a scan starts. */
+export interface Decisions {
+  readonly waivers: readonly WaiverEntry[];
+  readonly attestations: readonly AttestationEntry[];
+  readonly baseline: Baseline | null;
+}
+
+/** Throws `UsageError` naming every file that cannot be used, and why. */
+export async function readDecisions(options: ReportOptions, checkNames: ReadonlySet<string>): Promise<Decisions> {
+  const problems: string[] = [];
+
+  async function read<Value>(
+    { option, file, maxBytes }: { readonly option: string; readonly file: string | null; readonly maxBytes: number },
+    parse: (text: string, file: string) => Value,
+  ): Promise<Value | null> {
+    if (file === null) return null;
+    try {
+      return parse(await readText(file, maxBytes), file);
+    } catch (error) {
+      const problem = isFileError(error) ? error.code : error instanceof FileContentError ? error.message : null;
+      problems.push(problem === null ? messageOf(error) : `Cannot read ${option} ${JSON.stringify(file)}: ${problem}`);
+      return null;
+    }
+  }
+
+  const { waiversFile, attestationsFile, baselineFile } = options;
+  const waivers = await read({ option: "--waivers", file: waiversFile, maxBytes: maxDecisionBytes }, (text, file) =>
+    parseWaivers(text, { option: "--waivers", file, checkNames }),
+  );
+  const attestations = await read(
+    { option: "--attestations", file: attestationsFile, maxBytes: maxDecisionBytes },
+    (text, file) => parseAttestations(text, { option: "--attestations", file, checkNames }),
+  );
+  const baseline = await read({ option: "--baseline", file: baselineFile, maxBytes: maxBaselineBytes }, parseBaseline);
+  if (problems.length > 0) throw new UsageError(problems);
+  return { waivers: waivers ?? [], attestations: attestations ?? [], baseline };
+}
+
+export interface DecidedResults {
+  readonly results: readonly CheckResult[];
+  readonly comparison: Comparison | null;
+  readonly warnings: readonly string[];
+}
+
+/** The results with waivers, attestations and the comparison on them; no status changes. */
+export function applyDecisions(results: readonly CheckResult[], decisions: Decisions, nowMs: number): DecidedResults {
+  const waived = applyWaivers(results, decisions.waivers, nowMs);
+  const attested = applyAttestations(waived.results, decisions.attestations, nowMs);
+  const warnings = [...waived.warnings, ...attested.warnings];
+  if (decisions.baseline === null) return { results: attested.results, comparison: null, warnings };
+  return { ...compareWithBaseline(attested.results, decisions.baseline), warnings };
+}
+
+function isFileError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

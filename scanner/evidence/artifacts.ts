@@ -1,0 +1,137 @@
+import type { ManualReason } from "../../shared/report.ts";
+
+export interface JsonObject {
+  readonly [key: string]: unknown;
+}
+
+/** Why something could not be obtained; becomes the `reason` of every MANUAL that rests on it. */
+export type MissingReason = Exclude<ManualReason, "not_applicable" | "needs_review">;
+
+/** What was obtained about one thing, or why it was not. Failing to know is never an empty default. */
+export type Evidence<Value> = { readonly state: "obtained"; readonly value: Value } | MissingEvidence<Value>;
+
+export interface MissingEvidence<Value = unknown> {
+  readonly state: "missing";
+  readonly reason: MissingReason;
+  /** One sentence: what was asked, what came back, and what to do about it. */
+  readonly detail: string;
+  /** What arrived before it failed (the pages of a list that broke off): enough for a FAIL, never for a PASS. */
+  readonly partial: Value | null;
+}
+
+export type JsonList = readonly JsonObject[];
+
+/**
+ * What was fetched, by name. The objects are the provider's JSON with the fields that no check reads left out, so that
+ * an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
+ */
+export interface Artifacts {
+  /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */
+  readonly global_session_policies: Evidence<readonly PolicyWithRules[]>;
+  /** `GET /policies?type=PASSWORD`. */
+  readonly password_policies: Evidence<JsonList>;
+  /** `GET /policies?type=USER_LIFECYCLE` (the console calls them automations) and each policy's `/rules`. */
+  readonly user_lifecycle_policies: Evidence<readonly PolicyWithRules[]>;
+  /** `GET /apps`: id, name, label, status and the link to the access policy. */
+  readonly apps: Evidence<JsonList>;
+  /** The rules of every access policy that an active app of `apps` names, by policy id. */
+  readonly app_policy_rules: Evidence<RulesById>;
+  /** The app `saasure`, where the answer holds it, with its access policy's rules. */
+  readonly admin_console_app: Evidence<BuiltInApp>;
+  /** The app `okta_enduser`, where the answer holds it, with its access policy's rules. */
+  readonly dashboard_app: Evidence<BuiltInApp>;
+  /** `GET /first-party-app-settings/admin-console`. */
+  readonly admin_console_settings: Evidence<JsonObject>;
+  /** `GET /authenticators`. */
+  readonly authenticators: Evidence<JsonList>;
+  /** `GET /brands`, each with its sign-in page: the customized one, or the default where none is set. */
+  readonly brand_sign_in_pages: Evidence<readonly BrandSignInPage[]>;
+  /** `GET /zones`. */
+  readonly network_zones: Evidence<JsonList>;
+  /** `GET /api-tokens`. */
+  readonly api_tokens: Evidence<JsonList>;
+  /** The roles of everyone whom a token of `api_tokens` belongs to, direct and through groups, by user id. */
+  readonly api_token_owners: Evidence<ApiTokenOwners>;
+  /** `GET /logStreams`. */
+  readonly log_streams: Evidence<JsonList>;
+  /** `GET /idps?type=X509`, each with what its trusted certificate says. */
+  readonly smart_card_idps: Evidence<readonly SmartCardIdp[]>;
+}
+
+export type ArtifactName = keyof Artifacts;
+
+/** What has been collected so far, or what a saved file holds. */
+export type CollectedArtifacts = { readonly [Name in ArtifactName]?: Artifacts[Name] | undefined };
+
+export interface PolicyWithRules {
+  readonly policy: JsonObject;
+  /** Null: not asked, because the policy is not active. */
+  readonly rules: Evidence<JsonList> | null;
+}
+
+export type RulesById = Readonly<Record<string, Evidence<JsonList>>>;
+
+export interface BuiltInApp {
+  /** Null: the provider answered and the app was not in the answer, as for every role below Super Administrator. */
+  readonly app: JsonObject | null;
+  /** Null: there was no policy to ask for. */
+  readonly rules: Evidence<JsonList> | null;
+}
+
+export interface BrandSignInPage {
+  readonly brand: JsonObject;
+  readonly page: Evidence<SignInPage>;
+}
+
+export interface SignInPage {
+  readonly kind: "customized" | "default";
+  /** The page's `pageContent` with its lines; absent and null stay null. */
+  readonly content: unknown;
+}
+
+export type ApiTokenOwners = Readonly<Record<string, ApiTokenOwner>>;
+
+export interface ApiTokenOwner {
+  readonly roles: Evidence<JsonList>;
+  /** Null: not asked, because a role of the user's own has already decided. */
+  readonly groups: Evidence<readonly OwnerGroup[]> | null;
+}
+
+export interface OwnerGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly roles: Evidence<JsonList>;
+}
+
+export interface SmartCardIdp {
+  readonly idp: JsonObject;
+  /** Null: the provider names no key, or its key holds no certificate that can be read. */
+  readonly certificate: Evidence<TrustedCertificate | null>;
+}
+
+/** What a certificate says, read where it was fetched: a check cannot parse X.509. */
+export interface TrustedCertificate {
+  readonly subject: string;
+  readonly issuer: string;
+  /** ISO 8601, UTC. */
+  readonly valid_from: string;
+  readonly valid_to: string;
+  /** As the provider sent it, on one line. */
+  readonly x5c: string;
+}
+
+export function obtained<Value>(value: Value): Evidence<Value> {
+  return { state: "obtained", value };
+}
+
+export function missing<Value>(
+  reason: MissingReason,
+  detail: string,
+  partial: Value | null = null,
+): MissingEvidence<Value> {
+  return { state: "missing", reason, detail, partial };
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,95 @@
+import { toLine } from "../../shared/text.ts";
+import {
+  missing,
+  type ArtifactName,
+  type Artifacts,
+  type CollectedArtifacts,
+  type MissingEvidence,
+} from "./artifacts.ts";
+import type { Check } from "../checks/check.ts";
+import type { CollectorContext } from "./collectors/collector.ts";
+import { collectors } from "./collectors/collectors.ts";
+import { createPolicyRules } from "./collectors/policies.ts";
+import type { IdpClient } from "../idp/idp_client.ts";
+
+/** Fetches artifacts, each once, however many checks ask for it; the client bounds how many requests are under way. */
+export interface Collection {
+  /** Resolves when everything named is in `artifacts()`; rejects only when the scan is aborted. */
+  obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts>;
+  /** All that one check needs, step by step: what it asks for only when the first has not decided comes last. */
+  obtainFor(check: Check): Promise<CollectedArtifacts>;
+  /** What is there now. */
+  artifacts(): CollectedArtifacts;
+}
+
+export interface CollectionOptions {
+  readonly signal?: AbortSignal;
+}
+
+export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
+  const { signal } = options;
+  const started = new Map<ArtifactName, Promise<unknown>>();
+  const collected: Partial<Record<ArtifactName, unknown>> = {};
+  const context: CollectorContext = {
+    client,
+    obtain: start,
+    isFetchedAnyway: (name) => started.has(name),
+    policyRules: createPolicyRules(client),
+  };
+
+  return { obtain, obtainFor, artifacts };
+
+  async function obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts> {
+    await Promise.all(names.map((name) => start(name)));
+    return artifacts();
+  }
+
+  async function obtainFor(check: Check): Promise<CollectedArtifacts> {
+    await obtain(check.artifacts);
+    for (;;) {
+      const missing = furtherNeeds(check, artifacts()).filter((name) => !(name in collected));
+      if (missing.length === 0) return artifacts();
+      await obtain(missing);
+    }
+  }
+
+  function start<Name extends ArtifactName>(name: Name): Promise<Artifacts[Name]> {
+    const running = started.get(name) as Promise<Artifacts[Name]> | undefined;
+    if (running !== undefined) return running;
+    const fetching = fetchArtifact(name);
+    started.set(name, fetching);
+    return fetching;
+  }
+
+  async function fetchArtifact<Name extends ArtifactName>(name: Name): Promise<Artifacts[Name]> {
+    // A turn later, when every check has said what it needs: one list may then answer for several.
+    await Promise.resolve();
+    signal?.throwIfAborted();
+    const artifact = await collectors[name](context).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      return notUnderstood(error);
+    });
+    collected[name] = artifact;
+    return artifact;
+  }
+
+  /** A copy: an artifact that arrives later must not appear in what somebody is already judging. */
+  function artifacts(): CollectedArtifacts {
+    return { ...collected } as CollectedArtifacts;
+  }
+}
+
+/** Where a collector fails on an answer of a shape that nobody thought of: that costs the checks that need it, and no others. */
+function notUnderstood(error: unknown): MissingEvidence<never> {
+  const problem = error instanceof Error ? error.message : "unknown";
+  return missing("unreadable", `The provider's answers about this are not understood (${toLine(problem, 200)}).`);
+}
+
+/** A check that fails here fails in `evaluate.ts` too, where that becomes its result. */
+function furtherNeeds(check: Check, collected: CollectedArtifacts): readonly ArtifactName[] {
+  try {
+    return check.further(collected);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,40 @@
+import { missing, type BrandSignInPage, type Evidence, type JsonObject, type SignInPage } from "../artifacts.ts";
+import type { IdpClient, Reading } from "../../idp/idp_client.ts";
+import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
+import { evidenceOf } from "./evidence_of.ts";
+
+const scope = "brands.read";
+
+export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async ({ client }) => {
+  const brands = await client.getList({ path: "/api/v1/brands?limit=200", scope, keep: keeping(["id", "name"]) });
+  return mapEvidence(evidenceOf(brands), (found) =>
+    Promise.all(
+      found.map(async (brand): Promise<BrandSignInPage> => ({
+        brand,
+        page: await signInPage(client, brand),
+      })),
+    ),
+  );
+};
+
+/** The customized page; the default one where nothing is customized, which the provider says by 404 or by null. */
+async function signInPage(client: IdpClient, brand: JsonObject): Promise<Evidence<SignInPage>> {
+  const id = pathSegment(brand["id"]);
+  if (id === null)
+    return missing("unreadable", "The brand has no usable id, so its sign-in page could not be asked for.");
+  const path = `/api/v1/brands/${id}/pages/sign-in`;
+  const customized = await client.getObject({ path: `${path}/customized`, scope });
+  if (isCustomized(customized)) return pageOf("customized", customized);
+  return pageOf("default", await client.getObject({ path: `${path}/default`, scope }));
+}
+
+/** Also where the answer is a refusal that says nothing about customizing: it stands as the evidence. */
+function isCustomized(page: Reading<JsonObject>): boolean {
+  if (page.state === "missing") return page.refusal?.httpStatus !== 404;
+  const content = page.value["pageContent"];
+  return content !== undefined && content !== null && content !== "";
+}
+
+function pageOf(kind: SignInPage["kind"], page: Reading<JsonObject>): Promise<Evidence<SignInPage>> {
+  return mapEvidence(evidenceOf(page), (value): SignInPage => ({ kind, content: value["pageContent"] ?? null }));
+}

@@ -1,0 +1,63 @@
+import { missing, type Evidence, type JsonList, type JsonObject, type PolicyWithRules } from "../artifacts.ts";
+import { activityOf } from "../../checks/parsing/activity.ts";
+import type { IdpClient } from "../../idp/idp_client.ts";
+import { mapEvidence, pathSegment, type Collector, type CollectorContext } from "./collector.ts";
+import { evidenceOf } from "./evidence_of.ts";
+
+const scope = "policies.read";
+
+export const collectGlobalSessionPolicies: Collector<"global_session_policies"> = async (context) => {
+  const policies = await listPolicies(context.client, "OKTA_SIGN_ON");
+  return mapEvidence(policies, (found) => withRules(found, context, isPerhapsActive));
+};
+
+export const collectPasswordPolicies: Collector<"password_policies"> = ({ client }) => listPolicies(client, "PASSWORD");
+
+/** The rules of inactive automations too: a finding names every piece that is missing from the closest one. */
+export const collectUserLifecyclePolicies: Collector<"user_lifecycle_policies"> = async (context) => {
+  const policies = await listPolicies(context.client, "USER_LIFECYCLE");
+  return mapEvidence(policies, (found) => withRules(found, context, () => true));
+};
+
+/** A policy's rules, asked for once however many apps share the policy. */
+export function createPolicyRules(client: IdpClient): CollectorContext["policyRules"] {
+  const asked = new Map<string, Promise<Evidence<JsonList>>>();
+  return async (policyId) => {
+    const id = pathSegment(policyId);
+    if (id === null) return missing("unreadable", "The policy has no usable id, so its rules could not be asked for.");
+    const running = asked.get(id) ?? fetchRules(client, id);
+    asked.set(id, running);
+    return running;
+  };
+}
+
+async function fetchRules(client: IdpClient, policyId: string): Promise<Evidence<JsonList>> {
+  const path = `/api/v1/policies/${policyId}/rules`;
+  return evidenceOf(await client.getList({ path, scope, keep: withoutLinks }));
+}
+
+async function listPolicies(client: IdpClient, type: string): Promise<Evidence<JsonList>> {
+  return evidenceOf(await client.getList({ path: `/api/v1/policies?type=${type}`, scope, keep: withoutLinks }));
+}
+
+function withRules(
+  policies: JsonList,
+  context: CollectorContext,
+  isAsked: (policy: JsonObject) => boolean,
+): Promise<readonly PolicyWithRules[]> {
+  return Promise.all(
+    policies.map(async (policy): Promise<PolicyWithRules> => ({
+      policy,
+      rules: isAsked(policy) ? await context.policyRules(policy["id"]) : null,
+    })),
+  );
+}
+
+function isPerhapsActive(policy: JsonObject): boolean {
+  return activityOf(policy) !== "inactive";
+}
+
+function withoutLinks(object: JsonObject): JsonObject {
+  const { _links, ...rest } = object;
+  return rest;
+}

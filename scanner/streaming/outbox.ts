@@ -1,0 +1,118 @@
+import type { Publisher } from "../../shared/broker.ts";
+import type { CheckResult, Finding, StatusCounts } from "../../shared/report.ts";
+import { publishFindingCreated, publishScanError, publishScanProgress } from "../../shared/scan_events.ts";
+import { toLine } from "../../shared/text.ts";
+import type { RegisteredScan, StoredFinding } from "./gateway_client.ts";
+
+/** Results that the gateway has not taken yet, in the order in which they came. */
+export interface Outbox {
+  checkEvaluated(result: CheckResult, counts: ScanCounts): void;
+  error(code: string, detail: string): void;
+  /** Takes what goes to the gateway next; empty when there is nothing. */
+  take(): OutboxBatch;
+}
+
+export interface ScanCounts extends StatusCounts {
+  readonly checks_done: number;
+  readonly checks_total: number;
+}
+
+/** First the findings are stored and the counts PATCHed, then the events are published: whoever refetches on an event finds its state. */
+export interface OutboxBatch {
+  readonly findings: readonly StoredFinding[];
+  /** The newest counts, when a check was finished in this batch. */
+  readonly counts: ScanCounts | null;
+  readonly events: readonly PublishEvent[];
+}
+
+export type PublishEvent = (publisher: Publisher, scan: RegisteredScan) => Promise<void>;
+
+interface Entry {
+  readonly finding?: StoredFinding;
+  readonly counts?: ScanCounts;
+  readonly publish: PublishEvent;
+}
+
+/** Below the 1,000 that the gateway takes, and as many as it takes of events. */
+const maxFindingsPerBatch = 500;
+/** Bounds of the gateway's fields, in characters; a report has none. */
+const maxNameChars = 1000;
+const maxDetailChars = 4000;
+
+export function createOutbox(): Outbox {
+  let entries: Entry[] = [];
+  /** Of the newest check only, until it is taken: an outage leaves no queue of progress behind. */
+  let progress: Entry | null = null;
+
+  return {
+    checkEvaluated(result, counts) {
+      for (const finding of result.findings) {
+        const stored = toStored(result, finding);
+        entries.push({ finding: stored, publish: (to, scan) => publishFinding(to, scan, stored) });
+      }
+      const { checks_done, checks_total } = counts;
+      const { check, status } = result;
+      progress = {
+        counts,
+        publish: (to, scan) =>
+          publishScanProgress(to, scan.channel, { scan_id: scan.id, checks_done, checks_total, check, status }),
+      };
+    },
+
+    error(code, detail) {
+      const line = toLine(detail, maxDetailChars);
+      entries.push({
+        publish: (to, scan) => publishScanError(to, scan.channel, { scan_id: scan.id, code, detail: line }),
+      });
+    },
+
+    take() {
+      const taken = entries.slice(0, maxFindingsPerBatch);
+      entries = entries.slice(maxFindingsPerBatch);
+      const newest = entries.length === 0 ? progress : null;
+      if (newest !== null) progress = null;
+      const events = newest === null ? taken : [...taken, newest];
+      return {
+        findings: taken.flatMap(({ finding }) => (finding === undefined ? [] : [finding])),
+        counts: newest?.counts ?? null,
+        events: events.map(({ publish }) => publish),
+      };
+    },
+  };
+}
+
+/** Within the gateway's bounds, whatever the evidence held: one odd name must not cost a scan its results. */
+function toStored(result: CheckResult, finding: Finding): StoredFinding {
+  const { status, reason, resource, expected, actual, detail, fingerprint, coverage, advisory } = finding;
+  return {
+    fingerprint,
+    check: result.check,
+    status,
+    reason,
+    severity: result.severity,
+    resource_type: toLine(resource.type, maxNameChars),
+    resource_id: toLine(resource.id, maxNameChars),
+    resource_name: toLine(resource.name, maxNameChars),
+    expected: toLine(expected, maxDetailChars),
+    actual: toLine(actual, maxDetailChars),
+    detail: toLine(detail, maxDetailChars),
+    coverage,
+    coverage_reason: finding.coverage_reason === null ? null : toLine(finding.coverage_reason, maxDetailChars),
+    advisory,
+  };
+}
+
+function publishFinding(to: Publisher, scan: RegisteredScan, finding: StoredFinding): Promise<void> {
+  const { check, status, severity, resource_name, detail, fingerprint, coverage, advisory } = finding;
+  return publishFindingCreated(to, scan.channel, {
+    scan_id: scan.id,
+    check,
+    status,
+    severity,
+    resource_name,
+    detail,
+    fingerprint,
+    coverage,
+    advisory,
+  });
+}

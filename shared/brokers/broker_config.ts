@@ -1,0 +1,25 @@
+import type { EnvironmentReader } from "../environment_reader.ts";
+
+/** Which broker the environment names; the same variables for whoever publishes and whoever subscribes. */
+export type BrokerConfig =
+  | { readonly kind: "memory" }
+  | { readonly kind: "redis"; readonly url: string; readonly databaseNumber: number }
+  | { readonly kind: "upstash"; readonly url: string; readonly token: string; readonly databaseNumber: number };
+
+/** `memory` when none is named. What is wrong is reported to the reader. */
+export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
+  const databaseNumber = reader.integer("EVENTSTREAM_CACHE_DB", { fallback: 2, min: 0, max: Number.MAX_SAFE_INTEGER });
+  const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
+  const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
+  const redisUrl = reader.url("REDIS_URL", ["redis:", "rediss:"], "redis://host:6379");
+  if (reader.text("UPSTASH_REDIS_REST_URL") !== null && reader.text("UPSTASH_REDIS_REST_TOKEN") === null) {
+    reader.report("UPSTASH_REDIS_REST_TOKEN: required with UPSTASH_REDIS_REST_URL: expected the database's REST token");
+  }
+  if (reader.text("UPSTASH_REDIS_REST_TOKEN") !== null && reader.text("UPSTASH_REDIS_REST_URL") === null) {
+    reader.report("UPSTASH_REDIS_REST_URL: required with UPSTASH_REDIS_REST_TOKEN: expected https://<name>.upstash.io");
+  }
+  // Both may be set where a platform injects several addresses of one server; REST works on every runtime.
+  if (restUrl !== null && token !== null) return { kind: "upstash", url: restUrl, token, databaseNumber };
+  if (redisUrl !== null) return { kind: "redis", url: redisUrl, databaseNumber };
+  return { kind: "memory" };
+}

@@ -1,0 +1,164 @@
+import { isTerminalEventType } from "../event.ts";
+import type { SubscribeError } from "./subscribe_error.ts";
+
+/** One event: a union over the map's types, so that a check of `type` also narrows `data`. */
+export type StreamEvent<Events extends object> = {
+  readonly [Type in keyof Events & string]: { readonly type: Type; readonly data: Events[Type] };
+}[keyof Events & string];
+
+/** `ended` and `failed` are final. After `close()` or an aborted signal no further state is told. */
+export type SubscriptionState = "connecting" | "live" | "reconnecting" | "ended" | "failed";
+
+export interface StateDetail {
+  /** With `reconnecting`, why the last try was lost; with `failed`, why it is over; else null. */
+  readonly error: SubscribeError | null;
+  /** With `reconnecting`: the pause before the next try; 0 while that try is under way. */
+  readonly retryInMs: number;
+  /** How often the stream has been open. */
+  readonly openCount: number;
+}
+
+export interface TokenRequest {
+  /** The server refused the last token with 401: a cached one is of no use. */
+  readonly wasRefused: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface SubscribeOptions<Events extends object> {
+  /** Called for each event, in order. While a returned promise is pending the next event waits. */
+  readonly onEvent?: (event: StreamEvent<Events>) => void | Promise<void>;
+  /** Called each time the stream opens, before `refetch`. */
+  readonly onOpen?: () => void | Promise<void>;
+  /**
+   * Reads the resource's current state. Called on every open, and once when the resource had already ended; never twice
+   * at a time. Events that arrive meanwhile are handed over after it, so state followed by events is complete. When it
+   * rejects, the subscription reconnects. Its signal aborts when the result is of no more use.
+   */
+  readonly refetch?: (signal: AbortSignal) => unknown;
+  /** A returned promise is not waited for; when it rejects before the subscription is over, the subscription fails. */
+  readonly onStateChange?: (state: SubscriptionState, detail: StateDetail) => void | Promise<void>;
+  /**
+   * Asked before each connect, so that a short-lived token is always fresh. When it rejects it is asked again after a
+   * pause, unless with a final `SubscribeError` (`not_authenticated`, `permission_denied`, `not_found`).
+   */
+  readonly getAccessToken?: (request: TokenRequest) => string | Promise<string>;
+  /** Where the access token travels; `query` for servers that read it only there. Default `header`. */
+  readonly tokenIn?: "header" | "query";
+  /** Sent as `Authorization: Api-Key …`. Not together with `getAccessToken`. */
+  readonly apiKey?: string;
+  /** Ends the subscription; nothing is called after it. */
+  readonly signal?: AbortSignal;
+  /** Which event is the last one. Default: the one whose type ends with `.end`. */
+  readonly isEnd?: (event: StreamEvent<Events>) => boolean;
+  /** The server's heartbeat: silence of 2.5 times as long is a lost stream. Default 15,000. */
+  readonly heartbeatMs?: number;
+  /** Bound on one connect: token, request and answer. Default 30,000: a gateway may take 20 s to refuse. */
+  readonly connectTimeoutMs?: number;
+  /** Bound on one `refetch`. Default 60,000. */
+  readonly refetchTimeoutMs?: number;
+  /** The random part of a pause is at most the first, doubled with each failure up to the second. Default 1,000 and 30,000. */
+  readonly backoffMs?: readonly [number, number];
+  /** Bound on one event. Default 262,144: four times what a gateway sends. */
+  readonly maxEventChars?: number;
+  /** Bound on the events that wait for `refetch`. Default 16,777,216. */
+  readonly maxWaitingChars?: number;
+  readonly fetch?: typeof fetch;
+  /** From 0 inclusive to 1 exclusive: spreads the reconnects of many clients. */
+  readonly random?: () => number;
+}
+
+/** What travels inside: the caller's event map is a promise of types only. */
+export interface RawEvent {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** Checked options with every default filled in. */
+export interface SubscribeSettings {
+  readonly url: string;
+  readonly onEvent: (event: RawEvent) => unknown;
+  readonly onOpen: () => unknown;
+  readonly refetch: (signal: AbortSignal) => unknown;
+  readonly onStateChange: (state: SubscriptionState, detail: StateDetail) => unknown;
+  readonly getAccessToken: ((request: TokenRequest) => string | Promise<string>) | null;
+  readonly tokenIn: "header" | "query";
+  readonly apiKey: string | null;
+  readonly isEnd: (event: RawEvent) => boolean;
+  readonly silenceMs: number;
+  /** After a stream that was open for so long, pauses start small again. */
+  readonly goodStreamMs: number;
+  readonly connectTimeoutMs: number;
+  readonly refetchTimeoutMs: number;
+  readonly backoffMs: readonly [number, number];
+  readonly maxEventChars: number;
+  readonly maxWaitingChars: number;
+  readonly fetch: typeof fetch;
+  readonly random: () => number;
+}
+
+const heartbeatsOfSilence = 2.5;
+/** 5 s of the usual 15 s: long enough not to be a server that takes connections only to drop them. */
+const heartbeatsOfGoodStream = 1 / 3;
+const nothing = (): void => undefined;
+
+/** Throws `TypeError` or `RangeError` naming the option; the value of a secret is never shown. */
+export function parseOptions<Events extends object>(
+  url: string | URL,
+  options: SubscribeOptions<Events>,
+): SubscribeSettings {
+  // The caller's map describes what its server sends; at run time an event is a name and an object either way.
+  const given = options as unknown as SubscribeOptions<Record<string, object>>;
+  if (given.apiKey !== undefined && given.getAccessToken !== undefined) {
+    throw new TypeError("Cannot subscribe: both apiKey and getAccessToken are given: expected one of them");
+  }
+  if (given.apiKey !== undefined && !isHeaderSafe(given.apiKey)) {
+    throw new TypeError("Cannot subscribe: apiKey is not a key: expected visible ASCII without spaces");
+  }
+  if (given.tokenIn !== undefined && given.tokenIn !== "header" && given.tokenIn !== "query") {
+    throw new TypeError(`Cannot subscribe: tokenIn ${JSON.stringify(given.tokenIn)} is not "header" or "query"`);
+  }
+  const backoffMs = given.backoffMs ?? [1000, 30_000];
+  if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
+    throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
+  }
+  const heartbeatMs = positive("heartbeatMs", given.heartbeatMs ?? 15_000);
+  return {
+    url: parseUrl(url),
+    onEvent: given.onEvent ?? nothing,
+    onOpen: given.onOpen ?? nothing,
+    refetch: given.refetch ?? nothing,
+    onStateChange: given.onStateChange ?? nothing,
+    getAccessToken: given.getAccessToken ?? null,
+    tokenIn: given.tokenIn ?? "header",
+    apiKey: given.apiKey ?? null,
+    isEnd: given.isEnd ?? ((event) => isTerminalEventType(event.type)),
+    silenceMs: heartbeatMs * heartbeatsOfSilence,
+    goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
+    connectTimeoutMs: positive("connectTimeoutMs", given.connectTimeoutMs ?? 30_000),
+    refetchTimeoutMs: positive("refetchTimeoutMs", given.refetchTimeoutMs ?? 60_000),
+    backoffMs,
+    maxEventChars: positive("maxEventChars", given.maxEventChars ?? 262_144),
+    maxWaitingChars: positive("maxWaitingChars", given.maxWaitingChars ?? 16_777_216),
+    // Called as a method of our object, a browser's own fetch would throw "Illegal invocation".
+    fetch: given.fetch ?? ((input, init) => fetch(input, init)),
+    random: given.random ?? Math.random,
+  };
+}
+
+/** What a header can carry; anything else would make `fetch` throw an error that quotes the secret. */
+export function isHeaderSafe(secret: unknown): secret is string {
+  return typeof secret === "string" && /^[\x21-\x7e]+$/.test(secret);
+}
+
+function parseUrl(url: string | URL): string {
+  const text = String(url);
+  if (text === "" || (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^https?:\/\//i.test(text))) {
+    throw new TypeError(`Cannot subscribe: URL ${JSON.stringify(text.slice(0, 80))} is not http:, https: or relative`);
+  }
+  return text;
+}
+
+function positive(name: string, value: number): number {
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
+}

@@ -1,0 +1,153 @@
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { request } from "undici";
+import type { Answer, Inside, Question } from "./inside.ts";
+
+const root = join(import.meta.dirname, "..");
+
+/** `scanstream serve` in a process of its own, and what it holds. */
+export interface GatewayProcess {
+  readonly url: string;
+  /** How often the log said each of its messages, and what no log may say. */
+  readonly log: GatewayLog;
+  /** From outside: the kernel's count of its memory and descriptors. */
+  outside(): Promise<Outside>;
+  inside(options: { readonly collect: boolean }): Promise<Inside>;
+  /** `/metrics`: the sum of all series of a name, or of those with a label such as `reason="slow"`. */
+  metric(name: string, label?: string): Promise<number>;
+  /** SIGTERM; resolves with the exit code. */
+  stop(): Promise<number | null>;
+}
+
+export interface Outside {
+  readonly rssBytes: number;
+  /** The part of it that is no file's: heap, stacks, what was allocated. */
+  readonly anonymousBytes: number;
+  readonly descriptors: number;
+}
+
+export interface GatewayLog {
+  readonly lines: number;
+  readonly errors: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+export interface GatewayProcessOptions {
+  readonly environment: Readonly<Record<string, string>>;
+  readonly cwd: string;
+}
+
+/** Resolves once it listens. */
+export async function startGatewayProcess({ environment, cwd }: GatewayProcessOptions): Promise<GatewayProcess> {
+  const child = fork(join(root, "scanstream.ts"), ["serve"], {
+    cwd,
+    execArgv: ["--expose-gc", "--import", join(import.meta.dirname, "inside.ts")],
+    env: {
+      PATH: process.env["PATH"],
+      ...allocatorSettings(),
+      DRAIN_DELAY_SECONDS: "0",
+      ...environment,
+      METRICS_PORT: "0",
+    },
+    silent: true,
+  });
+  const exited = once(child, "exit").then(([code]) => code as number | null);
+  const log = watchLog(child);
+  const { url, metricsUrl } = await addresses(child, exited, log);
+  const ask = createAsker(child);
+  return {
+    url,
+    log,
+    outside: () => readOutside(child.pid ?? 0),
+    inside: ask,
+    metric: async (name, label = "") => sumOf(await read(metricsUrl), name, label),
+    stop() {
+      child.kill("SIGTERM");
+      return exited;
+    },
+  };
+}
+
+/** Whoever compares allocators sets these for the whole soak; the gateway is the process they are about. */
+function allocatorSettings(): Readonly<Record<string, string>> {
+  const settings = Object.entries(process.env).filter(([name]) => /^(NODE_OPTIONS|MALLOC_.*|LD_PRELOAD)$/.test(name));
+  return Object.fromEntries(settings.map(([name, value]) => [name, value ?? ""]));
+}
+
+async function addresses(
+  child: ChildProcess,
+  exited: Promise<number | null>,
+  log: GatewayLog,
+): Promise<{ readonly url: string; readonly metricsUrl: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ url: string; metricsUrl: string }>();
+  let said = "";
+  const listen = (text: string) => {
+    said += text;
+    const url = /The gateway listens on (\S+)/.exec(said)?.[1];
+    const metricsUrl = /Metrics are on (\S+)\n/.exec(said)?.[1];
+    if (url !== undefined && metricsUrl !== undefined) resolve({ url, metricsUrl });
+  };
+  child.stdout?.setEncoding("utf8").on("data", listen);
+  void exited.then((code) => reject(new Error(`The gateway ended with ${code}: ${log.errors.join("\n")}`)));
+  const found = await promise;
+  child.stdout?.off("data", listen).resume();
+  return found;
+}
+
+/** A JWT, a stream token or an API key. */
+const secretPattern = /eyJ[\w-]{20,}|scs_\w+_\w{20,}|correct-horse/;
+const maxKept = 10;
+
+function watchLog(child: ChildProcess): GatewayLog {
+  const log = { lines: 0, errors: [] as string[], secrets: [] as string[] };
+  if (child.stderr === null) throw new Error("The gateway has no standard error");
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    log.lines += 1;
+    // What is no line of the log is Node's own: a warning, or a stack.
+    const isError = !line.startsWith("{") || /"level":"(error|fatal)"/.test(line);
+    if (isError && log.errors.length < maxKept) log.errors.push(line.slice(0, 400));
+    if (secretPattern.test(line) && log.secrets.length < maxKept) log.secrets.push(line.slice(0, 400));
+  });
+  return log;
+}
+
+function createAsker(child: ChildProcess): GatewayProcess["inside"] {
+  const waiting = new Map<number, (inside: Inside) => void>();
+  let lastId = 0;
+  child.on("message", ({ id, inside }: Answer) => {
+    waiting.get(id)?.(inside);
+    waiting.delete(id);
+  });
+  return ({ collect }) =>
+    new Promise((resolve, reject) => {
+      const question: Question = { id: (lastId += 1), collect };
+      waiting.set(question.id, resolve);
+      child.send(question, (error) => {
+        if (error !== null) reject(error);
+      });
+    });
+}
+
+/** https://www.kernel.org/doc/html/latest/filesystems/proc.html, /proc/<pid>/status: sizes in KiB. */
+async function readOutside(pid: number): Promise<Outside> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  const bytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(status)?.[1] ?? 0) * 1024;
+  const descriptors = (await readdir(`/proc/${pid}/fd`)).length;
+  return { rssBytes: bytes("VmRSS"), anonymousBytes: bytes("RssAnon"), descriptors };
+}
+
+/** On a connection of its own: one that is kept would be counted. */
+async function read(url: string): Promise<string> {
+  const { body } = await request(url, { reset: true });
+  return body.text();
+}
+
+function sumOf(text: string, name: string, label: string): number {
+  return text
+    .split("\n")
+    .filter((line) => (line.startsWith(`${name} `) || line.startsWith(`${name}{`)) && line.includes(label))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0);
+}

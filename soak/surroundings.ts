@@ -1,0 +1,141 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
+import { runAdmin, type AdminArguments, type AdminOperation } from "../gateway/admin/call_admin.ts";
+import { ConfigError } from "../gateway/config.ts";
+import type { Broker } from "../shared/broker.ts";
+import { createRedisBroker } from "../shared/brokers/redis.ts";
+import { createTestDatabase, startPostgres } from "../test/support/postgres.ts";
+import { startRedis } from "../test/support/redis.ts";
+import { startTcpProxy, type TcpProxy } from "../test/support/tcp_proxy.ts";
+
+/** What a gateway stands on: real servers, each behind a network that can be broken. */
+export interface Surroundings {
+  /** What `serve` needs to run on them. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly brokerNetwork: TcpProxy;
+  readonly databaseNetwork: TcpProxy;
+  /** Between the gateway and the issuer's JWKS. */
+  readonly issuerNetwork: TcpProxy;
+  /** A producer on a network of its own, which never breaks. */
+  readonly producer: Broker;
+  /** On a connection of its own, which never breaks. */
+  admin(operation: AdminOperation, args: AdminArguments): Promise<unknown>;
+  sign(claims: Claims): Promise<string>;
+  /** The issuer takes a new key into service, and signs with it; the first and the newest one count. */
+  rotate(): Promise<void>;
+  /** Channels that somebody is subscribed to at Redis, and the most subscribers that one of them has. */
+  subscriptions(): Promise<{ readonly channels: number; readonly most: number }>;
+  close(): Promise<void>;
+}
+
+export interface Claims {
+  readonly tenantId: string;
+  readonly sub: string;
+  readonly expiresAtSeconds: number;
+  /** Which of the issuer's keys signs. Default `first`. */
+  readonly key?: "first" | "newest";
+}
+
+const issuer = "https://issuer.soak";
+const audience = "scanstream-soak";
+
+export async function startSurroundings(): Promise<Surroundings> {
+  await using opened = new AsyncDisposableStack();
+  const postgres = await startPostgres();
+  opened.defer(() => postgres.stop());
+  const database = await createTestDatabase(postgres.adminUrl);
+  const redis = await startRedis();
+  opened.defer(() => redis.stop());
+  const keys = await startIssuer();
+  opened.defer(() => keys.close());
+  const databaseUrl = new URL(database.appUrl);
+  const brokerNetwork = await startTcpProxy(redis);
+  const databaseNetwork = await startTcpProxy({ host: databaseUrl.hostname, port: Number(databaseUrl.port) });
+  const issuerNetwork = await startTcpProxy({ host: "127.0.0.1", port: keys.port });
+  for (const network of [brokerNetwork, databaseNetwork, issuerNetwork]) opened.defer(() => network.close());
+  databaseUrl.port = String(databaseNetwork.port);
+  const producer = createRedisBroker({ url: redis.url, database: 2 });
+  opened.defer(() => producer.close());
+  const owned = opened.move();
+  return {
+    environment: {
+      DATABASE_URL: databaseUrl.href,
+      REDIS_URL: `redis://127.0.0.1:${brokerNetwork.port}`,
+      STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!",
+      AUTH_JWKS_URL: `http://127.0.0.1:${issuerNetwork.port}/jwks.json`,
+      AUTH_ISSUER: issuer,
+      AUTH_AUDIENCE: audience,
+    },
+    brokerNetwork,
+    databaseNetwork,
+    issuerNetwork,
+    producer,
+    admin: (operation, args) => administer(database.ownerUrl, operation, args),
+    sign: (claims) => keys.sign(claims),
+    rotate: () => keys.rotate(),
+    async subscriptions() {
+      const channels = (await redis.command("PUBSUB", "CHANNELS", "scanstream:2:scan:*")) as readonly string[];
+      if (channels.length === 0) return { channels: 0, most: 0 };
+      const counts = (await redis.command("PUBSUB", "NUMSUB", ...channels)) as readonly (string | number)[];
+      return { channels: channels.length, most: Math.max(...counts.filter((count) => typeof count === "number")) };
+    },
+    close: () => owned.disposeAsync(),
+  };
+}
+
+/** On a machine that is busy with the soak itself a connect can take longer than a person would wait for it. */
+async function administer(databaseUrl: string, operation: AdminOperation, args: AdminArguments): Promise<unknown> {
+  for (;;) {
+    try {
+      return await runAdmin({ DATABASE_URL: databaseUrl }, operation, args);
+    } catch (error) {
+      // Said before anything was done.
+      if (!(error instanceof ConfigError)) throw error;
+    }
+  }
+}
+
+interface SigningKey {
+  readonly privateKey: CryptoKey;
+  readonly publicJwk: JWK;
+}
+
+async function startIssuer() {
+  const first = await createKey("soak-0");
+  let newest = first;
+  let rotations = 0;
+  const server = createServer((_request, response) => {
+    const keys = [...new Set([first, newest])].map(({ publicJwk }) => publicJwk);
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ keys }));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    async rotate() {
+      newest = await createKey(`soak-${(rotations += 1)}`);
+    },
+    sign({ tenantId, sub, expiresAtSeconds, key = "first" }: Claims): Promise<string> {
+      const { privateKey, publicJwk } = key === "first" ? first : newest;
+      return new SignJWT({ tenant_id: tenantId })
+        .setProtectedHeader({ alg: "ES256", kid: publicJwk.kid ?? "" })
+        .setIssuer(issuer)
+        .setAudience(audience)
+        .setSubject(sub)
+        .setIssuedAt()
+        .setExpirationTime(expiresAtSeconds)
+        .sign(privateKey);
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, "close");
+    },
+  };
+}
+
+async function createKey(kid: string): Promise<SigningKey> {
+  const { privateKey, publicKey } = await generateKeyPair("ES256");
+  return { privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" } };
+}

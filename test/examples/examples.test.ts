@@ -1,0 +1,222 @@
+import { getTableConfig } from "drizzle-orm/pg-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../drizzle/database.ts";
+import { withTenant } from "../../drizzle/with_tenant.ts";
+import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import type { Publisher } from "../../shared/broker.ts";
+import { parseChannelName } from "../../shared/channel_name.ts";
+import { parseMessage } from "../../shared/event.ts";
+import type { ChannelsRequest, ChannelsResult } from "../../gateway/streaming/define_event_stream.ts";
+import * as jobs from "../../examples/job_checkpoints/channels.ts";
+import * as jobEvents from "../../examples/job_checkpoints/events.ts";
+import { jobEventStream } from "../../examples/job_checkpoints/routes.ts";
+import * as completions from "../../examples/model_tokens/channels.ts";
+import * as completionEvents from "../../examples/model_tokens/events.ts";
+import { completionEventStream } from "../../examples/model_tokens/routes.ts";
+import * as tables from "../../examples/platform_tables.ts";
+import * as workspaces from "../../examples/resource_sync/channels.ts";
+import * as workspaceEvents from "../../examples/resource_sync/events.ts";
+import { workspaceEventStream } from "../../examples/resource_sync/routes.ts";
+import type { Principal } from "../../gateway/auth/principal.ts";
+import { ada, createRouteApp, grace, linus, openTestDatabase, readUntil } from "../support/route_app.ts";
+import { otherTenantId, tenantId } from "../support/stream_server.ts";
+
+const running = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
+const over = "bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb";
+const foreign = "cccccccc-cccc-4ccc-8ccc-cccccccccccc";
+const nowhere = "dddddddd-dddd-4ddd-8ddd-dddddddddddd";
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase(
+    ...protectedTable("jobs", "ended_at timestamptz"),
+    ...protectedTable("completions", "created_by text not null, ended_at timestamptz"),
+    ...protectedTable("workspaces", "name text"),
+    `insert into jobs (id, tenant_id, ended_at) values
+      ('${running}', '${tenantId}', null), ('${over}', '${tenantId}', now()), ('${foreign}', '${otherTenantId}', null)`,
+    `insert into completions (id, tenant_id, created_by, ended_at) values
+      ('${running}', '${tenantId}', 'ada', null), ('${over}', '${tenantId}', 'ada', now()),
+      ('${foreign}', '${otherTenantId}', 'linus', null)`,
+    `insert into workspaces (id, tenant_id) values ('${running}', '${tenantId}'), ('${foreign}', '${otherTenantId}')`,
+  );
+});
+afterAll(() => database.close());
+
+/** As a platform's own migration would make it. */
+function protectedTable(name: string, columns: string): readonly string[] {
+  return [
+    `create table ${name} (id uuid primary key, tenant_id uuid not null, ${columns})`,
+    `alter table ${name} enable row level security`,
+    `alter table ${name} force row level security`,
+    `create policy ${name}_of_tenant on ${name} to scanstream_app
+      using (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid)`,
+    `grant select on ${name} to scanstream_app`,
+  ];
+}
+
+type GetChannels = (request: ChannelsRequest) => Promise<ChannelsResult>;
+
+function channelsOf(getChannels: GetChannels, id: string, principal: Principal = ada): Promise<ChannelsResult> {
+  return withTenant(database, principal.tenantId, (tx) => getChannels({ principal, params: { id }, tx, query: {} }));
+}
+
+/** What a publish function hands to the broker. */
+async function published<Payload>(
+  publish: (publisher: Publisher, channel: string, payload: Payload) => Promise<void>,
+  channel: string,
+  payload: Payload,
+) {
+  const broker = createMemoryBroker();
+  const messages: unknown[] = [];
+  const handlers = {
+    onMessage(name: string, message: string) {
+      const event = parseMessage(message);
+      messages.push({ channel: name, type: event?.type, data: JSON.parse(event?.data ?? "null") });
+    },
+    onLost() {},
+  };
+  await broker.subscribe([channel], handlers, new AbortController().signal);
+  await publish(broker, channel, payload);
+  return messages;
+}
+
+describe("job checkpoints", () => {
+  const channel = jobs.jobChannel(tenantId, running);
+
+  test("getChannels returns the job's channel, and that it is over", async () => {
+    expect(await channelsOf(jobs.getChannels, running)).toEqual([channel]);
+    expect(await channelsOf(jobs.getChannels, over)).toEqual({ ended: [jobs.jobChannel(tenantId, over)] });
+  });
+
+  test("getChannels does not find what is not there or is another tenant's", async () => {
+    for (const id of [nowhere, foreign]) {
+      await expect(channelsOf(jobs.getChannels, id)).rejects.toMatchObject({ name: "NotFound" });
+    }
+  });
+
+  test("each publish function sends its event", async () => {
+    const progress = { job_id: running, checkpoint: "users imported", done: 2, total: 5 };
+    expect(await published(jobEvents.publishJobProgress, channel, progress)).toEqual([
+      { channel, type: "job.progress", data: progress },
+    ]);
+    const end = { job_id: running, status: "succeeded" } as const;
+    expect(await published(jobEvents.publishJobEnd, channel, end)).toEqual([{ channel, type: "job.end", data: end }]);
+  });
+
+  test("the channel carries the job's own tenant", async () => {
+    const result = await channelsOf(jobs.getChannels, foreign, linus);
+    expect(result).toEqual([jobs.jobChannel(otherTenantId, foreign)]);
+    expect(parseChannelName(channel)).toEqual({ prefix: "job", tenantId, resourceId: running });
+  });
+
+  test("a client follows a job to its end, and is told when there is nothing to follow", async () => {
+    await using app = createRouteApp(database, jobEventStream);
+    const response = await app.get(`/${running}/event-stream`, ada);
+    await jobEvents.publishJobProgress(app.broker, channel, { job_id: running, checkpoint: "a", done: 1, total: 1 });
+    await jobEvents.publishJobEnd(app.broker, channel, { job_id: running, status: "succeeded" });
+    expect(await response.text()).toMatch(/event: job\.progress\n.*\n\nevent: job\.end\n.*\n\n: close ended\n $/);
+    expect((await app.get(`/${over}/event-stream`, ada)).status).toBe(204);
+    expect((await app.get(`/${foreign}/event-stream`, ada)).status).toBe(404);
+  });
+});
+
+describe("model tokens", () => {
+  const channel = completions.completionChannel(tenantId, running);
+
+  test("getChannels returns the completion's channel to who asked for it, and that it is over", async () => {
+    expect(await channelsOf(completions.getChannels, running)).toEqual([channel]);
+    expect(await channelsOf(completions.getChannels, over)).toEqual({
+      ended: [completions.completionChannel(tenantId, over)],
+    });
+  });
+
+  test("getChannels narrows to the person, and does not find another tenant's", async () => {
+    await expect(channelsOf(completions.getChannels, running, grace)).rejects.toMatchObject({
+      name: "PermissionDenied",
+    });
+    for (const id of [nowhere, foreign]) {
+      await expect(channelsOf(completions.getChannels, id)).rejects.toMatchObject({ name: "NotFound" });
+    }
+  });
+
+  test("each publish function sends its event", async () => {
+    const delta = { completion_id: running, index: 0, text: "Hello\n\ndata: world" };
+    expect(await published(completionEvents.publishCompletionDelta, channel, delta)).toEqual([
+      { channel, type: "completion.delta", data: delta },
+    ]);
+    const end = { completion_id: running, tokens: 3 };
+    expect(await published(completionEvents.publishCompletionEnd, channel, end)).toEqual([
+      { channel, type: "completion.end", data: end },
+    ]);
+  });
+
+  test("the channel carries the completion's own tenant", async () => {
+    const result = await channelsOf(completions.getChannels, foreign, linus);
+    expect(result).toEqual([completions.completionChannel(otherTenantId, foreign)]);
+  });
+
+  test("a client reads the tokens in order to the end; another member may not", async () => {
+    await using app = createRouteApp(database, completionEventStream);
+    const response = await app.get(`/${running}/event-stream`, ada);
+    for (const [index, text] of ["Hel", "lo"].entries()) {
+      await completionEvents.publishCompletionDelta(app.broker, channel, { completion_id: running, index, text });
+    }
+    await completionEvents.publishCompletionEnd(app.broker, channel, { completion_id: running, tokens: 2 });
+    expect([...(await response.text()).matchAll(/"text":"(\w+)"/g)].map(([, text]) => text)).toEqual(["Hel", "lo"]);
+    expect((await app.get(`/${running}/event-stream`, grace)).status).toBe(403);
+  });
+});
+
+describe("resource sync", () => {
+  const channel = workspaces.workspaceChannel(tenantId, running);
+  const change = { document_id: over, version: 7 };
+
+  test("getChannels returns the workspace's channel", async () => {
+    expect(await channelsOf(workspaces.getChannels, running)).toEqual([channel]);
+  });
+
+  test("getChannels does not find what is not there or is another tenant's", async () => {
+    for (const id of [nowhere, foreign]) {
+      await expect(channelsOf(workspaces.getChannels, id)).rejects.toMatchObject({ name: "NotFound" });
+    }
+  });
+
+  test.each([
+    ["document.created", workspaceEvents.publishDocumentCreated],
+    ["document.updated", workspaceEvents.publishDocumentUpdated],
+    ["document.deleted", workspaceEvents.publishDocumentDeleted],
+  ])("%s has its publish function", async (type, publish) => {
+    expect(await published(publish, channel, change)).toEqual([{ channel, type, data: change }]);
+  });
+
+  test("the channel carries the workspace's own tenant", async () => {
+    const result = await channelsOf(workspaces.getChannels, foreign, linus);
+    expect(result).toEqual([workspaces.workspaceChannel(otherTenantId, foreign)]);
+  });
+
+  test("every client of the workspace hears of a change, nobody of another tenant's", async () => {
+    await using app = createRouteApp(database, workspaceEventStream);
+    const [first, second, other] = await Promise.all([
+      app.get(`/${running}/event-stream`, ada),
+      app.get(`/${running}/event-stream`, grace),
+      app.get(`/${foreign}/event-stream`, linus),
+    ]);
+    await workspaceEvents.publishDocumentUpdated(app.broker, channel, change);
+    const otherChannel = workspaces.workspaceChannel(otherTenantId, foreign);
+    await workspaceEvents.publishDocumentDeleted(app.broker, otherChannel, { document_id: running, version: 1 });
+    for (const response of [first, second]) {
+      expect(await readUntil(response, "}\n\n")).toContain(`event: document.updated\ndata: ${JSON.stringify(change)}`);
+    }
+    expect(await readUntil(other, "document")).not.toContain("document.updated");
+  });
+});
+
+test("the examples' tables are what the statements of this test make", () => {
+  for (const table of [tables.jobs, tables.completions, tables.workspaces]) {
+    const { name, columns, policies } = getTableConfig(table);
+    expect(["jobs", "completions", "workspaces"]).toContain(name);
+    expect(columns.map((column) => column.name)).toEqual(expect.arrayContaining(["id", "tenant_id"]));
+    expect(policies.map((policy) => policy.name)).toContain(`${name}_of_tenant`);
+  }
+});

@@ -1,0 +1,55 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { lockStateDirectory } from "../../../gateway/admin/socket.ts";
+
+const program = join(import.meta.dirname, "../../support/state_lock_child.ts");
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "scanstream-"));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function startContender() {
+  const child = spawn(process.execPath, [program, folder], { stdio: ["pipe", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => String((await lines.next()).value);
+  expect(await next()).toBe("ready");
+  return {
+    async lock() {
+      child.stdin.write("go\n");
+      return { outcome: await next(), contender: this };
+    },
+    async end() {
+      const exited = once(child, "exit");
+      child.stdin.end();
+      await exited;
+    },
+  };
+}
+
+/** In each round one takes it, and dies with it: the next round begins at a stale socket. */
+test("of many processes that find a stale socket one gets the lock, again and again", async () => {
+  const contenders = await Promise.all(Array.from({ length: 8 }, startContender));
+  for (let round = 0; round < 25; round += 1) {
+    const tried = await Promise.all(contenders.map((contender) => contender.lock()));
+    const outcomes = tried.map(({ outcome }) => outcome).toSorted();
+    expect(outcomes, `round ${round}`).toEqual([...Array(7).fill("refused"), "taken"]);
+    const holder = tried.find(({ outcome }) => outcome === "taken")?.contender;
+    await holder?.end();
+    contenders.splice(
+      contenders.findIndex((contender) => contender === holder),
+      1,
+      await startContender(),
+    );
+  }
+  await Promise.all(contenders.map((contender) => contender.end()));
+  // What the dead leave behind does not grow, and the last one to take it and to release it leaves nothing.
+  const lock = await lockStateDirectory(folder, async () => null);
+  await lock?.release();
+  expect(await readdir(folder)).toEqual([]);
+}, 60_000);

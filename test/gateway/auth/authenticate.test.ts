@@ -1,0 +1,291 @@
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  createIssuerKey,
+  createScan,
+  member,
+  problemOf,
+  readStream,
+  startTestGateway,
+  type TestGateway,
+  type TestScan,
+} from "../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let scan: TestScan;
+let otherScan: TestScan;
+let credentials: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  scan = await createScan(gateway, gateway.acme);
+  otherScan = await createScan(gateway, gateway.acme);
+  credentials = {
+    "good JWT": gateway.acme.token,
+    "expired JWT": await gateway.sign({
+      tenant_id: gateway.acme.id,
+      sub: member,
+      exp: Math.floor(Date.now() / 1000) - 60,
+    }),
+    "JWT of a stranger": await gateway.sign(
+      { tenant_id: gateway.acme.id, sub: member },
+      { key: (await createIssuerKey()).privateKey },
+    ),
+    "API key": gateway.acme.apiKey,
+    "own stream token": await streamToken(scan),
+    "other scan's stream token": await streamToken(otherScan),
+    nonsense: "nonsense",
+    nothing: "",
+  };
+});
+afterAll(() => gateway.stop());
+
+async function streamToken(of: TestScan): Promise<string> {
+  const response = await gateway.request("/api/v1/stream-tokens", {
+    as: `Bearer ${gateway.acme.token}`,
+    json: { scan_id: of.id },
+  });
+  expect(response.status).toBe(200);
+  const body = (await response.json()) as { access_token: string; expires_in: number };
+  expect(Object.keys(body)).toEqual(["access_token", "expires_in"]);
+  expect(body.expires_in).toBe(60);
+  return body.access_token;
+}
+
+async function statusOf(
+  path: string,
+  init: { authorization?: string; query?: readonly string[] } = {},
+): Promise<number> {
+  const url = new URL(path, gateway.url);
+  for (const name of init.query ?? []) url.searchParams.append("access_token", credentials[name] ?? name);
+  const headers = init.authorization === undefined ? {} : { authorization: init.authorization };
+  const response = await fetch(url, { headers });
+  if (response.status === 401) {
+    const challenges = response.headers.get("www-authenticate");
+    expect(challenges).toBe('Bearer realm="scanstream", Api-Key realm="scanstream"');
+    const problem = await problemOf(response);
+    expect(problem.code).toBe("not_authenticated");
+  } else {
+    await response.body?.cancel();
+  }
+  return response.status;
+}
+
+describe("Authorization header", () => {
+  const rows: readonly (readonly [header: string, ordinary: number, stream: number])[] = [
+    ["Bearer {good JWT}", 200, 200],
+    ["bearer {good JWT}", 200, 200],
+    ["BEARER  {good JWT}", 200, 200],
+    ["Api-Key {API key}", 200, 200],
+    ["api-key {API key}", 200, 200],
+    ["Bearer {own stream token}", 401, 200],
+    ["Bearer {other scan's stream token}", 401, 403],
+    ["Bearer {expired JWT}", 401, 401],
+    ["Bearer {JWT of a stranger}", 401, 401],
+    ["Bearer {API key}", 401, 401],
+    ["Api-Key {good JWT}", 401, 401],
+    ["Api-Key {own stream token}", 401, 401],
+    ["Bearer {nonsense}", 401, 401],
+    ["Bearer", 401, 401],
+    ["Api-Key ", 401, 401],
+    ["{good JWT}", 401, 401],
+    ["Basic {good JWT}", 401, 401],
+    ["Bearer {good JWT} {good JWT}", 401, 401],
+    ["Bearer {good JWT}, Api-Key {API key}", 401, 401],
+    ["", 401, 401],
+    [" ", 401, 401],
+  ];
+
+  const fill = (header: string) => header.replace(/\{(.+?)\}/g, (_match, name: string) => credentials[name] ?? name);
+
+  test.each(rows)("%j: %i on an ordinary route, %i on an event stream", async (header, ordinary, stream) => {
+    expect(await statusOf("/api/v1/scans", { authorization: fill(header) })).toBe(ordinary);
+    expect(await statusOf(scan.event_stream, { authorization: fill(header) })).toBe(stream);
+  });
+
+  test.each(rows)("%j wins over whatever is in the query", async (header, ordinary, stream) => {
+    for (const query of ["good JWT", "nonsense"]) {
+      expect(await statusOf("/api/v1/scans", { authorization: fill(header), query: [query] })).toBe(ordinary);
+      expect(await statusOf(scan.event_stream, { authorization: fill(header), query: [query] })).toBe(stream);
+    }
+  });
+
+  test("sent twice is no credential", async () => {
+    const head = ["Bearer", "Bearer"].map((scheme) => `authorization: ${scheme} ${gateway.acme.token}\r\n`).join("");
+    expect(await rawStatus(`GET /api/v1/scans HTTP/1.1\r\nhost: x\r\n${head}connection: close\r\n\r\n`)).toBe(401);
+  });
+
+  test("that is empty is a header on the wire too: it does not fall back to the query", async () => {
+    const path = `${scan.event_stream}?access_token=${gateway.acme.token}`;
+    const head = (authorization: string) =>
+      `GET ${path} HTTP/1.1\r\nhost: x\r\n${authorization}connection: close\r\n\r\n`;
+    expect(await rawStatus(head("authorization:\r\n"))).toBe(401);
+    expect(await rawStatus(head("Authorization: \r\n"))).toBe(401);
+    expect(await rawStatus(head(""))).toBe(200);
+  });
+});
+
+describe("access_token in the query", () => {
+  test.each([
+    ["good JWT", 200],
+    ["own stream token", 200],
+    ["other scan's stream token", 403],
+    ["expired JWT", 401],
+    ["JWT of a stranger", 401],
+    ["API key", 401],
+    ["nonsense", 401],
+    ["nothing", 401],
+  ])("with %s: %i on an event stream, 401 anywhere else", async (name, status) => {
+    expect(await statusOf(scan.event_stream, { query: [name] })).toBe(status);
+    for (const path of ["/api/v1/scans", `/api/v1/scans/${scan.id}`, `/api/v1/scans/${scan.id}/findings`]) {
+      expect(await statusOf(path, { query: [name] })).toBe(401);
+    }
+  });
+
+  test("twice is nobody's", async () => {
+    expect(await statusOf(scan.event_stream, { query: ["good JWT", "good JWT"] })).toBe(401);
+    expect(await statusOf(scan.event_stream, { query: ["good JWT", "nonsense"] })).toBe(401);
+    expect(await statusOf(scan.event_stream, { query: [] })).toBe(401);
+  });
+});
+
+describe("who asks, and for which tenant", () => {
+  const scanPath = () => `/api/v1/scans/${scan.id}`;
+  const routes: readonly (readonly [method: string, path: () => string, json: unknown, isKeyOnly: boolean])[] = [
+    ["POST", () => "/api/v1/scans", {}, false],
+    ["GET", () => "/api/v1/scans", undefined, false],
+    ["GET", scanPath, undefined, false],
+    ["GET", () => `${scanPath()}/findings`, undefined, false],
+    ["PATCH", scanPath, {}, true],
+    ["POST", () => `${scanPath()}/findings`, { findings: [] }, true],
+    ["POST", () => `${scanPath()}/cancel`, undefined, false],
+    ["GET", () => scan.event_stream, undefined, false],
+    ["POST", () => "/api/v1/stream-tokens", {}, false],
+    ["POST", () => `/api/v1/channels/${scan.channel}/events`, { type: "scan.start", data: {} }, true],
+  ];
+  const send = (method: string, path: string, json: unknown, as?: string) =>
+    gateway.request(path, { method, ...(json === undefined ? {} : { json }), ...(as === undefined ? {} : { as }) });
+
+  test.each(routes)("%s %s: 401 without credentials", async (method, path, json) => {
+    const response = await send(method, path(), json);
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toContain('Api-Key realm="scanstream"');
+  });
+
+  test.each(routes)("%s %s: 403 for a subject that is no member of the token's tenant", async (method, path, json) => {
+    const token = await gateway.sign({ tenant_id: gateway.acme.id, sub: "stranger" });
+    const body = path() === "/api/v1/stream-tokens" ? { scan_id: scan.id } : json;
+    const response = await send(method, path(), body, `Bearer ${token}`);
+    const problem = await problemOf(response);
+    expect(problem).toMatchObject({ status: 403, code: "permission_denied" });
+  });
+
+  test.each(routes)("%s %s: 403 for a tenant that does not exist", async (method, path, json) => {
+    const token = await gateway.sign({ tenant_id: "7c9e6679-7425-40de-944b-e07fc1f90ae7", sub: member });
+    const body = path() === "/api/v1/stream-tokens" ? { scan_id: scan.id } : json;
+    expect((await send(method, path(), body, `Bearer ${token}`)).status).toBe(403);
+  });
+
+  test.each(routes.filter(([, , , isKeyOnly]) => isKeyOnly))("%s %s: 403 for a user", async (method, path, json) => {
+    const problem = await problemOf(await send(method, path(), json, `Bearer ${gateway.acme.token}`));
+    expect(problem.status).toBe(403);
+  });
+
+  test("another tenant's scan is as unknown as one that never was", async () => {
+    const never = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+    const key = `Api-Key ${gateway.globex.apiKey}`;
+    for (const as of [key, `Bearer ${gateway.globex.token}`]) {
+      for (const [method, suffix, json, isKeyOnly] of [
+        ["GET", "", undefined, false],
+        ["GET", "/findings", undefined, false],
+        ["POST", "/cancel", undefined, false],
+        ["GET", "/event-stream", undefined, false],
+        ["PATCH", "", { status: "failed" }, true],
+        ["POST", "/findings", { findings: [] }, true],
+      ] as const) {
+        if (isKeyOnly && as !== key) continue;
+        const [foreign, unknown] = await Promise.all(
+          [scan.id, never].map(async (id) => problemOf(await send(method, `/api/v1/scans/${id}${suffix}`, json, as))),
+        );
+        expect(foreign).toMatchObject({ status: 404, code: "not_found" });
+        expect(foreign).toEqual(unknown);
+      }
+      const tokens = await Promise.all(
+        [scan.id, never].map(async (id) => problemOf(await send("POST", "/api/v1/stream-tokens", { scan_id: id }, as))),
+      );
+      expect(tokens[0]).toMatchObject({ status: 404 });
+      expect(tokens[0]).toEqual(tokens[1]);
+    }
+    const after = await gateway.request(`/api/v1/scans/${scan.id}`, { as: `Api-Key ${gateway.acme.apiKey}` });
+    expect(await after.json()).toMatchObject({ status: "pending" });
+  });
+
+  test("the tenants' lists hold their own scans only", async () => {
+    const mine = await createScan(gateway, gateway.globex);
+    const response = await gateway.request("/api/v1/scans", { as: `Bearer ${gateway.globex.token}` });
+    const { items } = (await response.json()) as { items: TestScan[] };
+    expect(items.map(({ id }) => id)).toEqual([mine.id]);
+  });
+});
+
+describe("authority that ends", () => {
+  test("a revoked key is refused at once, also behind a stream token that it asked for", async () => {
+    const key = (await gateway.gateway.admin("api-key.create", { tenant: gateway.acme.id, name: "short-lived" })) as {
+      id: string;
+      api_key: string;
+    };
+    const as = `Api-Key ${key.api_key}`;
+    const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } });
+    const { access_token: token } = (await issued.json()) as { access_token: string };
+    const path = `${scan.event_stream}?access_token=${token}`;
+    await readStream(await gateway.request(path), ": open");
+    await gateway.gateway.admin("api-key.revoke", { id: key.id });
+    expect((await gateway.request("/api/v1/scans", { as })).status).toBe(401);
+    expect((await gateway.request(path)).status).toBe(401);
+    expect((await gateway.request(scan.event_stream, { as })).status).toBe(401);
+  });
+
+  test("a former member is refused at once, also behind a stream token", async () => {
+    const sub = "leaver@acme.test";
+    await gateway.gateway.admin("user.create", { tenant: gateway.acme.id, sub });
+    const as = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub })}`;
+    const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } });
+    const { access_token: token } = (await issued.json()) as { access_token: string };
+    const path = `${scan.event_stream}?access_token=${token}`;
+    await readStream(await gateway.request(path), ": open");
+    await gateway.gateway.admin("user.remove", { tenant: gateway.acme.id, sub });
+    expect((await gateway.request("/api/v1/scans", { as })).status).toBe(403);
+    expect((await gateway.request(path)).status).toBe(403);
+  });
+
+  test("a stream closes at its token's exp, also one that was opened with a stream token", async () => {
+    const exp = Math.ceil(Date.now() / 1000) + 2;
+    const as = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub: member, exp })}`;
+    const issued = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } });
+    const { access_token: token } = (await issued.json()) as { access_token: string };
+    const streams = await Promise.all([
+      gateway.request(scan.event_stream, { as }),
+      gateway.request(`${scan.event_stream}?access_token=${token}`),
+    ]);
+    for (const text of await Promise.all(streams.map((stream) => readStream(stream, /^\u0000/)))) {
+      expect(text).toMatch(/: close expired\n $/);
+    }
+    expect(Math.abs(Date.now() / 1000 - exp)).toBeLessThan(1.5);
+    // The tolerance for clocks is not for streams: it would open only to be closed.
+    expect((await gateway.request(scan.event_stream, { as })).status).toBe(401);
+    expect((await gateway.request("/api/v1/scans", { as })).status).toBe(200);
+  });
+});
+
+/** What `fetch` does not send. */
+function rawStatus(request: string): Promise<number> {
+  const { hostname, port } = new URL(gateway.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(request));
+    socket.once("error", reject);
+    socket.once("data", (data) => {
+      socket.destroy();
+      resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(data.toString())?.[1]));
+    });
+  });
+}

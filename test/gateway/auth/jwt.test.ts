@@ -1,0 +1,300 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { base64url, exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from "jose";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { ConfigError } from "../../../gateway/config.ts";
+import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../../../gateway/auth/jwt.ts";
+import { audience, createIssuerKey, issuer, type IssuerKey } from "../../support/test_gateway.ts";
+
+const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
+const nowMs = Date.UTC(2026, 10, 21);
+const nowSeconds = nowMs / 1000;
+const goodClaims = { iss: issuer, aud: audience, sub: "alice", tenant_id: tenantId, exp: nowSeconds + 60 };
+
+let key: IssuerKey;
+let verifier: JwtVerifier;
+
+beforeAll(async () => {
+  key = await createIssuerKey();
+  const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }] });
+  verifier = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
+});
+
+function sign(
+  claims: Readonly<Record<string, unknown>>,
+  options: { readonly header?: object; readonly key?: CryptoKey | Uint8Array } = {},
+): Promise<string> {
+  return new SignJWT({ ...claims })
+    .setProtectedHeader({ alg: "ES256", kid: key.kid, ...options.header })
+    .sign(options.key ?? key.privateKey);
+}
+
+test("a good token names the user, the tenant and when it ends", async () => {
+  await expect(verifier.verify(await sign(goodClaims))).resolves.toEqual({
+    kind: "user",
+    tenantId,
+    id: "alice",
+    expiresAtMs: (nowSeconds + 60) * 1000,
+    onlyChannel: null,
+  });
+});
+
+describe("claims", () => {
+  const { exp: _exp, ...withoutExp } = goodClaims;
+  const { sub: _sub, ...withoutSub } = goodClaims;
+  test.each([
+    ["another issuer", { ...goodClaims, iss: "https://evil.test" }],
+    ["no issuer", { ...goodClaims, iss: undefined }],
+    ["another audience", { ...goodClaims, aud: "other" }],
+    ["no audience", { ...goodClaims, aud: undefined }],
+    ["no exp", withoutExp],
+    ["an exp that is text", { ...goodClaims, exp: "never" }],
+    ["no sub", withoutSub],
+    ["an empty sub", { ...goodClaims, sub: "" }],
+    ["a sub that is a number", { ...goodClaims, sub: 7 }],
+    ["a sub with NUL", { ...goodClaims, sub: "a\0b" }],
+    ["a sub that is endless", { ...goodClaims, sub: "a".repeat(513) }],
+    ["no tenant", { ...goodClaims, tenant_id: undefined }],
+    ["a tenant that is no UUID", { ...goodClaims, tenant_id: "acme" }],
+    ["a tenant in upper case", { ...goodClaims, tenant_id: tenantId.toUpperCase() }],
+    ["a tenant in a list", { ...goodClaims, tenant_id: [tenantId] }],
+    ["nbf in 6 s", { ...goodClaims, nbf: nowSeconds + 6 }],
+  ])("refused: %s", async (_what, claims) => {
+    await expect(verifier.verify(await sign(claims))).rejects.toMatchObject({ code: "not_authenticated" });
+  });
+
+  test("clocks may differ by less than 5 s, not more", async () => {
+    await expect(verifier.verify(await sign({ ...goodClaims, exp: nowSeconds - 4 }))).resolves.toBeDefined();
+    await expect(verifier.verify(await sign({ ...goodClaims, nbf: nowSeconds + 4 }))).resolves.toBeDefined();
+    await expect(verifier.verify(await sign({ ...goodClaims, exp: nowSeconds - 6 }))).rejects.toMatchObject({
+      code: "not_authenticated",
+    });
+  });
+
+  test("an audience may be one of several", async () => {
+    await expect(verifier.verify(await sign({ ...goodClaims, aud: ["other", audience] }))).resolves.toBeDefined();
+  });
+
+  test("the tenant's claim has the configured name", async () => {
+    const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }] });
+    const other = createJwtVerifier({ keys, issuer, audience, tenantClaim: "https://x.test/org", nowMs: () => nowMs });
+    const token = await sign({ ...goodClaims, tenant_id: undefined, "https://x.test/org": tenantId });
+    await expect(other.verify(token)).resolves.toMatchObject({ tenantId });
+    await expect(other.verify(await sign(goodClaims))).rejects.toMatchObject({ code: "not_authenticated" });
+  });
+});
+
+describe("algorithms", () => {
+  test.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"])(
+    "accepts %s",
+    async (alg) => {
+      const own = await createIssuerKey(alg);
+      const keys = await createInlineKeys({ keys: [{ ...own.publicJwk }] });
+      const accepts = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
+      const token = await sign(goodClaims, { header: { alg }, key: own.privateKey });
+      await expect(accepts.verify(token)).resolves.toMatchObject({ id: "alice" });
+    },
+  );
+
+  test("refuses a token without signature", async () => {
+    const part = (value: object) => base64url.encode(JSON.stringify(value));
+    for (const alg of ["none", "None", "NONE", "", null]) {
+      for (const signature of ["", "x"]) {
+        const token = `${part({ alg, kid: key.kid })}.${part(goodClaims)}.${signature}`;
+        await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
+      }
+    }
+  });
+
+  test("refuses HS256 with the public key as secret, in every form of it", async () => {
+    const { publicKey } = await generateKeyPair("RS256", { extractable: true });
+    const secrets = [JSON.stringify(key.publicJwk), await exportSPKI(publicKey), String(key.publicJwk.x)];
+    for (const secret of secrets) {
+      const token = await sign(goodClaims, { header: { alg: "HS256" }, key: new TextEncoder().encode(secret) });
+      await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
+    }
+  });
+
+  test("never follows a key that the token brings along", async () => {
+    const own = await createIssuerKey("ES256", "evil");
+    for (const header of [
+      { jwk: own.publicJwk },
+      { jku: "http://127.0.0.1:1/jwks" },
+      { x5u: "http://127.0.0.1:1/cert" },
+      { kid: "../../../../dev/null" },
+      { kid: "' or 1=1 --" },
+      { kid: key.kid, jwk: own.publicJwk },
+    ]) {
+      const token = await sign(goodClaims, { header: { kid: "evil", ...header }, key: own.privateKey });
+      await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
+    }
+  });
+
+  test("refuses a changed payload, a cut token and what is no token", async () => {
+    const [header, , signature] = (await sign(goodClaims)).split(".");
+    const payload = base64url.encode(JSON.stringify({ ...goodClaims, sub: "root" }));
+    for (const token of [`${header}.${payload}.${signature}`, `${header}.${payload}`, "", "a.b.c", "...", "💣"]) {
+      await expect(verifier.verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
+    }
+  });
+
+  test("refuses an extension that nobody here understands", async () => {
+    const token = await new SignJWT(goodClaims)
+      .setProtectedHeader({ alg: "ES256", kid: key.kid, crit: ["b64"], b64: true })
+      .sign(key.privateKey);
+    // `b64: true` is understood; anything else that is critical is not.
+    await expect(verifier.verify(token)).resolves.toBeDefined();
+    const [, payload, signature] = token.split(".");
+    const header = base64url.encode(JSON.stringify({ alg: "ES256", kid: key.kid, crit: ["exp2"], exp2: 1 }));
+    await expect(verifier.verify(`${header}.${payload}.${signature}`)).rejects.toMatchObject({
+      code: "not_authenticated",
+    });
+  });
+});
+
+describe("inline keys", () => {
+  test("a token without key id is tried with each key of its kind", async () => {
+    const second = await createIssuerKey("ES256", "second");
+    const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }, { ...second.publicJwk }] });
+    const accepts = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
+    const stranger = await createIssuerKey();
+    const signed = (by: IssuerKey) => sign(goodClaims, { header: { kid: undefined }, key: by.privateKey });
+    await expect(accepts.verify(await signed(second))).resolves.toMatchObject({ id: "alice" });
+    await expect(accepts.verify(await signed(stranger))).rejects.toMatchObject({ code: "not_authenticated" });
+  });
+
+  test("keys of which none can be imported are a configuration error", async () => {
+    await expect(createInlineKeys({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] })).rejects.toThrow(
+      ConfigError,
+    );
+    await expect(
+      createInlineKeys({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }, { ...key.publicJwk }] }),
+    ).resolves.toBeDefined();
+  });
+});
+
+describe("remote keys", () => {
+  let server: Server | null = null;
+  let served: { status: number; body: string } = { status: 200, body: "" };
+  let requests = 0;
+  let clockMs = nowMs;
+
+  afterEach(async () => {
+    await new Promise<void>((done) => (server === null ? done() : server.close(() => done())));
+    server = null;
+  });
+
+  async function startIssuer(...keys: readonly IssuerKey[]): Promise<JwtVerifier> {
+    serve(...keys);
+    requests = 0;
+    clockMs = nowMs;
+    server = createServer((_request, response) => {
+      requests += 1;
+      response.writeHead(served.status, { "content-type": "application/json" }).end(served.body);
+    });
+    await new Promise<void>((done) => server?.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as AddressInfo;
+    return createJwtVerifier({
+      keys: createRemoteKeys({ url: `http://127.0.0.1:${port}/jwks`, nowMs: () => clockMs }),
+      issuer,
+      audience,
+      tenantClaim: "tenant_id",
+      nowMs: () => clockMs,
+    });
+  }
+
+  function serve(...keys: readonly IssuerKey[]): void {
+    served = { status: 200, body: JSON.stringify({ keys: keys.map(({ publicJwk }) => publicJwk) }) };
+  }
+
+  const tokenOf = (by: IssuerKey) =>
+    sign({ ...goodClaims, exp: nowSeconds + 86_400 }, { header: { kid: by.kid }, key: by.privateKey });
+
+  test("are read no further than their bound, however long the issuer goes on", async () => {
+    const remote = await startIssuer(key);
+    let sentBytes = 0;
+    server?.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
+      const chunk = Buffer.alloc(65_536, " ");
+      const send = () => {
+        while (!response.destroyed && sentBytes < 256 * 1_048_576) {
+          sentBytes += chunk.byteLength;
+          if (response.write(chunk)) continue;
+          response.once("drain", send);
+          return;
+        }
+        response.end();
+      };
+      response.writeHead(200, { "content-type": "application/json" });
+      send();
+    });
+    await expect(remote.verify(await tokenOf(key))).rejects.toMatchObject({ code: "unavailable" });
+    // What the sockets hold beside the mebibyte that is read.
+    expect(sentBytes).toBeLessThan(32 * 1_048_576);
+  });
+
+  test("are fetched once for all who wait, and kept", async () => {
+    const remote = await startIssuer(key);
+    const token = await tokenOf(key);
+    await Promise.all(Array.from({ length: 20 }, () => remote.verify(token)));
+    await remote.verify(token);
+    expect(requests).toBe(1);
+  });
+
+  test("a rotated key is found at once; unknown key ids ask at most every 30 s", async () => {
+    const next = await createIssuerKey("ES256", "next");
+    const stranger = await createIssuerKey("ES256", "stranger");
+    const remote = await startIssuer(key);
+    await remote.verify(await tokenOf(key));
+    serve(next);
+    await expect(remote.verify(await tokenOf(next))).resolves.toMatchObject({ id: "alice" });
+    expect(requests).toBe(2);
+    clockMs += 29_999;
+    await expect(remote.verify(await tokenOf(stranger))).rejects.toMatchObject({ code: "not_authenticated" });
+    expect(requests).toBe(2);
+    clockMs += 1;
+    await expect(remote.verify(await tokenOf(stranger))).rejects.toMatchObject({ code: "not_authenticated" });
+    expect(requests).toBe(3);
+  });
+
+  test("an outage leaves the keys in hand in use, and an unknown key id in doubt", async () => {
+    const next = await createIssuerKey("ES256", "next");
+    const remote = await startIssuer(key);
+    await remote.verify(await tokenOf(key));
+    served = { status: 500, body: "" };
+    clockMs += 3_600_000;
+    await expect(remote.verify(await tokenOf(key))).resolves.toMatchObject({ id: "alice" });
+    await expect(remote.verify(await tokenOf(next))).rejects.toMatchObject({ code: "unavailable" });
+  });
+
+  test("with no key in hand an outage is unavailable, and over as soon as the issuer is back", async () => {
+    const remote = await startIssuer(key);
+    const token = await tokenOf(key);
+    for (const broken of [
+      { status: 503, body: "" },
+      { status: 302, body: "" },
+      { status: 200, body: "<html>" },
+      { status: 200, body: '{"keys":7}' },
+    ]) {
+      served = broken;
+      clockMs += 1000;
+      await expect(remote.verify(token)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 5 });
+    }
+    const asked = requests;
+    await expect(remote.verify(token)).rejects.toMatchObject({ code: "unavailable" });
+    expect(requests).toBe(asked);
+    serve(key);
+    clockMs += 1000;
+    await expect(remote.verify(token)).resolves.toMatchObject({ id: "alice" });
+  });
+
+  test("a key that was taken out of service stops counting after ten minutes", async () => {
+    const next = await createIssuerKey("ES256", "next");
+    const remote = await startIssuer(key);
+    await remote.verify(await tokenOf(key));
+    serve(next);
+    clockMs += 599_999;
+    await expect(remote.verify(await tokenOf(key))).resolves.toBeDefined();
+    clockMs += 1;
+    await expect(remote.verify(await tokenOf(key))).rejects.toMatchObject({ code: "not_authenticated" });
+  });
+});

@@ -1,0 +1,110 @@
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database, Statement } from "../../../drizzle/database.ts";
+import { createAuthorityCheck, withPrincipal } from "../../../gateway/auth/membership.ts";
+import { executeAdmin, type AdminContext } from "../../../gateway/admin/operations.ts";
+import type { Principal } from "../../../gateway/auth/principal.ts";
+import { openTestPglite } from "../../support/pglite.ts";
+
+let database: Database;
+let transactions: (readonly Statement[])[] = [];
+let context: AdminContext;
+let tenantId: string;
+let otherTenantId: string;
+let user: Principal;
+let key: Principal;
+
+beforeAll(async () => {
+  const real = await openTestPglite();
+  database = {
+    ...real,
+    transact(statements) {
+      transactions.push(statements);
+      return real.transact(statements);
+    },
+  };
+  context = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
+  tenantId = await createTenant("Acme");
+  otherTenantId = await createTenant("Globex");
+  user = await createUser(tenantId, "alice");
+  key = await createKey(tenantId);
+});
+afterAll(() => database.close());
+
+async function createTenant(name: string): Promise<string> {
+  return ((await executeAdmin(context, "tenant.create", { name })) as { id: string }).id;
+}
+async function createUser(tenant: string, sub: string): Promise<Principal> {
+  await executeAdmin(context, "user.create", { tenant, sub });
+  return { kind: "user", tenantId: tenant, id: sub, expiresAtMs: null, onlyChannel: null };
+}
+async function createKey(tenant: string): Promise<Principal> {
+  const { id } = (await executeAdmin(context, "api-key.create", { tenant, name: "k" })) as { id: string };
+  return { kind: "api_key", tenantId: tenant, id, expiresAtMs: null, onlyChannel: null };
+}
+
+const ask = (principal: Principal) => withPrincipal(database, principal, (tx) => tx.execute(sql`select 7 as seven`));
+
+test("who belongs gets an answer, in the one transaction of the question", async () => {
+  for (const principal of [user, key]) {
+    transactions = [];
+    await expect(ask(principal)).resolves.toEqual([{ seven: 7 }]);
+    expect(transactions).toHaveLength(1);
+  }
+});
+
+test("who does not belong gets none, and changes nothing", async () => {
+  const write = (principal: Principal) =>
+    withPrincipal(database, principal, (tx) =>
+      tx.execute(sql`insert into scans (tenant_id) values (${principal.tenantId}::uuid) returning id`),
+    );
+  for (const stranger of [
+    { ...user, id: "bob" },
+    { ...user, id: "' or true --" },
+    { ...user, id: key.id },
+    { ...user, tenantId: otherTenantId },
+  ]) {
+    await expect(write(stranger)).rejects.toMatchObject({ code: "permission_denied" });
+  }
+  for (const stranger of [
+    { ...key, id: "7c9e6679-7425-40de-944b-e07fc1f90ae7" },
+    { ...key, id: "no-uuid" },
+    { ...key, tenantId: otherTenantId },
+  ]) {
+    await expect(write(stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+  }
+  for (const tenant of [user, { ...(await createUser(otherTenantId, "carol")) }]) {
+    await expect(
+      withPrincipal(database, tenant, (tx) => tx.execute(sql`select count(*)::integer as count from scans`)),
+    ).resolves.toEqual([{ count: 0 }]);
+  }
+  await expect(write(user)).resolves.toHaveLength(1);
+});
+
+test("a feature's own division by zero stays the feature's", async () => {
+  const broken = withPrincipal(database, user, (tx) => tx.execute(sql`select 1 / count(*) from scans where false`));
+  await expect(broken).rejects.toMatchObject({ sqlState: "22012" });
+});
+
+test("the open streams of a tenant are asked for at once", async () => {
+  const leaver = await createUser(tenantId, "leaver");
+  const revoked = await createKey(tenantId);
+  await executeAdmin(context, "user.remove", { tenant: tenantId, sub: "leaver" });
+  await executeAdmin(context, "api-key.revoke", { id: revoked.id });
+  // A user may be called like a key.
+  const namesake: Principal = { ...user, id: key.id };
+  const odd: Principal = { ...key, id: "no-uuid" };
+  transactions = [];
+  const allowed = await createAuthorityCheck(database).stillAllowed(tenantId, [
+    user,
+    key,
+    leaver,
+    revoked,
+    namesake,
+    odd,
+  ]);
+  expect([...allowed]).toEqual([user, key]);
+  expect(transactions).toHaveLength(1);
+  expect(await createAuthorityCheck(database).stillAllowed(otherTenantId, [user, key])).toEqual(new Set());
+  expect(await createAuthorityCheck(database).stillAllowed(tenantId, [])).toEqual(new Set());
+});

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { sql } from "drizzle-orm";
+import type { Database, Rows } from "../../../../drizzle/database.ts";
+import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { expireScans, startExpiring } from "../../../../gateway/features/scans/expire_scans.ts";
+import { silentLog } from "../../../../gateway/observability/log.ts";
+import { AppError } from "../../../../shared/app_error.ts";
+import type { Publisher } from "../../../../shared/broker.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+import { createScan, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+
+let database: Database;
+let gateway: TestGateway;
+beforeAll(async () => {
+  database = await openTestPglite();
+  gateway = await startTestGateway({}, { database });
+});
+afterAll(() => gateway.stop());
+
+async function createSilentScan(minutes: number) {
+  const scan = await createScan(gateway, gateway.acme);
+  await asOwner(database, (tx) =>
+    tx.execute(
+      sql`update scans set updated_at = now() - make_interval(mins => ${minutes}) where id = ${scan.id}::uuid`,
+    ),
+  );
+  return scan;
+}
+
+const statusOf = async (id: string) => {
+  const response = await gateway.request(`/api/v1/scans/${id}`, { as: `Api-Key ${gateway.acme.apiKey}` });
+  return ((await response.json()) as { status: string }).status;
+};
+
+function createPublisher() {
+  const published: string[] = [];
+  const publisher: Publisher = { publish: async (channel, message) => void published.push(`${channel} ${message}`) };
+  return { published, publisher };
+}
+
+test("a scan without a sign of life is ended, once, by whoever asks first; others are left alone", async () => {
+  const silent = await createSilentScan(16);
+  const alive = await createSilentScan(14);
+  const askers = [createPublisher(), createPublisher(), createPublisher()];
+  const counts = await Promise.all(
+    askers.map(({ publisher }) => expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })),
+  );
+  expect(counts.reduce((sum, count) => sum + count)).toBe(1);
+  expect(askers.flatMap(({ published }) => published)).toEqual([
+    `${silent.channel} {"type":"scan.end","data":{"scan_id":"${silent.id}","status":"expired","pass":0,"fail":0,"manual":0}}`,
+  ]);
+  expect(await statusOf(silent.id)).toBe("expired");
+  expect(await statusOf(alive.id)).toBe("pending");
+  const late = await gateway.request(`/api/v1/scans/${silent.id}`, {
+    method: "PATCH",
+    json: { status: "completed" },
+    as: `Api-Key ${gateway.acme.apiKey}`,
+  });
+  expect(late.status).toBe(409);
+});
+
+test("its streams hear the end and close", async () => {
+  const scan = await createSilentScan(20);
+  const stream = await gateway.request(scan.event_stream, { as: `Api-Key ${gateway.acme.apiKey}` });
+  const text = readStream(stream, /^\u0000/);
+  await expireScans({ database, publisher: gateway.gateway.parts.broker, log: silentLog, olderThanMinutes: 15 });
+  expect(await text).toMatch(/event: scan\.end\ndata: \{.*"status":"expired".*\}\n\n: close ended\n $/);
+});
+
+test("a broker that is away costs the event, not the state; a database that is away is tried again later", async () => {
+  const scan = await createSilentScan(20);
+  const publisher: Publisher = { publish: () => Promise.reject(new AppError("unavailable", "away")) };
+  expect(await expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(1);
+  expect(await statusOf(scan.id)).toBe("expired");
+  const away: Database = { ...database, transact: () => Promise.reject(new AppError("unavailable", "away")) };
+  expect(await expireScans({ database: away, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(0);
+});
+
+test("startExpiring first waits as long as a scan may be silent, and never runs twice at once", async () => {
+  vi.useFakeTimers();
+  try {
+    let begun = 0;
+    let answer = Promise.withResolvers<Rows>();
+    const slow: Database = {
+      statementTimeoutMs: 4000,
+      transact() {
+        begun += 1;
+        return answer.promise;
+      },
+      close: async () => {},
+    };
+    const stop = startExpiring({ database: slow, publisher: createPublisher().publisher, log: silentLog });
+    await vi.advanceTimersByTimeAsync(15 * 60_000 - 1);
+    expect(begun).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(begun).toBe(1);
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    expect(begun).toBe(1);
+    answer.resolve({ columns: [], rows: [] });
+    answer = Promise.withResolvers();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(begun).toBe(2);
+    stop();
+    answer.resolve({ columns: [], rows: [] });
+    await vi.advanceTimersByTimeAsync(60 * 60_000);
+    expect(begun).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("the ends of a thousand expired scans are not published one after another", async () => {
+  const silent = await Promise.all(Array.from({ length: 120 }, () => createSilentScan(20)));
+  let atOnce = 0;
+  let most = 0;
+  const publisher: Publisher = {
+    async publish() {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise((resolve) => setImmediate(resolve));
+      atOnce -= 1;
+    },
+  };
+  expect(await expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(silent.length);
+  expect(most).toBe(50);
+});

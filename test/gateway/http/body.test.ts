@@ -1,0 +1,45 @@
+import * as v from "valibot";
+import { expect, test } from "vitest";
+import { parseBody } from "../../../gateway/http/body.ts";
+import { newFindingsSchema } from "../../../gateway/features/scans/schemas.ts";
+import { InvalidBody } from "../../../gateway/http/problem.ts";
+
+function pointersOf(schema: v.GenericSchema, body: unknown): readonly string[] {
+  try {
+    parseBody(schema, body);
+    return [];
+  } catch (error) {
+    if (error instanceof InvalidBody) return error.errors.map(({ pointer }) => pointer);
+    throw error;
+  }
+}
+
+const inner = v.object({ name: v.optional(v.string()) });
+
+test.each([
+  ["the body", inner, [], [""]],
+  ["a field", v.object({ a: inner }), { a: [] }, ["/a"]],
+  ["an optional field", v.object({ a: v.optional(inner) }), { a: ["x"] }, ["/a"]],
+  ["a field that may be null", v.object({ a: v.nullish(inner) }), { a: [] }, ["/a"]],
+  ["an element", v.object({ a: v.array(inner) }), { a: [{}, []] }, ["/a/1"]],
+  ["a value of a record", v.object({ a: v.record(v.string(), inner) }), { a: { b: [] } }, ["/a/b"]],
+  ["a record", v.object({ a: v.record(v.string(), v.string()) }), { a: ["x"] }, ["/a"]],
+  ["under a pipe", v.object({ a: v.pipe(v.array(inner), v.maxLength(5)) }), { a: [[]] }, ["/a/0"]],
+  ["beside another mistake", v.strictObject({ a: inner, b: v.string() }), { a: [], b: 7 }, ["/a", "/b"]],
+])("an array is no object: %s", (_what, schema, body, pointers) => {
+  expect(pointersOf(schema, body).toSorted()).toEqual(pointers);
+});
+
+test("objects, arrays where arrays belong, and what is left out are as before", () => {
+  const schema = v.object({ a: v.optional(inner), list: v.pipe(v.array(v.array(inner)), v.maxLength(5)) });
+  expect(parseBody(schema, { a: { name: "x" }, list: [[{}]] })).toEqual({ a: { name: "x" }, list: [[{}]] });
+  expect(parseBody(schema, { list: [] })).toEqual({ list: [] });
+});
+
+test("a finding's resource is an object", () => {
+  const finding = { fingerprint: "f", check: "c", status: "FAIL" };
+  expect(pointersOf(newFindingsSchema, { findings: [{ ...finding, resource: {} }] })).toEqual([]);
+  expect(pointersOf(newFindingsSchema, { findings: [finding, { ...finding, resource: [] }] })).toEqual([
+    "/findings/1/resource",
+  ]);
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createApp } from "../../../../gateway/app.ts";
+import type { AsyncApi } from "../../../../gateway/http/docs/asyncapi.ts";
+import type { OpenApi } from "../../../../gateway/http/docs/openapi.ts";
+import { responseSchemas } from "../../../../gateway/http/docs/response_schemas.ts";
+import { encodeEvent } from "../../../../shared/event.ts";
+import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let api: OpenApi;
+let events: AsyncApi;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  api = (await (await gateway.request("/openapi.json")).json()) as OpenApi;
+  events = (await (await gateway.request("/asyncapi.json")).json()) as AsyncApi;
+});
+afterAll(() => gateway.stop());
+
+/** Pages and the descriptions themselves are no part of the API. */
+const undescribed = new Set(["/", "/assets/{file}", "/docs", "/openapi.json", "/asyncapi.json", "/demo/session"]);
+
+test("every route is described, and every description is a route", () => {
+  const { routes } = createApp(gateway.gateway.parts.dependencies);
+  const served = routes
+    .filter(({ method }) => method !== "ALL")
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`)
+    .filter((route) => !undescribed.has(route.split(" ")[1] ?? ""));
+  const described = Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(described.toSorted()).toEqual([...new Set(served)].toSorted());
+});
+
+test("bodies are described by what checks them", () => {
+  const newScan = schemaOf(api.paths["/api/v1/scans"]?.["post"]?.requestBody);
+  expect(newScan).toMatchObject({
+    type: "object",
+    additionalProperties: false,
+    properties: { checks_total: { type: "integer", minimum: 0, maximum: 2_147_483_647 } },
+  });
+  const findings = schemaOf(api.paths["/api/v1/scans/{id}/findings"]?.["post"]?.requestBody);
+  expect(findings).toMatchObject({
+    properties: { findings: { type: "array", maxItems: 1000 } },
+    required: ["findings"],
+  });
+});
+
+test("every reference leads somewhere", () => {
+  for (const [document, text] of [
+    [api, JSON.stringify(api)],
+    [events, JSON.stringify(events)],
+  ] as const) {
+    for (const [, path] of text.matchAll(/"\$ref":"#\/([^"]+)"/g)) {
+      let found: unknown = document;
+      for (const key of path?.split("/") ?? []) found = (found as Record<string, unknown> | undefined)?.[key];
+      expect(found, path).toBeDefined();
+    }
+  }
+});
+
+test("answers have the fields that are described, and no other", async () => {
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const scan = await createScan(gateway, gateway.acme);
+  const finding = { fingerprint: "f", check: "c", status: "FAIL" };
+  const findingsPath = `/api/v1/scans/${scan.id}/findings`;
+  const stored = await gateway.request(findingsPath, { as, json: { findings: [finding] } });
+  const page = (await (await gateway.request(findingsPath, { as })).json()) as { items: object[] };
+  const answers = {
+    Scan: scan,
+    ScanPage: (await (await gateway.request("/api/v1/scans", { as })).json()) as object,
+    StoredFindings: (await stored.json()) as object,
+    FindingPage: page,
+    Finding: page.items[0] ?? {},
+    StreamToken: (await (
+      await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } })
+    ).json()) as object,
+  };
+  for (const [name, answer] of Object.entries(answers)) {
+    const { properties } = responseSchemas[name as keyof typeof answers];
+    expect(Object.keys(answer).toSorted(), name).toEqual(Object.keys(properties).toSorted());
+  }
+});
+
+test("every described event can be published", () => {
+  const scanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+  const names = Object.values(events.components.messages).map(({ name, payload }) => {
+    const data = Object.fromEntries(Object.keys(payload.properties).map((field) => [field, scanId]));
+    return encodeEvent(name, data).type;
+  });
+  expect(names).toEqual(["scan.start", "scan.progress", "finding.created", "scan.error", "scan.end"]);
+});
+
+test("the page shows both, runs nothing and asks nobody else", async () => {
+  const response = await gateway.request("/docs");
+  expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  const text = await response.text();
+  for (const path of Object.keys(api.paths)) expect(text).toContain(path);
+  for (const { name } of Object.values(events.components.messages)) expect(text).toContain(name);
+  expect(text).not.toMatch(/<script|(?:src|href|action)="?https?:|url\(|\son\w+=/);
+  const policy = response.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("default-src 'none'");
+  const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? "";
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style)));
+  expect(policy).toContain(`style-src 'sha256-${Buffer.from(digest).toString("base64")}'`);
+});
+
+function schemaOf(requestBody: unknown): unknown {
+  return (requestBody as { content: Record<string, { schema: unknown }> }).content["application/json"]?.schema;
+}

@@ -1,0 +1,254 @@
+import addFormats from "ajv-formats";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { OpenApi } from "../../../../gateway/http/docs/openapi.ts";
+import { createScan, startTestGateway, type TestGateway, type TestScan } from "../../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let scan: TestScan;
+let as: string;
+let api: OpenApi;
+let ajv: Ajv2020;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  scan = await createScan(gateway, gateway.acme, { checks_total: 100 });
+  as = `Api-Key ${gateway.acme.apiKey}`;
+  api = (await (await gateway.request("/openapi.json")).json()) as OpenApi;
+  ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  ajv.addSchema(api, "api");
+});
+afterAll(() => gateway.stop());
+
+/** Whether the description allows it; `place` is a path of keys through the document. */
+function allows(place: readonly string[], value: unknown): boolean {
+  const pointer = place.map((key) => encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
+  const validate = ajv.getSchema(`api#/${pointer}`);
+  if (validate === undefined) throw new Error(`The description has no ${pointer}`);
+  return validate(value) === true;
+}
+
+interface Described {
+  readonly path: string;
+  readonly method: string;
+  readonly operationId: string;
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content & { readonly headers?: Readonly<Record<string, unknown>> }>>;
+}
+
+interface Content {
+  readonly content?: Readonly<
+    Record<string, { readonly schema?: object; readonly example?: unknown; readonly examples?: object }>
+  >;
+}
+
+function operations(): readonly Described[] {
+  return Object.entries(api.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...(operation as unknown as Described), path, method })),
+  );
+}
+
+test("each operation has an id of its own, and a tag that is described; the document says where the API is", () => {
+  const ids = operations().map(({ operationId }) => operationId);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(ids).not.toContain(undefined);
+  const tags = Object.values(api.paths).flatMap((methods) =>
+    Object.values(methods).flatMap((operation) => operation.tags),
+  );
+  expect([...new Set(tags)].toSorted()).toEqual(api.tags.map(({ name }) => name).toSorted());
+  expect(new URL(api.servers[0]?.url ?? "", `${gateway.url}/openapi.json`).href).toBe(`${gateway.url}/`);
+});
+
+test("each answer with a body has a schema, and names the headers that it carries", () => {
+  for (const { path, method, responses } of operations()) {
+    for (const [status, { content, headers }] of Object.entries(responses)) {
+      const where = `${method} ${path} ${status}`;
+      for (const { schema } of Object.values(content ?? {})) expect(schema, where).toBeDefined();
+      expect(content === undefined, where).toBe(status === "204");
+      const named = Object.keys(headers ?? {});
+      expect(named, where).toContain("X-Request-Id");
+      if (status === "401") expect(named, where).toContain("WWW-Authenticate");
+      if (status === "429" || status === "503") expect(named, where).toContain("Retry-After");
+    }
+  }
+});
+
+test("each example is what its schema describes", () => {
+  let examples = 0;
+  for (const { path, method, requestBody, responses } of operations()) {
+    const operation = ["paths", path, method];
+    const contents = [
+      [[...operation, "requestBody"], requestBody?.content] as const,
+      ...Object.entries(responses).map(
+        ([status, { content }]) => [[...operation, "responses", status], content] as const,
+      ),
+    ];
+    for (const [place, content] of contents) {
+      for (const [type, { example, examples: several }] of Object.entries(content ?? {})) {
+        const values = Object.values(several ?? {}).map((each: { value: unknown }) => each.value);
+        for (const value of example === undefined ? values : [example, ...values]) {
+          expect(allows([...place, "content", type, "schema"], value), place.join(" ")).toBe(true);
+          examples += 1;
+        }
+      }
+    }
+  }
+  expect(examples).toBeGreaterThan(15);
+});
+
+const id = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+const finding = { fingerprint: "f", check: "c", status: "FAIL" };
+const nul = "a\0b";
+
+/** Bodies that a scanner or somebody else may send, good and bad: the description says of each what the server does. */
+const bodies: readonly (readonly [method: string, path: string, values: readonly unknown[]])[] = [
+  [
+    "post",
+    "/api/v1/scans",
+    [
+      {},
+      { org_url: "https://acme.okta.com", client_id: "0oa", checks_total: 3 },
+      { org_url: "http://127.0.0.1:8788/", client_id: null },
+      { org_url: "http://localhost:65535/path?query#part" },
+      { org_url: null },
+      { org_url: "" },
+      { org_url: "acme.okta.com" },
+      { org_url: "javascript:alert(1)" },
+      { org_url: "https://user:secret@acme.okta.com" },
+      { org_url: "https://acme.okta.com:65536" },
+      { org_url: "https://256.256.256.256/" },
+      { org_url: `https://acme.okta.com/${nul}` },
+      { org_url: `https://acme.okta.com/${"x".repeat(2048)}` },
+      { client_id: "" },
+      { client_id: nul },
+      { client_id: "x".repeat(200) },
+      { client_id: "x".repeat(201) },
+      { checks_total: -1 },
+      { checks_total: 1.5 },
+      { checks_total: 2_147_483_648 },
+      { more: 1 },
+      [],
+      "{}",
+      null,
+    ],
+  ],
+  [
+    "patch",
+    "/api/v1/scans/{id}",
+    [{}, { status: "running", checks_done: 1 }, { status: "expired" }, { pass: "1" }, []],
+  ],
+  [
+    "post",
+    "/api/v1/scans/{id}/findings",
+    [
+      { findings: [] },
+      { findings: [finding, { ...finding, more: { anything: [] } }] },
+      { findings: [{ ...finding, resource: { name: "x" }, reason: null }] },
+      { findings: [{ ...finding, resource: [] }] },
+      { findings: [{ ...finding, resource: { name: nul } }] },
+      { findings: [{ ...finding, resource_name: nul }] },
+      { findings: [{ ...finding, resource_name: "x".repeat(2049) }] },
+      { findings: [{ ...finding, fingerprint: "" }] },
+      { findings: [{ ...finding, status: "WARN" }] },
+      { findings: Array.from({ length: 1001 }, () => finding) },
+      { findings: {} },
+      {},
+    ],
+  ],
+  [
+    "post",
+    "/api/v1/channels/{channel}/events",
+    [
+      { type: "scan.start", data: {} },
+      { type: "scan.start", data: { a: 1, b: "x", c: true, d: null, e: [1, "x", false, null] } },
+      { type: "scan.start", data: { a: { b: 1 } } },
+      { type: "scan.start", data: { a: [[1]] } },
+      { type: "scan.start", data: [] },
+      { type: "scan.start" },
+      { type: "scan.began", data: {} },
+      { type: "Scan.start", data: {} },
+      { type: `${"a".repeat(194)}.start`, data: {} },
+      { type: `${"a".repeat(195)}.start`, data: {} },
+      { type: "scan.start", data: {}, delivery_id: "ci.1" },
+      { type: "scan.start", data: {}, delivery_id: "ci" },
+      { events: [{ type: "scan.start", data: {} }] },
+      { events: [{ type: "scan.start", data: { a: {} } }] },
+      { events: [] },
+      { events: Array.from({ length: 500 }, () => ({ type: "scan.start", data: {} })) },
+      { events: Array.from({ length: 501 }, () => ({ type: "scan.start", data: {} })) },
+      { events: [7] },
+      { type: "scan.start", data: {}, events: "x" },
+      {},
+    ],
+  ],
+];
+
+describe.each(bodies)("%s %s", (method, path, values) => {
+  test.each(values.map((value) => [JSON.stringify(value).slice(0, 100), value]))("body %s", async (_text, value) => {
+    const url = path.replace("{id}", scan.id).replace("{channel}", scan.channel);
+    const response = await gateway.request(url, { method: method.toUpperCase(), as, json: value });
+    expect([200, 201, 202, 422]).toContain(response.status);
+    const place = ["paths", path, method, "requestBody", "content", "application/json", "schema"];
+    expect(allows(place, value), await response.text()).toBe(response.ok);
+  });
+});
+
+test.each([id, id.toUpperCase(), "", "x"])("the id of a scan to follow: %j", async (scanId) => {
+  const response = await gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scanId } });
+  const place = ["paths", "/api/v1/stream-tokens", "post", "requestBody", "content", "application/json", "schema"];
+  // 404: understood, and there is no such scan.
+  expect(allows(place, { scan_id: scanId })).toBe(response.status === 404);
+});
+
+test.each(["", "x", "a b", "ä", "x".repeat(2049), "=="])(
+  "a cursor of other characters or another length: %#",
+  async (value) => {
+    const response = await gateway.request(`/api/v1/scans?${new URLSearchParams({ cursor: value })}`, { as });
+    expect(response.status).toBe(400);
+    const isLikeOne = allows(["paths", "/api/v1/scans", "get", "parameters", "1", "schema"], value);
+    expect(isLikeOne).toBe(value === "x");
+  },
+);
+
+test("answers are what is described, with the headers that are", async () => {
+  const events = `/api/v1/channels/${scan.channel}/events`;
+  const event = { type: "scan.start", data: {} };
+  const answers: readonly (readonly [method: string, path: string, status: number, answer: Promise<Response>])[] = [
+    ["get", "/healthz", 200, gateway.request("/healthz")],
+    ["get", "/readyz", 200, gateway.request("/readyz")],
+    ["post", "/api/v1/scans", 201, gateway.request("/api/v1/scans", { as, json: {} })],
+    ["put", "/api/v1/scans/{id}", 201, gateway.request(`/api/v1/scans/${id}`, { as, json: {}, method: "PUT" })],
+    ["get", "/api/v1/scans/{id}", 200, gateway.request(`/api/v1/scans/${scan.id}`, { as })],
+    ["get", "/api/v1/scans/{id}", 404, gateway.request("/api/v1/scans/none", { as })],
+    ["get", "/api/v1/scans", 200, gateway.request("/api/v1/scans", { as })],
+    ["get", "/api/v1/scans", 400, gateway.request("/api/v1/scans?limit=0", { as })],
+    ["get", "/api/v1/scans", 401, gateway.request("/api/v1/scans")],
+    [
+      "post",
+      "/api/v1/stream-tokens",
+      200,
+      gateway.request("/api/v1/stream-tokens", { as, json: { scan_id: scan.id } }),
+    ],
+    ["post", "/api/v1/scans", 422, gateway.request("/api/v1/scans", { as, json: [] })],
+    ["post", "/api/v1/scans", 415, gateway.request("/api/v1/scans", { as, method: "POST", body: "x" })],
+    ["post", "/api/v1/channels/{channel}/events", 202, gateway.request(events, { as, json: event })],
+    [
+      "post",
+      "/api/v1/channels/{channel}/events",
+      202,
+      gateway.request(events, { as, json: { events: [event, event] } }),
+    ],
+  ];
+  for (const [method, path, status, asked] of answers) {
+    const response = await asked;
+    expect(response.status, `${method} ${path}`).toBe(status);
+    const described = operations().find((operation) => operation.path === path && operation.method === method)
+      ?.responses[status];
+    for (const name of Object.keys(described?.headers ?? {})) expect(response.headers.get(name), name).not.toBeNull();
+    const type = response.headers.get("content-type")?.split(";")[0] ?? "";
+    expect(Object.keys(described?.content ?? {})).toContain(type);
+    const place = ["paths", path, method, "responses", String(status), "content", type, "schema"];
+    expect(allows(place, await response.json()), `${method} ${path} ${status}`).toBe(true);
+  }
+});

@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createScan, problemOf, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+/** As long as a fingerprint may be, in what takes most room in JSON, in UTF-8, and in both. */
+test.each([
+  ["control characters", "\u0001".repeat(199)],
+  ["characters of three bytes", "\uffff".repeat(199)],
+  ["characters of four bytes", "\u{1f600}".repeat(99)],
+  ["quotes and backslashes", '"\\'.repeat(99)],
+])("a list goes on after a fingerprint of the greatest length: %s", async (_what, longest) => {
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const scan = await createScan(gateway, gateway.acme);
+  const path = `/api/v1/scans/${scan.id}/findings`;
+  const fingerprints = ["1", "2", "3"].map((last) => longest + last);
+  const findings = fingerprints.map((fingerprint) => ({ fingerprint, check: "c", status: "FAIL" }));
+  expect((await gateway.request(path, { as, json: { findings } })).status).toBe(200);
+
+  const listed: string[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const query = new URLSearchParams({ limit: "1", ...(cursor === "" ? {} : { cursor }) });
+    const answer = await gateway.request(`${path}?${query}`, { as });
+    expect(answer.status).toBe(200);
+    const page = (await answer.json()) as { items: { fingerprint: string }[]; next_cursor: string | null };
+    listed.push(...page.items.map(({ fingerprint }) => fingerprint));
+    cursor = page.next_cursor;
+  }
+  expect(listed.toSorted()).toEqual(fingerprints);
+});
+
+test("a cursor longer than any that is given out is refused", async () => {
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const position = btoa(JSON.stringify(["scans", 0, "x".repeat(3000)]));
+  const refused = await gateway.request(`/api/v1/scans?cursor=${position}`, { as });
+  expect(await problemOf(refused)).toMatchObject({ status: 400, code: "malformed" });
+});

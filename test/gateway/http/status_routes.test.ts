@@ -1,0 +1,168 @@
+import { request } from "node:http";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../../drizzle/database.ts";
+import { AppError } from "../../../shared/app_error.ts";
+import type { Broker } from "../../../shared/broker.ts";
+import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
+import {
+  createScan,
+  openSharedDatabase,
+  problemOf,
+  readStream,
+  startTestGateway,
+  type TestGateway,
+} from "../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
+beforeAll(async () => {
+  shared = await openSharedDatabase();
+});
+afterAll(() => shared.close());
+afterEach(() => gateway.stop());
+
+const away = () => Promise.reject(new AppError("unavailable", "away"));
+
+test("alive and ready say so without credentials, and are not logged", async () => {
+  gateway = await startTestGateway({}, { database: shared.database });
+  expect(await (await gateway.request("/healthz")).json()).toEqual({ status: "ok" });
+  const ready = await gateway.request("/readyz");
+  expect(ready.status).toBe(200);
+  expect(await ready.json()).toEqual({ status: "ready", checks: { database: "ok", broker: "ok", draining: false } });
+  const lines = gateway.log.map((line) => JSON.parse(line) as { level: string; route?: string });
+  expect(lines.filter(({ route, level }) => route?.endsWith("z") === true && level !== "debug")).toEqual([]);
+});
+
+test("a database that is away: not ready but alive; every route says 503, never 401 or 403", async () => {
+  let isAway = false;
+  const real = shared.database;
+  const database: Database = { ...real, transact: (statements) => (isAway ? away() : real.transact(statements)) };
+  gateway = await startTestGateway({}, { database });
+  const scan = await createScan(gateway, gateway.acme);
+  isAway = true;
+  expect((await gateway.request("/healthz")).status).toBe(200);
+  const ready = await gateway.request("/readyz");
+  expect(ready.headers.get("retry-after")).toBe("2");
+  expect(await problemOf(ready)).toMatchObject({ status: 503, detail: "Not ready: the database is away" });
+  for (const as of [`Api-Key ${gateway.acme.apiKey}`, `Bearer ${gateway.acme.token}`]) {
+    for (const path of ["/api/v1/scans", `/api/v1/scans/${scan.id}`, scan.event_stream]) {
+      const response = await gateway.request(path, { as });
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(await problemOf(response)).toMatchObject({ status: 503, code: "unavailable" });
+    }
+  }
+  // What needs no database is decided as ever.
+  expect((await gateway.request("/api/v1/scans", { as: "Bearer nonsense" })).status).toBe(401);
+  isAway = false;
+  expect((await gateway.request("/readyz")).status).toBe(200);
+});
+
+test("a broker that is away: not ready", async () => {
+  const broker: Broker = { ...createMemoryBroker(), ping: away };
+  gateway = await startTestGateway({}, { database: shared.database, broker });
+  expect(await problemOf(await gateway.request("/readyz"))).toMatchObject({
+    status: 503,
+    detail: "Not ready: the broker is away",
+  });
+  expect(await (await gateway.request("/metrics")).text()).toMatch(/^scanstream_broker_up 0$/m);
+});
+
+test("scanstream_broker_up follows the broker, without a readiness check", async () => {
+  let isAway = false;
+  const memory = createMemoryBroker();
+  const broker: Broker = { ...memory, ping: () => (isAway ? away() : memory.ping()) };
+  gateway = await startTestGateway({}, { database: shared.database, broker });
+  const isUp = async () => /^scanstream_broker_up (\d)$/m.exec(await (await gateway.request("/metrics")).text())?.[1];
+  expect(await isUp()).toBe("1");
+  isAway = true;
+  expect(await isUp()).toBe("0");
+  isAway = false;
+  expect(await isUp()).toBe("1");
+});
+
+test("a check that never answers is over in time, and asked once however many wait", async () => {
+  let pings = 0;
+  const broker: Broker = {
+    ...createMemoryBroker(),
+    ping: () => {
+      pings += 1;
+      return new Promise(() => {});
+    },
+  };
+  gateway = await startTestGateway({}, { database: shared.database, broker });
+  const startedMs = Date.now();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => gateway.request("/readyz")));
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(503));
+  expect(Date.now() - startedMs).toBeLessThan(5000);
+  expect(pings).toBe(1);
+});
+
+test("metrics count what happened, by route template", async () => {
+  gateway = await startTestGateway({}, { database: shared.database });
+  const scan = await createScan(gateway, gateway.acme);
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  await readStream(await gateway.request(scan.event_stream, { as }), ": open");
+  await gateway.request(`/api/v1/channels/${scan.channel}/events`, { as, json: { type: "scan.start", data: {} } });
+  await gateway.request(`/nothing/${scan.id}`);
+  const response = await gateway.request("/metrics");
+  expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
+  const text = await response.text();
+  expect(text).toMatch(/^scanstream_streams_opened_total 1$/m);
+  expect(text).toMatch(/^scanstream_events_published_total\{outcome="taken"\} 1$/m);
+  expect(text).toMatch(
+    /scanstream_http_request_duration_seconds_count\{method="POST",route="\/api\/v1\/scans",status="201"\} 1$/m,
+  );
+  expect(text).toContain('route="unmatched"');
+  expect(text).toContain('route="/api/v1/scans/:id/event-stream"');
+  expect(text).toMatch(/^process_resident_memory_bytes \d/m);
+  for (const secret of [scan.id, gateway.acme.id, gateway.acme.apiKey]) expect(text).not.toContain(secret);
+});
+
+test.each(["/healthz", "/readyz", "/metrics", "/openapi.json", "/asyncapi.json", "/docs", "/api/v1/scans", "/nothing"])(
+  "HEAD %s is answered as GET is, without a body",
+  async (path) => {
+    gateway = await startTestGateway({}, { database: shared.database });
+    const as = `Api-Key ${gateway.acme.apiKey}`;
+    const answers = await Promise.all(["GET", "HEAD"].map((method) => gateway.request(path, { as, method })));
+    const [get, head] = answers.map(({ status, headers }) => ({ status, type: headers.get("content-type") }));
+    expect(head).toEqual(get);
+    expect(await answers[1]?.text()).toBe("");
+  },
+);
+
+test("metrics are for this machine: a proxy's request is refused", async () => {
+  gateway = await startTestGateway({}, { database: shared.database });
+  expect((await gateway.request("/metrics")).status).toBe(200);
+  for (const header of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
+    const response = await gateway.request("/metrics", { headers: { [header]: "127.0.0.1" } });
+    expect(await problemOf(response)).toMatchObject({ status: 403 });
+  }
+});
+
+test("with a port of their own, metrics are only there", async () => {
+  gateway = await startTestGateway({ METRICS_PORT: "0" }, { database: shared.database });
+  const { metricsUrl } = gateway.gateway;
+  expect(await problemOf(await gateway.request("/metrics"))).toMatchObject({ status: 404 });
+  const response = await fetch(metricsUrl ?? "");
+  expect(response.status).toBe(200);
+  expect(await response.text()).toContain("scanstream_streams_open 0");
+  expect((await fetch(new URL("/api/v1/scans", metricsUrl ?? ""))).status).toBe(404);
+});
+
+test("what is no request is answered in the same form", async () => {
+  gateway = await startTestGateway({}, { database: shared.database });
+  const { hostname, port } = new URL(gateway.url);
+  const status = (options: object) =>
+    new Promise<{ status: number; contentType: string | undefined }>((resolve, reject) => {
+      request({ hostname, port, path: "/healthz", ...options }, (response) => {
+        response.resume();
+        resolve({ status: response.statusCode ?? 0, contentType: response.headers["content-type"] });
+      })
+        .once("error", reject)
+        .end();
+    });
+  const contentType = "application/problem+json";
+  expect(await status({ headers: { host: "a b" } })).toEqual({ status: 400, contentType });
+  expect(await status({ headers: { long: "x".repeat(20_000) } })).toEqual({ status: 431, contentType });
+  expect(await status({})).toMatchObject({ status: 200 });
+});

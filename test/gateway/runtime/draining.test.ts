@@ -1,0 +1,128 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { Interruption } from "../../../gateway/runtime/draining.ts";
+import { runCommand, startCommand, temporaryFolder, type Running } from "../../support/command_line.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let apiKey: string;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  const { id = "" } = await admin("tenant", "create", "--name", "Acme");
+  apiKey = (await admin("api-key", "create", "--tenant", id, "--name", "ci"))["api_key"] ?? "";
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+async function admin(...args: readonly string[]): Promise<Record<string, string>> {
+  const { stdout } = await runCommand(["admin", ...args, "--format", "json"], { cwd: folder.path });
+  return JSON.parse(stdout) as Record<string, string>;
+}
+
+async function startServe(drainDelaySeconds: number): Promise<{ readonly serve: Running; readonly url: string }> {
+  const env = { PORT: "0", DRAIN_DELAY_SECONDS: String(drainDelaySeconds) };
+  const serve = startCommand(["serve"], { cwd: folder.path, env });
+  const [url] = await serve.until("stdout", /http:\/\/127\.0\.0\.1:\d+/);
+  return { serve, url };
+}
+
+/** On a connection of its own, as a load balancer's health check may be. */
+function send(url: string, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json", connection: "close" };
+  return fetch(`${url}${path}`, { ...init, headers });
+}
+
+async function openStream(url: string): Promise<Response> {
+  const registered = await send(url, "/api/v1/scans", { method: "POST", body: "{}" });
+  expect(registered.status).toBe(201);
+  const { event_stream: path } = (await registered.json()) as { event_stream: string };
+  const stream = await send(url, path);
+  expect(stream.status).toBe(200);
+  return stream;
+}
+
+const isReady = async (url: string) => (await send(url, "/readyz")).status;
+
+test("SIGTERM: not ready for the delay while everything else goes on, then the port closes and streams end", async () => {
+  const { serve, url } = await startServe(2);
+  const early = await openStream(url);
+  const startedMs = Date.now();
+  serve.process.kill("SIGTERM");
+  await serve.until("stderr", /"draining"/);
+  const notReady = await send(url, "/readyz");
+  expect(notReady.status).toBe(503);
+  expect(await notReady.json()).toMatchObject({ checks: { database: "ok", broker: "ok", draining: true } });
+  expect((await send(url, "/healthz")).status).toBe(200);
+  const late = await openStream(url);
+  expect(await isReady(url)).toBe(503);
+
+  const refused = expect.poll(() => isReady(url).catch(() => "refused"), { timeout: 10_000, interval: 20 });
+  await refused.toBe("refused");
+  const closedMs = Date.now() - startedMs;
+  expect(closedMs).toBeGreaterThan(1900);
+  expect(closedMs).toBeLessThan(4000);
+  for (const stream of [early, late]) expect(await stream.text()).toMatch(/retry: \d{4}\n: close drain\n $/);
+  expect((await serve.finished).code).toBe(0);
+  expect(Date.now() - startedMs).toBeLessThan(7000);
+}, 30_000);
+
+test.each([
+  ["SIGINT", "SIGINT"],
+  ["a second SIGTERM", "SIGTERM"],
+] as const)(
+  "%s ends the delay, not the drain",
+  async (_what, second) => {
+    const { serve, url } = await startServe(600);
+    const stream = await openStream(url);
+    serve.process.kill("SIGTERM");
+    await serve.until("stderr", /"draining"/);
+    expect(await isReady(url)).toBe(503);
+    serve.process.kill(second);
+    const startedMs = Date.now();
+    expect(await stream.text()).toContain(": close drain");
+    expect((await serve.finished).code).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(5000);
+  },
+  30_000,
+);
+
+test("SIGINT alone, a person's Ctrl-C, drains without the delay", async () => {
+  const { serve, url } = await startServe(600);
+  const stream = await openStream(url);
+  const startedMs = Date.now();
+  serve.process.kill("SIGINT");
+  expect(await stream.text()).toContain(": close drain");
+  expect((await serve.finished).code).toBe(0);
+  expect(Date.now() - startedMs).toBeLessThan(5000);
+}, 30_000);
+
+test("a client that sends half a request does not hold up the end", async () => {
+  const { serve, url } = await startServe(0);
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  await once(socket, "connect");
+  socket.on("error", () => {});
+  socket.write(
+    `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${apiKey}\r\ncontent-length: 9\r\n\r\n{`,
+  );
+  // Answered after what was sent before it, so the request has arrived.
+  expect(await isReady(url)).toBe(200);
+  const startedMs = Date.now();
+  expect((await serve.stop("SIGTERM")).code).toBe(0);
+  expect(Date.now() - startedMs).toBeLessThan(5000);
+  socket.destroy();
+}, 30_000);
+
+test("signals: the first interrupts, SIGINT or the second hurries, and the one after that is not taken", () => {
+  const patient = new Interruption();
+  expect([patient.interrupted.aborted, patient.hurried.aborted]).toEqual([false, false]);
+  expect(patient.receive("SIGTERM")).toBe(true);
+  expect([patient.interrupted.aborted, patient.hurried.aborted]).toEqual([true, false]);
+  expect(patient.receive("SIGTERM")).toBe(true);
+  expect(patient.hurried.aborted).toBe(true);
+  expect(patient.receive("SIGTERM")).toBe(false);
+
+  const person = new Interruption();
+  expect(person.receive("SIGINT")).toBe(true);
+  expect([person.interrupted.aborted, person.hurried.aborted]).toEqual([true, true]);
+  expect(person.receive("SIGINT")).toBe(false);
+});

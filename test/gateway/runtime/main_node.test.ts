@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
+import { runAdmin } from "../../../gateway/admin/call_admin.ts";
+import { ConfigError } from "../../../gateway/config.ts";
+import { Interruption } from "../../../gateway/runtime/draining.ts";
+import { serve } from "../../../gateway/runtime/main_node.ts";
+import { migrateCommand } from "../../../gateway/admin/migrate.ts";
+import { requireMigrated } from "../../../gateway/admin/require_migrated.ts";
+import { createTestDatabase, type PostgresServer, type TestDatabase } from "../../support/postgres.ts";
+import { suitePostgres } from "../../support/suite_postgres.ts";
+
+const secret = { STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef" };
+let postgres: PostgresServer;
+let bare: TestDatabase;
+let previousFolder: string;
+let folder: string;
+
+beforeAll(async () => {
+  postgres = await suitePostgres();
+  bare = await createTestDatabase(postgres.adminUrl, "empty");
+  // `serve` keeps its state where it is started.
+  folder = await mkdtemp(join(tmpdir(), "scanstream-"));
+  previousFolder = process.cwd();
+  process.chdir(folder);
+});
+afterAll(async () => {
+  process.chdir(previousFolder);
+  await rm(folder, { recursive: true, force: true });
+  await bare.drop();
+  await postgres.stop();
+});
+
+function createIo(env: Readonly<Record<string, string>>) {
+  const interruption = new Interruption();
+  const written = { stdout: "", terminal: "" };
+  const listening = Promise.withResolvers<string>();
+  const io = {
+    env,
+    stdout(text: string) {
+      written.stdout += text;
+      const url = /http:\/\/\S+/.exec(written.stdout)?.[0];
+      if (url !== undefined) listening.resolve(url);
+    },
+    terminal: { write: (text: string) => void (written.terminal += text) },
+    interrupted: interruption.interrupted,
+    hurried: interruption.hurried,
+  };
+  return { io, written, listening: listening.promise, interrupt: () => void interruption.receive("SIGINT") };
+}
+
+test("says where it listens, serves, and leaves with 0 when interrupted", async () => {
+  const { io, written, listening, interrupt } = createIo({ PORT: "0" });
+  const served = serve(io);
+  const url = await listening;
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  interrupt();
+  await expect(served).resolves.toBe(0);
+  expect(written.stdout).toBe(`The gateway listens on ${url}\n`);
+  const messages = written.terminal
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(messages).toEqual(["listening", "draining", "stopped"]);
+});
+
+describe("a real database", () => {
+  test("without our tables: run migrate; after that it serves, also as the application's own role", async () => {
+    const refused = serve(createIo({ PORT: "0", DATABASE_URL: bare.ownerUrl, ...secret }).io);
+    await expect(refused).rejects.toThrow(ConfigError);
+    await expect(refused).rejects.toThrow(/DATABASE_URL: .*run `scanstream migrate`/);
+    await expect(runAdmin({ DATABASE_URL: bare.ownerUrl }, "tenant.list", {})).rejects.toThrow(/scanstream migrate/);
+
+    expect(await migrateCommand(createIo({ DATABASE_URL: bare.ownerUrl }).io)).toBe(0);
+    expect(await migrateCommand(createIo({ DATABASE_URL: bare.ownerUrl }).io)).toBe(0);
+
+    const owner = { DATABASE_URL: bare.ownerUrl };
+    const tenant = (await runAdmin(owner, "tenant.create", { name: "Acme" })) as { id: string };
+    const key = (await runAdmin(owner, "api-key.create", { tenant: tenant.id, name: "ci" })) as {
+      id: string;
+      api_key: string;
+    };
+    await runAdmin(owner, "user.create", { tenant: tenant.id, sub: "alice" });
+    const token = (await runAdmin(owner, "token.create", { tenant: tenant.id, sub: "alice" })) as {
+      access_token: string;
+    };
+    const stranger = (await runAdmin(owner, "token.create", { tenant: tenant.id, sub: "bob" })) as {
+      access_token: string;
+    };
+    await expect(runAdmin({ DATABASE_URL: bare.appUrl }, "tenant.list", {})).rejects.toMatchObject({
+      code: "permission_denied",
+    });
+
+    for (const url of [bare.ownerUrl, bare.appUrl]) {
+      const { io, written, listening, interrupt } = createIo({ PORT: "0", DATABASE_URL: url, ...secret });
+      const served = serve(io);
+      const status = async (authorization: string) =>
+        (await fetch(`${await listening}/api/v1/scans`, { headers: { authorization } })).status;
+      expect(await status(`Api-Key ${key.api_key}`)).toBe(200);
+      expect(written.terminal).toMatch(/"level":"warn".*METRICS_PORT/);
+      expect(await status(`Bearer ${token.access_token}`)).toBe(200);
+      expect(await status(`Bearer ${stranger.access_token}`)).toBe(403);
+      interrupt();
+      await expect(served).resolves.toBe(0);
+    }
+  });
+
+  test("that is away is asked again for a while, then named", async () => {
+    const database = createPgDatabase("postgres://u:hunter2@127.0.0.1:1/d");
+    const startedMs = Date.now();
+    const refused = requireMigrated(database, { patienceMs: 1200 });
+    await expect(refused).rejects.toThrow(/DATABASE_URL: expected a Postgres database that answers/);
+    await expect(refused).rejects.not.toThrow(/hunter2/);
+    expect(Date.now() - startedMs).toBeGreaterThan(600);
+    const interrupted = requireMigrated(database, { patienceMs: 60_000, signal: AbortSignal.abort(new Error("stop")) });
+    await expect(interrupted).rejects.toThrow("stop");
+    await database.close();
+  });
+
+  test("migrate needs a database, and one that answers", async () => {
+    await expect(migrateCommand(createIo({}).io)).rejects.toThrow(/DATABASE_URL: required/);
+    const away = migrateCommand(createIo({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/d" }).io);
+    await expect(away).rejects.toThrow(ConfigError);
+    await expect(away).rejects.not.toThrow(/hunter2/);
+  });
+});

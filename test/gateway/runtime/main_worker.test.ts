@@ -1,0 +1,41 @@
+import { expect, test, vi } from "vitest";
+import worker, { StreamsObject } from "../../../gateway/runtime/main_worker.ts";
+import { problemOf } from "../../support/test_gateway.ts";
+
+/** Nothing of a Worker is reached before its variables were checked. */
+const bindings = {
+  STREAMS: { idFromName: () => ({}), get: () => ({ fetch: unreachable }) },
+  ASSETS: { fetch: unreachable },
+};
+
+function unreachable(): Promise<Response> {
+  throw new Error("A binding was used");
+}
+
+function watchErrors(): readonly string[] {
+  const lines: string[] = [];
+  vi.spyOn(console, "error").mockImplementation((line: unknown) => void lines.push(String(line)));
+  return lines;
+}
+
+test("wrong variables are one clear 500, in the answer and in the log, without any value", async () => {
+  const lines = watchErrors();
+  const environment = { ...bindings, STREAM_TOKEN_SECRET: "too-short", EVENTSTREAM_MAX_STREAMS: "many" };
+  const problem = await problemOf(await worker.fetch(new Request("https://gateway.test/"), environment));
+  for (const said of [problem.detail, lines.join()]) {
+    expect(said).toMatch(/DATABASE_URL: required/);
+    expect(said).toMatch(/UPSTASH_REDIS_REST_TOKEN: required/);
+    expect(said).toMatch(/STREAM_TOKEN_SECRET: expected/);
+    expect(said).toMatch(/EVENTSTREAM_MAX_STREAMS: expected/);
+    expect(said).not.toMatch(/too-short|many/);
+  }
+  expect(problem).toMatchObject({ status: 500, code: "internal" });
+  expect(lines).toHaveLength(1);
+});
+
+test("an object answers what was not handed over with a problem, never with a stream", async () => {
+  watchErrors();
+  const object = new StreamsObject({}, bindings);
+  const response = await object.fetch(new Request("https://streams.internal/"));
+  expect(await problemOf(response)).toMatchObject({ status: 500, code: "internal" });
+});

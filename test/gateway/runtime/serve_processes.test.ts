@@ -1,0 +1,252 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
+import { executeAdmin } from "../../../gateway/admin/operations.ts";
+import { createLocalState } from "../../../gateway/admin/local_state.ts";
+import { adminContext } from "../../../gateway/admin/call_admin.ts";
+import { createTestDatabase, type PostgresServer, type TestDatabase } from "../../support/postgres.ts";
+import { startRedis, type RedisServer } from "../../support/redis.ts";
+import { suitePostgres } from "../../support/suite_postgres.ts";
+import { createIssuerKey } from "../../support/test_gateway.ts";
+
+const root = join(import.meta.dirname, "../../..");
+let postgres: PostgresServer;
+let redis: RedisServer;
+let database: TestDatabase;
+let folder: string;
+let apiKey: string;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  [postgres, redis] = await Promise.all([suitePostgres(), startRedis()]);
+  database = await createTestDatabase(postgres.adminUrl);
+  folder = await mkdtemp(join(tmpdir(), "scanstream-"));
+  const { publicJwk } = await createIssuerKey();
+  env = {
+    PORT: "0",
+    DRAIN_DELAY_SECONDS: "0",
+    DATABASE_URL: database.ownerUrl,
+    REDIS_URL: redis.url,
+    STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
+    AUTH_JWKS: JSON.stringify({ keys: [publicJwk] }),
+    AUTH_ISSUER: "https://issuer.test",
+    AUTH_AUDIENCE: "scanstream-test",
+  };
+  apiKey = await createKey();
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+  await database.drop();
+  await Promise.all([postgres.stop(), redis.stop()]);
+});
+
+async function createKey(): Promise<string> {
+  const pg = createPgDatabase(database.ownerUrl);
+  const context = adminContext({ hasIssuer: true, tenantClaim: "tenant_id" }, createLocalState(folder), pg);
+  const tenant = (await executeAdmin(context, "tenant.create", { name: "Acme" })) as { id: string };
+  const key = await executeAdmin(context, "api-key.create", { tenant: tenant.id, name: "test" });
+  await pg.close();
+  return (key as { api_key: string }).api_key;
+}
+
+function startServe(processes: string, environment: Readonly<Record<string, string>>) {
+  const child = spawn(process.execPath, [join(root, "scanstream.ts"), "serve", "--processes", processes], {
+    cwd: folder,
+    env: { PATH: process.env["PATH"], ...environment },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const written = { stdout: "", stderr: "" };
+  const listening = Promise.withResolvers<string>();
+  child.stdout.on("data", (chunk: Buffer) => {
+    written.stdout += chunk.toString();
+    const url = /listens on (\S+)/.exec(written.stdout)?.[1];
+    if (url !== undefined) listening.resolve(url);
+  });
+  const waiting: { readonly pattern: RegExp; readonly found: () => void }[] = [];
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    written.stderr += `${line}\n`;
+    for (const { pattern, found } of waiting) if (pattern.test(written.stderr)) found();
+  });
+  return {
+    child,
+    written,
+    listening: listening.promise,
+    exit: once(child, "exit") as Promise<[number | null, string | null]>,
+    logged: (pattern: RegExp) =>
+      new Promise<void>((resolve) => {
+        if (pattern.test(written.stderr)) resolve();
+        else waiting.push({ pattern, found: resolve });
+      }),
+  };
+}
+
+type Served = ReturnType<typeof startServe>;
+
+function workerPids({ written, child }: Served): readonly number[] {
+  const pids = Array.from(written.stderr.matchAll(/"pid":(\d+).*"listening"/g), ([, pid]) => Number(pid));
+  return [...new Set(pids)].filter((pid) => pid !== child.pid);
+}
+
+async function metric(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(text)?.[1]);
+}
+
+async function openStream(url: string, path: string): Promise<Response> {
+  // Nothing may be kept alive: each connection is to be handed to the next process.
+  const response = await fetch(`${url}${path}`, {
+    headers: { authorization: `Api-Key ${apiKey}`, connection: "close" },
+  });
+  expect(response.status).toBe(200);
+  return response;
+}
+
+async function createScan(url: string): Promise<{ readonly event_stream: string; readonly channel: string }> {
+  const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
+  const response = await fetch(`${url}/api/v1/scans`, { method: "POST", headers, body: "{}" });
+  return (await response.json()) as { event_stream: string; channel: string };
+}
+
+test("serves on one port with several processes, whose metrics and streams add up, and drains them all", async () => {
+  const served = startServe("2", env);
+  const url = await served.listening;
+  // Written to another pipe than the address.
+  await served.logged(/("listening"[^]*){2}/);
+  expect(workerPids(served)).toHaveLength(2);
+  const { event_stream: path, channel } = await createScan(url);
+
+  // One after another: of many at once a process that is quicker takes more.
+  const streams: Response[] = [];
+  while (streams.length < 4) streams.push(await openStream(url, new URL(path, url).pathname));
+  // Whichever process answers the scrape.
+  for (let scrape = 0; scrape < 3; scrape += 1) {
+    expect(await metric(url, "scanstream_streams_open")).toBe(4);
+    expect(await metric(url, "scanstream_broker_up")).toBe(1);
+  }
+  // Two upstream subscriptions of one channel: each process has its own.
+  expect(await metric(url, "scanstream_channels_open")).toBe(2);
+
+  const published = await fetch(`${url}/api/v1/channels/${channel}/events`, {
+    method: "POST",
+    headers: { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ type: "scan.error", data: { code: "test", detail: "one event" } }),
+  });
+  expect(published.status).toBe(202);
+  const texts = Promise.all(streams.map((stream) => stream.text()));
+  await expect.poll(() => metric(url, "scanstream_events_delivered_total"), { timeout: 10_000 }).toBe(4);
+
+  served.child.kill("SIGTERM");
+  for (const text of await texts) {
+    expect(text).toContain('event: scan.error\ndata: {"code":"test","detail":"one event"}\n\n');
+    expect(text).toContain(": close drain");
+  }
+  expect(await served.exit).toEqual([0, null]);
+  expect(served.written.stdout).toBe(`The gateway listens on ${url}\n`);
+});
+
+test("scanstream_broker_up is 1 from the start and follows the broker, although nobody asks whether it is ready", async () => {
+  const broker = await startRedis();
+  const served = startServe("2", { ...env, REDIS_URL: broker.url });
+  const url = await served.listening;
+  await served.logged(/("listening"[^]*){2}/);
+  const { event_stream: path } = await createScan(url);
+  const streams = [await openStream(url, path), await openStream(url, path)];
+  expect(await metric(url, "scanstream_broker_up")).toBe(1);
+  broker.freeze();
+  expect(await metric(url, "scanstream_broker_up")).toBe(0);
+  // No process is left out because its broker does not answer.
+  expect(await metric(url, "scanstream_streams_open")).toBe(2);
+  broker.thaw();
+  await expect.poll(() => metric(url, "scanstream_broker_up"), { timeout: 5000 }).toBe(1);
+  await broker.stop("SIGKILL");
+  await expect.poll(() => metric(url, "scanstream_broker_up"), { timeout: 5000 }).toBe(0);
+  await Promise.all(streams.map((stream) => stream.text()));
+  served.child.kill("SIGTERM");
+  expect(await served.exit).toEqual([0, null]);
+}, 60_000);
+
+test("SIGTERM makes every process not ready while all of them serve on; the second one ends the delay", async () => {
+  const served = startServe("2", { ...env, DRAIN_DELAY_SECONDS: "600" });
+  const url = await served.listening;
+  await served.logged(/("listening"[^]*){2}/);
+  const { event_stream: path } = await createScan(url);
+  served.child.kill("SIGTERM");
+  await served.logged(/("draining"[^]*){2}/);
+  const statuses: number[] = [];
+  while (statuses.length < 4) {
+    statuses.push((await fetch(`${url}/readyz`, { headers: { connection: "close" } })).status);
+  }
+  expect(statuses).toEqual([503, 503, 503, 503]);
+  const streams = [await openStream(url, path), await openStream(url, path)];
+  const startedMs = Date.now();
+  served.child.kill("SIGTERM");
+  for (const stream of streams) expect(await stream.text()).toContain(": close drain");
+  expect(await served.exit).toEqual([0, null]);
+  expect(Date.now() - startedMs).toBeLessThan(5500);
+}, 30_000);
+
+test("a process that dies is replaced, and the others stay", async () => {
+  const served = startServe("2", env);
+  const url = await served.listening;
+  await served.logged(/("listening"[^]*){2}/);
+  const [first = 0, second = 0] = workerPids(served);
+  process.kill(first, "SIGKILL");
+  await served.logged(/"a process of the gateway died"/);
+  await expect.poll(() => workerPids(served).length, { timeout: 15_000 }).toBe(3);
+  expect(() => process.kill(second, 0)).not.toThrow();
+  for (let request = 0; request < 4; request += 1) {
+    expect((await fetch(`${url}/readyz`, { headers: { connection: "close" } })).status).toBe(200);
+  }
+  served.child.kill("SIGTERM");
+  expect(await served.exit).toEqual([0, null]);
+  for (const pid of workerPids(served)) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
+}, 30_000);
+
+test("no process outlives a supervisor that was killed", async () => {
+  const served = startServe("2", env);
+  await served.listening;
+  await served.logged(/("listening"[^]*){2}/);
+  const pids = workerPids(served);
+  expect(pids).toHaveLength(2);
+  served.child.kill("SIGKILL");
+  await served.exit;
+  const isAlive = (pid: number) => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+});
+
+test("refuses what several processes cannot share, naming what is needed", async () => {
+  const { written, exit } = startServe("2", { PORT: "0" });
+  expect(await exit).toEqual([2, null]);
+  expect(written.stderr).toContain("DATABASE_URL: required with --processes 2");
+  expect(written.stderr).toContain("REDIS_URL: required with --processes 2, or UPSTASH_REDIS_REST_URL");
+  expect(written.stdout).toBe("");
+
+  const { DATABASE_URL: _away, ...withoutDatabase } = env;
+  const embedded = startServe("2", withoutDatabase);
+  expect(await embedded.exit).toEqual([2, null]);
+  expect(embedded.written.stderr).toContain("DATABASE_URL: required");
+  expect(embedded.written.stderr).not.toContain("REDIS_URL");
+});
+
+test("what is wrong with the configuration is said once, with its exit code", async () => {
+  const { written, exit } = startServe("3", { ...env, DATABASE_URL: postgres.adminUrl });
+  expect(await exit).toEqual([2, null]);
+  expect(written.stderr.match(/run.*migrate/g)).toHaveLength(1);
+});
+
+test.each(["0", "257", "-1", "1.5", "two", ""])("--processes %j is a usage error", async (processes) => {
+  const { written, exit } = startServe(processes, env);
+  expect(await exit).toEqual([2, null]);
+  expect(written.stderr).toContain("Expected a whole number from 1 to 256.");
+});

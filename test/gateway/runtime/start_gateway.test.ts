@@ -1,0 +1,298 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
+import { connect, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ConfigError, parseConfig } from "../../../gateway/config.ts";
+import { silentLog } from "../../../gateway/observability/log.ts";
+import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
+import { createStaticFiles } from "../../../gateway/runtime/static_files.ts";
+import {
+  createScan,
+  member,
+  openSharedDatabase,
+  problemOf,
+  readStream,
+  startTestGateway,
+} from "../../support/test_gateway.ts";
+
+let directory: string;
+let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
+beforeAll(async () => {
+  shared = await openSharedDatabase();
+  directory = await mkdtemp(join(tmpdir(), "scanstream-"));
+});
+afterAll(async () => {
+  await shared.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe("leaving", () => {
+  test("open streams are told when to come back and closed; nothing new gets in", async () => {
+    const gateway = await startTestGateway({}, { database: shared.database });
+    const scan = await createScan(gateway, gateway.acme);
+    const as = `Api-Key ${gateway.acme.apiKey}`;
+    const streams = await Promise.all(Array.from({ length: 10 }, () => gateway.request(scan.event_stream, { as })));
+    const texts = Promise.all(streams.map((stream) => readStream(stream, /^\u0000/)));
+    const startedMs = Date.now();
+    const stopped = gateway.gateway.stop({ drainMs: 400 });
+    for (const text of await texts) expect(text).toMatch(/retry: (?:[1-5]\d{3})\n: close drain\n $/);
+    await stopped;
+    expect(Date.now() - startedMs).toBeLessThan(3000);
+    await expect(gateway.request("/healthz")).rejects.toThrow(TypeError);
+    await gateway.stop();
+  });
+
+  test("a connection that is still open hears that this gateway is not ready", async () => {
+    const gateway = await startTestGateway({}, { database: shared.database });
+    const scan = await createScan(gateway, gateway.acme);
+    const as = `Api-Key ${gateway.acme.apiKey}`;
+    const drained = gateway.gateway.parts.drain(0);
+    expect(await problemOf(await gateway.request("/readyz"))).toMatchObject({
+      status: 503,
+      detail: "Not ready: the gateway is shutting down",
+    });
+    const refused = await gateway.request(scan.event_stream, { as });
+    expect(refused.headers.get("retry-after")).not.toBeNull();
+    expect(await problemOf(refused)).toMatchObject({ status: 503 });
+    expect((await gateway.request("/healthz")).status).toBe(200);
+    await drained;
+    await gateway.stop();
+  });
+
+  test("a client that sends half a request is cut off 1.5 s after the last stream was told to leave", async () => {
+    const gateway = await startTestGateway({}, { database: shared.database });
+    const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
+    const closed = once(socket, "close");
+    socket.on("error", () => {});
+    const head = `POST /api/v1/scans HTTP/1.1\r\nhost: x\r\nauthorization: Api-Key ${gateway.acme.apiKey}\r\n`;
+    socket.write(`${head}content-length: 9\r\n\r\n{`);
+    await gateway.request("/healthz");
+    const startedMs = Date.now();
+    await gateway.gateway.stop({ drainMs: 0 });
+    await closed;
+    expect(Date.now() - startedMs).toBeGreaterThan(1000);
+    expect(Date.now() - startedMs).toBeLessThan(3000);
+    await gateway.stop();
+  });
+
+  test("twice is once", async () => {
+    const gateway = await startTestGateway({}, { database: shared.database });
+    await Promise.all([gateway.gateway.stop({ drainMs: 0 }), gateway.gateway.stop({ drainMs: 0 })]);
+    await gateway.stop();
+  });
+});
+
+describe("what keeps it from starting is one clear error", () => {
+  const start = async (environment: Record<string, string>) =>
+    startGateway({
+      config: parseConfig({ PORT: "0", ...environment }),
+      directory,
+      log: silentLog,
+      database: shared.database,
+    });
+
+  test("a port that is taken", async () => {
+    const other = createServer();
+    await new Promise<void>((done) => other.listen(0, "127.0.0.1", done));
+    const { port } = other.address() as AddressInfo;
+    for (const environment of [{ PORT: String(port) }, { METRICS_PORT: String(port) }]) {
+      const refused = start(environment);
+      await expect(refused).rejects.toThrow(ConfigError);
+      await expect(refused).rejects.toThrow(/PORT: expected a free port: another program listens on it already/);
+    }
+    other.close();
+  });
+
+  test("a host that is not this machine", async () => {
+    await expect(start({ HOST: "192.0.2.1" })).rejects.toThrow(/HOST: expected an address of this machine/);
+  });
+
+  test("keys that are none", async () => {
+    const jwks = JSON.stringify({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] });
+    const refused = start({ AUTH_JWKS: jwks, AUTH_ISSUER: "https://x.test", AUTH_AUDIENCE: "x" });
+    await expect(refused).rejects.toThrow(/AUTH_JWKS: expected a key that can be imported/);
+  });
+});
+
+describe("the embedded default", () => {
+  test("keeps its state to itself, and between starts", async () => {
+    const own = await mkdtemp(join(tmpdir(), "scanstream-"));
+    const options = { config: parseConfig({ PORT: "0" }), directory: join(own, "state"), log: silentLog };
+    const first = await startGateway(options);
+    const tenant = (await first.admin("tenant.create", { name: "Acme" })) as { id: string };
+    await first.admin("user.create", { tenant: tenant.id, sub: member });
+    const token = (await first.admin("token.create", { tenant: tenant.id, sub: member })) as { access_token: string };
+
+    const second = startGateway(options);
+    await expect(second).rejects.toThrow(
+      /DATABASE_URL: unset, and the embedded database .* is open in another gateway/,
+    );
+
+    await first.stop({ drainMs: 0 });
+    expect((await stat(options.directory)).mode & 0o777).toBe(0o700);
+    for (const name of ["development_key.json", "stream_token_secret"]) {
+      expect((await stat(join(options.directory, name))).mode & 0o777).toBe(0o600);
+    }
+    expect(await readdir(options.directory)).not.toContain("admin.sock");
+
+    const third = await startGateway(options);
+    const answer = await fetch(new URL("/api/v1/scans", third.url), {
+      headers: { authorization: `Bearer ${token.access_token}` },
+    });
+    expect(answer.status).toBe(200);
+    await third.stop({ drainMs: 0 });
+    await rm(own, { recursive: true, force: true });
+  }, 60_000);
+});
+
+test("no secret reaches the log, whatever is sent and whatever goes wrong", async () => {
+  const { database } = shared;
+  let isBroken = false;
+  const gateway = await startTestGateway(
+    { STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!" },
+    {
+      database: {
+        ...database,
+        transact: (statements) =>
+          isBroken
+            ? Promise.reject(new Error(`Broken at postgres://u:hunter2@h/d?access_token=${gateway.acme.token}`))
+            : database.transact(statements),
+      },
+    },
+  );
+  const scan = await createScan(gateway, gateway.acme, { client_id: "client-id-in-a-body" });
+  const key = `Api-Key ${gateway.acme.apiKey}`;
+  const issued = await gateway.request("/api/v1/stream-tokens", { as: key, json: { scan_id: scan.id } });
+  const { access_token: streamToken } = (await issued.json()) as { access_token: string };
+  const paths = [
+    "/api/v1/scans",
+    "/nothing",
+    scan.event_stream,
+    `/api/v1/scans/${gateway.acme.apiKey}`,
+    `/api/v1/channels/${gateway.acme.token}/events`,
+    "/readyz",
+    "/",
+  ];
+  const answers: string[] = [];
+  for (const broken of [false, true]) {
+    isBroken = broken;
+    for (const path of paths) {
+      for (const query of [
+        "",
+        `?access_token=${streamToken}`,
+        `?access_token=${gateway.acme.token}&x=${gateway.acme.apiKey}`,
+      ]) {
+        for (const as of [
+          undefined,
+          key,
+          `Bearer ${gateway.acme.token}`,
+          `Bearer ${streamToken}`,
+          `Basic ${gateway.acme.apiKey}`,
+        ]) {
+          const abort = new AbortController();
+          const response = await fetch(new URL(path + query, gateway.url), {
+            ...(as === undefined ? {} : { headers: { authorization: as } }),
+            signal: abort.signal,
+          });
+          if (response.status >= 400) answers.push(await response.text());
+          abort.abort();
+        }
+      }
+    }
+  }
+  isBroken = false;
+  const log = gateway.log.join("");
+  expect(answers.some((answer) => answer.includes('"code":"internal"'))).toBe(true);
+  expect(log).toContain("a request failed");
+  for (const secret of [
+    gateway.acme.apiKey,
+    gateway.acme.apiKey.slice(13),
+    gateway.acme.token,
+    streamToken,
+    "hunter2",
+    "access_token=e",
+    "stream-token-secret",
+    "client-id-in-a-body",
+  ]) {
+    expect(log).not.toContain(secret);
+    for (const answer of answers) expect(answer).not.toContain(secret);
+  }
+  await gateway.stop();
+}, 60_000);
+
+test("each request is one line that can be joined with other services' lines", async () => {
+  const gateway = await startTestGateway({}, { database: shared.database });
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const response = await gateway.request("/api/v1/scans?limit=7", {
+    as,
+    headers: { traceparent, "x-request-id": "abc-1" },
+  });
+  expect(response.headers.get("x-request-id")).toBe("abc-1");
+  const forged = await gateway.request("/api/v1/scans", {
+    as,
+    headers: { "x-request-id": 'a"b c', traceparent: "00-x" },
+  });
+  expect(forged.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  const lines = gateway.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const line = lines.find(({ request_id: id }) => id === "abc-1");
+  expect(line).toMatchObject({
+    level: "info",
+    msg: "request",
+    method: "GET",
+    route: "/api/v1/scans",
+    status: 200,
+    trace_id: "0af7651916cd43dd8448eb211c80319c",
+    parent_span_id: "b7ad6b7169203331",
+  });
+  expect(JSON.stringify(lines)).not.toContain("limit=7");
+  await gateway.stop();
+});
+
+test("the page is served with headers that let it do only what it needs", async () => {
+  const files = {
+    read: async (path: string) =>
+      path === "index.html"
+        ? { body: "<!doctype html>", contentType: "text/html; charset=utf-8" }
+        : path === "assets/page-0123.js"
+          ? { body: "", contentType: "text/javascript; charset=utf-8" }
+          : null,
+  };
+  const gateway = await startTestGateway({}, { database: shared.database, webAssets: files });
+  const page = await gateway.request("/");
+  expect(page.status).toBe(200);
+  expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(page.headers.get("cache-control")).toBe("no-cache");
+  const policy = page.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toMatch(/unsafe|\*/);
+  expect(page.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(page.headers.get("referrer-policy")).toBe("no-referrer");
+  const script = await gateway.request("/assets/page-0123.js");
+  expect(script.headers.get("cache-control")).toContain("immutable");
+  expect((await gateway.request("/assets/none.js")).status).toBe(404);
+  await gateway.stop();
+});
+
+test("static files never lead out of their folder", async () => {
+  const files = createStaticFiles(join(import.meta.dirname, "../../.."));
+  expect(await files.read("package.json")).toMatchObject({ contentType: "application/json" });
+  for (const path of [
+    "../package.json",
+    "/etc/passwd",
+    "test/../package.json",
+    ".oxlintrc.json",
+    "test",
+    "none.json",
+    "LICENSE",
+    "a\\..\\b.json",
+    "package.json\0.js",
+    "",
+  ]) {
+    expect(await files.read(path)).toBeNull();
+  }
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { ConfigError } from "../../../../gateway/config.ts";
+import { parseWorkerConfig } from "../../../../gateway/runtime/worker/worker_config.ts";
+
+const whole = {
+  DATABASE_URL: "postgres://app:hunter2@db.neon.test/main",
+  UPSTASH_REDIS_REST_URL: "https://db.upstash.test",
+  UPSTASH_REDIS_REST_TOKEN: "token",
+  STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
+};
+
+function problemsOf(environment: Readonly<Record<string, unknown>>): readonly string[] {
+  try {
+    parseWorkerConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}
+
+test("takes what a Worker needs, with one shard and Neon's own address", () => {
+  const config = parseWorkerConfig({ ...whole, STREAMS: {}, ASSETS: {} });
+  expect(config).toMatchObject({
+    databaseUrl: whole.DATABASE_URL,
+    databaseHttpUrl: null,
+    upstash: { url: whole.UPSTASH_REDIS_REST_URL, token: "token", database: 2 },
+    shardsPerTenant: 1,
+  });
+});
+
+test("names everything that is missing in one error", () => {
+  const problems = problemsOf({}).join("\n");
+  for (const name of ["DATABASE_URL", "UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN"]) {
+    expect(problems).toContain(name);
+  }
+  expect(problemsOf({ ...whole, STREAM_TOKEN_SECRET: " " }).join()).toMatch(/^STREAM_TOKEN_SECRET: required/);
+  expect(problemsOf({ ...whole, UPSTASH_REDIS_REST_TOKEN: "" })).toHaveLength(1);
+});
+
+test("a Redis over TCP is no broker for a Worker", () => {
+  const { UPSTASH_REDIS_REST_URL: _url, UPSTASH_REDIS_REST_TOKEN: _token, ...rest } = whole;
+  const problems = problemsOf({ ...rest, REDIS_URL: "redis://127.0.0.1:6379" });
+  expect(problems).toEqual([expect.stringMatching(/^UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: required/)]);
+});
+
+test.each(["1", "256"])("takes %s shards", (count) => {
+  expect(parseWorkerConfig({ ...whole, EVENTSTREAM_SHARDS_PER_TENANT: count }).shardsPerTenant).toBe(Number(count));
+});
+
+test.each(["0", "257", "two", "1.5", "-1"])("refuses %s shards", (count) => {
+  expect(problemsOf({ ...whole, EVENTSTREAM_SHARDS_PER_TENANT: count })).toEqual([
+    "EVENTSTREAM_SHARDS_PER_TENANT: expected an integer from 1 to 256",
+  ]);
+});
+
+test("sends the connection string in the clear to this machine only", () => {
+  for (const url of [
+    "https://proxy.test/sql",
+    "http://127.0.0.1:4444/sql",
+    "http://localhost/sql",
+    "http://[::1]/sql",
+  ]) {
+    expect(parseWorkerConfig({ ...whole, DATABASE_HTTP_URL: url }).databaseHttpUrl).toBe(url);
+  }
+  for (const url of ["http://proxy.test/sql", "http://127.0.0.1.evil.test/sql", "ftp://127.0.0.1/", "proxy"]) {
+    expect(problemsOf({ ...whole, DATABASE_HTTP_URL: url })).toEqual([expect.stringMatching(/^DATABASE_HTTP_URL: /)]);
+  }
+});
+
+test("no message holds a value", () => {
+  const wrong = { ...whole, UPSTASH_REDIS_REST_URL: "secret-url", DATABASE_HTTP_URL: "secret-proxy" };
+  expect(problemsOf(wrong).join()).not.toContain("secret");
+});

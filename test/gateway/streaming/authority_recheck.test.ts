@@ -1,0 +1,246 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import {
+  AuthorityRecheck,
+  type AuthorityCheck,
+  type AuthoritySubject,
+} from "../../../gateway/streaming/authority_recheck.ts";
+import { Deadlines } from "../../../gateway/streaming/timer_heap.ts";
+import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
+import type { StreamTenant } from "../../../gateway/streaming/tenant_limits.ts";
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+afterEach(() => void vi.useRealTimers());
+
+const recheckMs = 30_000;
+
+interface FakeStream {
+  readonly principal: AuthoritySubject;
+  checkedMs: number;
+  readonly closed: { readonly reason: string; readonly atMs: number }[];
+}
+
+function createStream(id: string, kind: "user" | "api_key" = "user"): FakeStream {
+  const closed: FakeStream["closed"] = [];
+  return { principal: { kind, id }, checkedMs: Date.now(), closed };
+}
+
+/** A tenant whose streams leave it when they are closed, as open streams do. */
+function createTenant(streams: readonly FakeStream[]): StreamTenant & { add(stream: FakeStream): void } {
+  const set = new Set<FakeStream>();
+  const tenant = {
+    id: "tenant",
+    streams: set,
+    add(stream: FakeStream) {
+      set.add(
+        Object.assign(stream, {
+          close(reason: string) {
+            stream.closed.push({ reason, atMs: Date.now() });
+            set.delete(stream);
+          },
+        }),
+      );
+    },
+    remove() {},
+    release() {},
+  };
+  for (const stream of streams) tenant.add(stream);
+  return tenant as unknown as StreamTenant & { add(stream: FakeStream): void };
+}
+
+function setUp(stillAllowed: AuthorityCheck["stillAllowed"], random = () => 1) {
+  let failed = 0;
+  const deadlines = new Deadlines(Date.now);
+  const recheck = new AuthorityRecheck({
+    authority: { stillAllowed },
+    recheckMs,
+    deadlines,
+    metrics: { ...noStreamMetrics, recheckFailed: () => void (failed += 1) },
+    now: Date.now,
+    random,
+  });
+  return { recheck, deadlines, failed: () => failed };
+}
+
+test("recheck asks once for a tenant, each subject once, and closes who is not in the answer", async () => {
+  const asked: (readonly AuthoritySubject[])[] = [];
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    asked.push(subjects);
+    return new Set(subjects.filter(({ kind, id }) => kind === "user" && id === "ada"));
+  });
+  const streams = [
+    createStream("ada"),
+    createStream("ada"),
+    createStream("grace"),
+    createStream("ada", "api_key"),
+  ] as const;
+  recheck.watch(createTenant(streams));
+  await vi.advanceTimersByTimeAsync(recheckMs);
+  expect(asked[0]?.map(({ kind, id }) => `${kind} ${id}`)).toEqual(["user ada", "user grace", "api_key ada"]);
+  expect(streams.map(({ closed }) => closed.map(({ reason }) => reason))).toEqual([[], [], ["revoked"], ["revoked"]]);
+});
+
+test("recheck closes a revoked stream within the interval although the answer is slow", async () => {
+  let isRevoked = false;
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    // What the query saw when it began; the answer takes all the time it may.
+    const allowed = new Set(isRevoked ? [] : subjects);
+    await new Promise((resolve) => setTimeout(resolve, recheckMs * 0.3 - 1));
+    return allowed;
+  });
+  const stream = createStream("ada");
+  recheck.watch(createTenant([stream]));
+  // Right after a query began, the worst moment.
+  await vi.advanceTimersByTimeAsync(recheckMs * 0.6 + 1);
+  isRevoked = true;
+  const revokedAtMs = Date.now();
+  await vi.advanceTimersByTimeAsync(2 * recheckMs);
+  expect(stream.closed).toHaveLength(1);
+  expect((stream.closed[0]?.atMs ?? Infinity) - revokedAtMs).toBeLessThan(recheckMs);
+});
+
+test("recheck counts from when a stream's authority was checked, also of one that comes later than others", async () => {
+  const askedMs: number[] = [];
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    askedMs.push(Date.now() - 1_000_000);
+    return new Set(subjects);
+  });
+  const tenant = createTenant([createStream("ada")]);
+  recheck.watch(tenant);
+  await vi.advanceTimersByTimeAsync(10_000);
+  // Its authority was checked 14 s ago: the broker took so long.
+  const late = { ...createStream("grace"), checkedMs: Date.now() - 14_000 };
+  tenant.add(late);
+  recheck.admit(tenant, late);
+  await vi.advanceTimersByTimeAsync(4001);
+  expect(askedMs).toEqual([14_000]);
+  // One that was checked just now changes nothing.
+  const fresh = createStream("joan");
+  tenant.add(fresh);
+  recheck.admit(tenant, fresh);
+  await vi.advanceTimersByTimeAsync(18_000);
+  expect(askedMs).toEqual([14_000, 32_000]);
+});
+
+test("recheck: a stream that comes while a question is asked is in the next one in time", async () => {
+  const askedMs: number[] = [];
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    askedMs.push(Date.now() - 1_000_000);
+    await new Promise((resolve) => setTimeout(resolve, 8000));
+    return new Set(subjects);
+  });
+  const tenant = createTenant([createStream("ada")]);
+  recheck.watch(tenant);
+  await vi.advanceTimersByTimeAsync(20_000);
+  const late = { ...createStream("grace"), checkedMs: Date.now() - 15_000 };
+  tenant.add(late);
+  recheck.admit(tenant, late);
+  await vi.advanceTimersByTimeAsync(10_000);
+  // At once after the answer to the first.
+  expect(askedMs).toEqual([18_000, 26_001]);
+});
+
+test("recheck keeps streams while the answer is away, and closes them after two to three intervals", async () => {
+  const { recheck, failed } = setUp(
+    () => Promise.reject(new Error("away")),
+    // One stream in three is closed at a try.
+    (() => {
+      let calls = 0;
+      return () => (calls++ % 3) / 3;
+    })(),
+  );
+  const startedMs = Date.now();
+  const streams = Array.from({ length: 30 }, (_, n) => createStream(String(n)));
+  recheck.watch(createTenant(streams));
+  await vi.advanceTimersByTimeAsync(2 * recheckMs - 1);
+  expect(streams.every(({ closed }) => closed.length === 0)).toBe(true);
+  expect(failed()).toBeGreaterThan(2);
+  await vi.advanceTimersByTimeAsync(2 * recheckMs);
+  expect(streams.every(({ closed }) => closed.length === 1 && closed[0]?.reason === "revoked")).toBe(true);
+  const times = new Set(streams.map(({ closed }) => closed[0]?.atMs));
+  expect(times.size).toBeGreaterThan(1);
+  expect(Math.max(...[...times].map(Number)) - startedMs).toBeLessThanOrEqual(3.6 * recheckMs);
+});
+
+test("recheck forgives an outage that ends in time, counted from the last answer", async () => {
+  let isAway = false;
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    if (isAway) throw new Error("away");
+    return new Set(subjects);
+  });
+  const stream = createStream("ada");
+  recheck.watch(createTenant([stream]));
+  for (let outage = 0; outage < 5; outage += 1) {
+    isAway = true;
+    await vi.advanceTimersByTimeAsync(1.3 * recheckMs);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(recheckMs);
+  }
+  expect(stream.closed).toEqual([]);
+});
+
+test("recheck: a question that fails at once is one that fails", async () => {
+  const { recheck, failed } = setUp(() => {
+    throw new Error("a bug");
+  });
+  recheck.watch(createTenant([createStream("ada")]));
+  await vi.advanceTimersByTimeAsync(recheckMs);
+  expect(failed()).toBe(1);
+});
+
+test("recheck: an answer that takes too long counts as none", async () => {
+  const { recheck, failed } = setUp(() => new Promise(() => {}));
+  const stream = createStream("ada");
+  recheck.watch(createTenant([stream]));
+  await vi.advanceTimersByTimeAsync(recheckMs);
+  expect(failed()).toBe(1);
+  await vi.advanceTimersByTimeAsync(4 * recheckMs);
+  expect(stream.closed).toHaveLength(1);
+});
+
+test("recheck: who came after the question is not closed by its answer", async () => {
+  const { promise, resolve } = Promise.withResolvers<ReadonlySet<AuthoritySubject>>();
+  const { recheck } = setUp(() => promise);
+  const early = createStream("ada");
+  const tenant = createTenant([early]);
+  recheck.watch(tenant);
+  await vi.advanceTimersByTimeAsync(recheckMs * 0.6 + 1);
+  const late = createStream("ada");
+  tenant.add(late);
+  resolve(new Set());
+  await vi.advanceTimersByTimeAsync(1);
+  expect(early.closed).toHaveLength(1);
+  expect(late.closed).toHaveLength(0);
+});
+
+test("recheck asks nothing for a tenant without streams, and holds no timer for it", async () => {
+  const stillAllowed = vi.fn(async () => new Set<AuthoritySubject>());
+  const { recheck, deadlines } = setUp(stillAllowed);
+  const tenant = createTenant([]);
+  recheck.watch(tenant);
+  recheck.unwatch(tenant);
+  await vi.advanceTimersByTimeAsync(10 * recheckMs);
+  expect(stillAllowed).not.toHaveBeenCalled();
+  expect(deadlines.size).toBe(0);
+});
+
+test("recheck spreads the questions of tenants that came together", async () => {
+  const askedMs: number[] = [];
+  const { recheck } = setUp(async (_tenantId, subjects) => {
+    askedMs.push(Date.now() - 1_000_000);
+    return new Set(subjects);
+  }, createRandom());
+  for (let n = 0; n < 1000; n += 1) recheck.watch(createTenant([createStream("ada")]));
+  for (let interval = 0; interval < 3; interval += 1) {
+    askedMs.length = 0;
+    await vi.advanceTimersByTimeAsync(recheckMs * 0.6);
+    expect(askedMs.length).toBeGreaterThanOrEqual(1000);
+    const perSecond = Map.groupBy(askedMs, (ms) => Math.floor(ms / 1000));
+    for (const asked of perSecond.values()) expect(asked.length).toBeLessThan(250);
+  }
+});
+
+/** Even enough, and the same each time. */
+function createRandom(): () => number {
+  let n = 0;
+  return () => (n = (n + 0.618_033_988_749_895) % 1);
+}

@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AppError } from "../../../shared/app_error.ts";
+import type { Broker } from "../../../shared/broker.ts";
+import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
+import { createScan, readStream, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+
+/** A stream whose terminal event never comes is closed all the same, within the interval of the authority recheck. */
+
+let gateway: TestGateway;
+let as: string;
+let isPublishing = true;
+let isAsked: () => unknown = () => {};
+let held: Promise<void> = Promise.resolve();
+
+beforeAll(async () => {
+  const memory = createMemoryBroker();
+  const broker: Broker = {
+    ...memory,
+    async publish(channel, message) {
+      if (!isPublishing) throw new AppError("unavailable", "The broker cannot be reached");
+      await memory.publish(channel, message);
+    },
+    async subscribe(channels, handlers, signal) {
+      isAsked();
+      await held;
+      await memory.subscribe(channels, handlers, signal);
+    },
+  };
+  gateway = await startTestGateway({ EVENTSTREAM_RECHECK_SECONDS: "2" }, { broker });
+  as = `Api-Key ${gateway.acme.apiKey}`;
+});
+afterAll(() => gateway.stop());
+
+const complete = (id: string) =>
+  gateway.request(`/api/v1/scans/${id}`, { method: "PATCH", json: { status: "completed" }, as });
+
+test("a stream whose scan ended while the broker did not take scan.end is closed, and comes back to a 204", async () => {
+  const scan = await createScan(gateway, gateway.acme);
+  const running = await createScan(gateway, gateway.acme);
+  const stream = await gateway.request(scan.event_stream, { as });
+  const other = await gateway.request(running.event_stream, { as });
+  isPublishing = false;
+  expect((await complete(scan.id)).status).toBe(200);
+  isPublishing = true;
+  const text = await readStream(stream, /^\u0000/);
+  expect(text).toMatch(/: close ended\n $/);
+  expect(text).not.toContain("scan.end");
+  expect((await gateway.request(scan.event_stream, { as })).status).toBe(204);
+  // Of the same tenant, rechecked in the same query, and still running.
+  await complete(running.id);
+  expect(await readStream(other, /^\u0000/)).toContain("event: scan.end");
+}, 20_000);
+
+test("a scan that ends while its stream waits for the broker leaves no client waiting", async () => {
+  const scan = await createScan(gateway, gateway.acme);
+  const confirming = Promise.withResolvers<void>();
+  held = confirming.promise;
+  let isWaiting = false;
+  isAsked = () => (isWaiting = true);
+  const opening = gateway.request(scan.event_stream, { as });
+  await expect.poll(() => isWaiting).toBe(true);
+  await complete(scan.id);
+  confirming.resolve();
+  const stream = await opening;
+  expect(stream.status).toBe(200);
+  expect(await readStream(stream, /^\u0000/)).toMatch(/: close ended\n $/);
+}, 20_000);

@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { sql } from "drizzle-orm";
+import type { Database } from "../../../drizzle/database.ts";
+import { AppError, NotFound, PermissionDenied } from "../../../shared/app_error.ts";
+import { makeChannelName } from "../../../shared/channel_name.ts";
+import { sendEvent } from "../../../shared/send_event.ts";
+import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/define_event_stream.ts";
+import { ada, createRouteApp, grace, linus, openTestDatabase, readUntil, stranger } from "../../support/route_app.ts";
+import { otherTenantId, resourceId, tenantId } from "../../support/stream_server.ts";
+
+const channel = makeChannelName("thing", tenantId, resourceId);
+const path = `/${resourceId}/event-stream`;
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const ownChannel = ({ principal, params }: ChannelsRequest) => [
+  makeChannelName("thing", principal.tenantId, params.id),
+];
+
+function createApp(
+  getChannels: Parameters<typeof defineEventStream>[0]["getChannels"] = ownChannel,
+  more: object = {},
+) {
+  return createRouteApp(database, defineEventStream({ prefix: "thing", getChannels, ...more }));
+}
+
+async function codeOf(response: Response): Promise<unknown> {
+  return ((await response.json()) as { code: unknown }).code;
+}
+
+test("the route opens a stream of the feature's channel", async () => {
+  await using app = createApp();
+  const response = await app.get(path, ada);
+  expect(response.status).toBe(200);
+  await sendEvent(app.broker, channel, "thing.updated", { n: 1 });
+  expect(await readUntil(response, "data:")).toBe('retry: 2000\n: open\nevent: thing.updated\ndata: {"n":1}\n\n');
+});
+
+test("the route asks who it is before anything else", async () => {
+  const getChannels = vi.fn(ownChannel);
+  await using app = createApp(getChannels);
+  for (const malformed of [path, "/not-a-uuid/event-stream"]) {
+    const response = await app.get(malformed, null);
+    expect(response.status).toBe(401);
+    expect(response.headers.get("www-authenticate")).toContain('Bearer realm="scanstream"');
+  }
+  expect(getChannels).not.toHaveBeenCalled();
+});
+
+test.each(["not-a-uuid", resourceId.toUpperCase().replace("3", "A"), `${resourceId}%00`, `${resourceId}'--`])(
+  "the route answers 404 to %s, without a query",
+  async (id) => {
+    await using app = createApp();
+    expect((await app.get(`/${id}/event-stream`, ada)).status).toBe(404);
+    expect(app.statements()).toBe(0);
+  },
+);
+
+test("a feature whose resources have other ids says so", async () => {
+  await using app = createApp(ownChannel, { isResourceId: (value: string) => /^[a-z]+$/.test(value) });
+  expect((await app.get("/abc/event-stream", ada)).status).toBe(200);
+  expect((await app.get("/123/event-stream", ada)).status).toBe(404);
+});
+
+test.each([
+  ["NotFound", new NotFound("No such thing"), 404, "not_found"],
+  ["PermissionDenied", new PermissionDenied("Not yours"), 403, "permission_denied"],
+  ["unavailable", new AppError("unavailable", "The database cannot be reached"), 503, "unavailable"],
+  ["a bug", new Error("secret detail"), 500, "internal"],
+])("the route refuses with what getChannels throws: %s", async (_name, error, status, code) => {
+  await using app = createApp(() => {
+    throw error;
+  });
+  const response = await app.get(path, ada);
+  expect(response.status).toBe(status);
+  expect(response.headers.get("content-type")).toBe("application/problem+json");
+  const body = await response.text();
+  expect(JSON.parse(body)).toMatchObject({ code, status });
+  expect(body).not.toContain("secret detail");
+  expect(app.streams.stats().streams).toBe(0);
+});
+
+test.each([
+  ["another tenant's", makeChannelName("thing", otherTenantId, resourceId)],
+  ["a malformed", "thing:not-a-tenant:1"],
+  ["an empty", ""],
+  ["one with a line break", `${channel}\n`],
+])("S3: the route refuses %s channel with 403, whatever getChannels says", async (_name, name) => {
+  for (const result of [[name], [channel, name], ended(name)]) {
+    await using app = createApp(() => result);
+    const response = await app.get(path, ada);
+    expect(response.status).toBe(403);
+    expect(await response.text()).not.toContain(otherTenantId);
+    expect(app.streams.stats().streams).toBe(0);
+  }
+});
+
+test("no channel at all is 404", async () => {
+  await using app = createApp(() => []);
+  expect((await app.get(path, ada)).status).toBe(404);
+});
+
+test("a channel of another feature, or too many, is the feature's bug: 500", async () => {
+  await using wrongPrefix = createApp(() => [makeChannelName("scan", tenantId, resourceId)]);
+  expect(await codeOf(await wrongPrefix.get(path, ada))).toBe("internal");
+  const channels = Array.from({ length: 65 }, (_, n) => makeChannelName("thing", tenantId, String(n)));
+  await using tooMany = createApp(() => channels);
+  expect(await codeOf(await tooMany.get(path, ada))).toBe("internal");
+  await using enough = createApp(() => channels.slice(1));
+  expect((await enough.get(path, ada)).status).toBe(200);
+});
+
+test("S3: who is no member is refused, also by a feature that asks the database nothing", async () => {
+  await using without = createApp();
+  expect((await without.get(path, stranger)).status).toBe(403);
+  expect((await without.get(path, { ...linus, tenantId })).status).toBe(403);
+  expect((await without.get(path, linus)).status).toBe(200);
+  await using withQuery = createApp(async (request) => {
+    await request.tx.execute(sql`select 1`);
+    return ownChannel(request);
+  });
+  expect((await withQuery.get(path, stranger)).status).toBe(403);
+  const before = withQuery.statements();
+  expect((await withQuery.get(path, ada)).status).toBe(200);
+  expect(withQuery.statements() - before).toBe(1);
+});
+
+test("S3: a revoked or unknown API key is refused", async () => {
+  await using app = createApp();
+  const key = { ...ada, kind: "api_key", id: "99999999-9999-4999-8999-999999999999" } as const;
+  expect((await app.get(path, key)).status).toBe(401);
+});
+
+test("a resource that has ended is 204 without a body", async () => {
+  await using app = createApp(() => ended(channel));
+  const response = await app.get(path, ada);
+  expect(response.status).toBe(204);
+  expect(response.body).toBe(null);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+});
+
+test("a stream token opens its own channel and no other, ended or not", async () => {
+  const token = { ...ada, onlyChannel: channel };
+  const second = makeChannelName("thing", tenantId, "second");
+  await using app = createApp();
+  expect((await app.get(path, token)).status).toBe(200);
+  expect((await app.get(path, { ...ada, onlyChannel: second })).status).toBe(403);
+  await using both = createApp(() => [channel, second]);
+  expect((await both.get(path, token)).status).toBe(403);
+  await using over = createApp(() => ended(channel));
+  expect((await over.get(path, token)).status).toBe(204);
+  expect((await over.get(path, { ...ada, onlyChannel: second })).status).toBe(403);
+});
+
+test("getChannels sees the path's and the query's parameters, but no token", async () => {
+  const getChannels = vi.fn(ownChannel);
+  await using app = createApp(getChannels);
+  await app.get(`${path}?access_token=secret&since=1&since=2`, ada);
+  expect(getChannels.mock.calls[0]?.[0]).toMatchObject({ principal: ada, params: { id: resourceId } });
+  expect(getChannels.mock.calls[0]?.[0].query).toEqual({ since: "1" });
+});
+
+test("closesAfterEnd ends the stream after its terminal event; without it the stream stays", async () => {
+  await using closes = createApp(ownChannel, { closesAfterEnd: true });
+  const response = await closes.get(path, ada);
+  await sendEvent(closes.broker, channel, "thing.end", { thing_id: resourceId });
+  expect(await response.text()).toBe(
+    `retry: 2000\n: open\nevent: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n: close ended\n `,
+  );
+  await using stays = createApp();
+  const staying = await stays.get(path, ada);
+  await sendEvent(stays.broker, channel, "thing.end", { thing_id: resourceId });
+  await sendEvent(stays.broker, channel, "thing.updated", { n: 2 });
+  expect(await readUntil(staying, '"n":2')).not.toContain("close");
+});
+
+test("HEAD opens no stream", async () => {
+  await using app = createApp();
+  expect((await app.get(path, ada, { method: "HEAD" })).status).toBe(405);
+  expect(app.streams.stats().streams).toBe(0);
+});
+
+test("a storm of reconnects is a few queries, and each answer is from after its question", async () => {
+  let isEnded = false;
+  let lookups = 0;
+  await using app = createApp(async (request) => {
+    lookups += 1;
+    await request.tx.execute(sql`select 1`);
+    return isEnded ? ended(channel) : ownChannel(request);
+  });
+  const opened = await Promise.all(Array.from({ length: 200 }, () => app.get(path, ada)));
+  expect(opened.every(({ status }) => status === 200)).toBe(true);
+  expect(lookups).toBe(2);
+  // Who asks for something else does not get their answer.
+  await app.get(path, grace);
+  expect(lookups).toBe(3);
+  isEnded = true;
+  expect((await app.get(path, ada)).status).toBe(204);
+  const others = Promise.all(Array.from({ length: 50 }, () => app.get(path, ada)));
+  expect((await others).every(({ status }) => status === 204)).toBe(true);
+});
+
+test("defineEventStream refuses a prefix that no channel can have", () => {
+  expect(() => defineEventStream({ prefix: "a:b", getChannels: ownChannel })).toThrow(TypeError);
+});
+
+test("a path of the feature's own names its parameters", async () => {
+  const route = defineEventStream({
+    prefix: "thing",
+    path: "/:thing_id/parts/:part_id/event-stream",
+    getChannels: ({ principal, params }) => [
+      makeChannelName("thing", principal.tenantId, `${params.thing_id}~${params.part_id}`),
+    ],
+  });
+  await using app = createRouteApp(database, route);
+  expect((await app.get(`/${resourceId}/parts/${tenantId}/event-stream`, ada)).status).toBe(200);
+  expect((await app.get(`/${resourceId}/parts/x/event-stream`, ada)).status).toBe(404);
+});

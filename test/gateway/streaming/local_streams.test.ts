@@ -1,0 +1,451 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
+import { makeChannelName } from "../../../shared/channel_name.ts";
+import { sendEvent } from "../../../shared/send_event.ts";
+import { noStreamMetrics, type StreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
+import {
+  channel,
+  createAuthority,
+  createSlowBroker,
+  otherTenantId,
+  resourceId,
+  sinks,
+  startStreamServer,
+  tenantId,
+  user,
+} from "../../support/stream_server.ts";
+import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
+
+const head = "retry: 2000\n: open\n";
+const delta = (n: number) => `event: job.delta\ndata: {"n":${n}}\n\n`;
+const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
+
+// What @hono/node-server writes when the portable sink has to destroy its body; the gateway on Node uses the other sink.
+beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => {}));
+afterEach(() => {
+  for (const [error] of vi.mocked(console.error).mock.calls) expect(String(error)).toBe("Error: The stream was closed");
+  vi.restoreAllMocks();
+});
+
+/** Counts what happened to streams. */
+function createMetrics() {
+  const closed: string[] = [];
+  const refused: string[] = [];
+  let opened = 0;
+  let delivered = 0;
+  const metrics: StreamMetrics = {
+    ...noStreamMetrics,
+    opened: () => void (opened += 1),
+    closed: (reason) => void closed.push(reason),
+    refused: (code) => void refused.push(code),
+    delivered: (events) => void (delivered += events),
+  };
+  return { metrics, closed, refused, opened: () => opened, delivered: () => delivered };
+}
+
+describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) => {
+  test("S1: no byte leaves before the broker has confirmed; what is published after `open` arrives", async () => {
+    const { broker, subscriber, confirm } = createSlowBroker();
+    await using server = await startStreamServer({ createSink, subscriber });
+    const client = await server.send();
+    await vi.waitFor(() => expect(server.streams.stats()).toMatchObject({ streams: 1, subscriptions: 1, members: 0 }));
+    await sendEvent(broker, channel, "job.delta", { n: 0 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(client.raw()).toBe("");
+    confirm();
+    await client.untilBody(head);
+    await sendEvent(broker, channel, "job.delta", { n: 1 });
+    expect(await client.untilBody(delta(1))).toBe(head + delta(1));
+    expect(client.headers().get("content-type")).toBe("text/event-stream; charset=utf-8");
+    expect(client.headers().get("cache-control")).toBe("no-store, no-transform");
+    expect(client.headers().get("x-accel-buffering")).toBe("no");
+  });
+
+  test("a broker that cannot be reached is a 503 with Retry-After and frees everything", async () => {
+    const subscriber = createScriptedSubscriber({ confirms: "when told" });
+    const counted = createMetrics();
+    await using server = await startStreamServer({ createSink, subscriber, metrics: counted.metrics });
+    const client = await server.send();
+    await vi.waitFor(() => expect(subscriber.subscriptions).toHaveLength(1));
+    subscriber.newest(channel).refuse(new Error("connect ECONNREFUSED 127.0.0.1:6379"));
+    await client.until(() => client.status() === 503);
+    expect(client.headers().get("retry-after")).toBe("2");
+    expect(client.headers().get("content-type")).toBe("application/problem+json");
+    expect(client.body()).not.toContain("6379");
+    expect(server.streams.stats()).toEqual(nothing);
+    expect(counted.refused).toEqual(["unavailable"]);
+  });
+
+  test("delivers every event of a burst, in order, to every stream of the channel and to no other", async () => {
+    const broker = createMemoryBroker();
+    const otherChannel = makeChannelName("job", otherTenantId, resourceId);
+    await using server = await startStreamServer({ createSink, subscriber: broker });
+    const clients = await Promise.all([server.open(), server.open(), server.open()]);
+    const stranger = await server.open({ tenantId: otherTenantId }, { channels: [otherChannel] });
+    for (let n = 0; n < 500; n += 1) {
+      await sendEvent(broker, channel, "job.delta", { n });
+      if (n % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    const expected = head + Array.from({ length: 500 }, (_, n) => delta(n)).join("");
+    for (const client of clients) expect(await client.untilBody(delta(499))).toBe(expected);
+    expect(stranger.body()).toBe(head);
+  });
+
+  test.each([
+    [
+      "the broker's connection is lost",
+      (subscriber: ReturnType<typeof createScriptedSubscriber>) => subscriber.newest(channel).lose("cut"),
+    ],
+    [
+      "a message cannot be read",
+      (subscriber: ReturnType<typeof createScriptedSubscriber>) => subscriber.newest(channel).message("garbage"),
+    ],
+  ])("S2: when %s the stream is closed at once, and the next one subscribes anew", async (_what, breakIt) => {
+    const subscriber = createScriptedSubscriber({ confirms: "at once" });
+    const counted = createMetrics();
+    await using server = await startStreamServer({ createSink, subscriber, metrics: counted.metrics });
+    const client = await server.open();
+    subscriber.publish(channel, "job.delta", { n: 1 });
+    breakIt(subscriber);
+    await client.until(() => client.isComplete());
+    expect(client.body()).toMatch(
+      /^retry: 2000\n: open\nevent: job.delta\ndata: {"n":1}\n\nretry: \d{4}\n: close lost\n $/,
+    );
+    expect(counted.closed).toEqual(["lost"]);
+    await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
+
+    const again = await server.open();
+    subscriber.publish(channel, "job.delta", { n: 2 });
+    expect(await again.untilBody(delta(2))).toBe(head + delta(2));
+    expect(subscriber.subscriptions).toHaveLength(2);
+  });
+
+  test("S2, S6: a client that does not read is closed over its bound, alone, and what it held is free", async () => {
+    const broker = createMemoryBroker();
+    const counted = createMetrics();
+    await using server = await startStreamServer({
+      createSink,
+      subscriber: broker,
+      metrics: counted.metrics,
+      bounds: { maxBufferBytes: 200_000 },
+      closeGraceMs: 50,
+    });
+    const slow = await server.open();
+    const fast = await server.open();
+    slow.socket.pause();
+    const text = "x".repeat(60_000);
+    let sent = 0;
+    // Kernel buffers take several megabytes before the bound is felt.
+    while (counted.closed.length === 0 && sent < 500) {
+      for (let n = 0; n < 5; n += 1) await sendEvent(broker, channel, "job.delta", { text });
+      sent += 5;
+      await fast.until(() => fast.receivedBytes() > sent * 60_000);
+    }
+    expect(counted.closed).toEqual(["slow"]);
+    await vi.waitFor(() => expect(server.streams.stats()).toMatchObject({ streams: 1, members: 1 }));
+    await sendEvent(broker, channel, "job.delta", { n: 1 });
+    await fast.untilBody(delta(1));
+  });
+
+  test("a client that is slow but catches up in time reads its events and the reason of the close", async () => {
+    const broker = createMemoryBroker();
+    const counted = createMetrics();
+    await using server = await startStreamServer({
+      createSink,
+      subscriber: broker,
+      metrics: counted.metrics,
+      bounds: { maxBufferBytes: 100_000 },
+      closeGraceMs: 5000,
+    });
+    const slow = await server.open();
+    slow.socket.pause();
+    const text = "x".repeat(60_000);
+    for (let sent = 0; sent < 500 && counted.closed.length === 0; sent += 1) {
+      await sendEvent(broker, channel, "job.delta", { text });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(counted.closed).toEqual(["slow"]);
+    slow.socket.resume();
+    await slow.until(() => slow.isComplete());
+    expect(slow.body().endsWith(`"}\n\n: close slow\n `)).toBe(true);
+  });
+
+  test.each(["destroy", "resetAndDestroy"] as const)(
+    "S5: a client that leaves with %s frees everything",
+    async (leave) => {
+      const counted = createMetrics();
+      await using server = await startStreamServer({ createSink, metrics: counted.metrics });
+      const client = await server.open();
+      expect(server.streams.stats()).toEqual({ channels: 1, members: 1, subscriptions: 1, streams: 1 });
+      client.socket[leave]();
+      await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
+      expect(counted.closed).toEqual(["gone"]);
+    },
+  );
+
+  test("S5: a client that leaves while the broker confirms frees its place at once and is never opened", async () => {
+    const { subscriber, confirm } = createSlowBroker();
+    const counted = createMetrics();
+    await using server = await startStreamServer({ createSink, subscriber, metrics: counted.metrics });
+    const client = await server.send();
+    await vi.waitFor(() => expect(server.streams.stats().streams).toBe(1));
+    client.socket.destroy();
+    await vi.waitFor(() => expect(server.streams.stats().streams).toBe(0));
+    confirm();
+    await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
+    expect(counted.opened()).toBe(0);
+  });
+
+  // How soon is proven in open_stream.test.ts, where time is the test's.
+  test("S5: an idle stream hears heartbeats, a busy one does not need them", async () => {
+    const broker = createMemoryBroker();
+    await using server = await startStreamServer({ createSink, subscriber: broker, bounds: { heartbeatSeconds: 1 } });
+    const busyChannel = makeChannelName("job", tenantId, "busy");
+    const [idle, busy] = await Promise.all([server.open(), server.open({}, { channels: [busyChannel] })]);
+    const ticking = setInterval(() => void sendEvent(broker, busyChannel, "job.delta", { n: 1 }), 20);
+    await idle.untilBody(": heartbeat\n: heartbeat\n");
+    clearInterval(ticking);
+    expect(idle.body()).toBe(head + ": heartbeat\n".repeat(2));
+    expect(busy.body()).not.toContain("heartbeat");
+  });
+
+  test("S5: a client that takes nothing of what waits is closed although it stays under the bound", async () => {
+    const broker = createMemoryBroker();
+    const counted = createMetrics();
+    await using server = await startStreamServer({
+      createSink,
+      subscriber: broker,
+      metrics: counted.metrics,
+      bounds: { heartbeatSeconds: 0.1, maxBufferBytes: 100_000_000 },
+      closeGraceMs: 20,
+    });
+    const stuck = await server.open();
+    stuck.socket.pause();
+    const text = "x".repeat(60_000);
+    for (let sent = 0; sent < 200; sent += 1) await sendEvent(broker, channel, "job.delta", { text });
+    await vi.waitFor(() => expect(counted.closed).toEqual(["slow"]), { timeout: 5000 });
+    await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
+  });
+
+  test("S4: the stream ends when its token does, and not before", async () => {
+    const counted = createMetrics();
+    await using server = await startStreamServer({ createSink, metrics: counted.metrics });
+    const expiresAtMs = Date.now() + 300;
+    const [short, long] = await Promise.all([
+      server.open({ expiresAtMs }),
+      server.open({ expiresAtMs: Date.now() + 600_000 }),
+    ]);
+    await short.until(() => short.isComplete());
+    expect(Date.now()).toBeGreaterThanOrEqual(expiresAtMs);
+    expect(Date.now()).toBeLessThan(expiresAtMs + 1000);
+    expect(short.body()).toBe(`${head}: close expired\n `);
+    expect(long.isComplete()).toBe(false);
+    expect(counted.closed).toEqual(["expired"]);
+  });
+
+  test("S4: a revoked key or membership closes its streams within the recheck time, and no others", async () => {
+    const authority = createAuthority();
+    await using server = await startStreamServer({ createSink, authority, bounds: { recheckSeconds: 0.5 } });
+    const [revoked, kept, key] = await Promise.all([
+      server.open({ id: "ada" }),
+      server.open({ id: "grace" }),
+      server.open({ kind: "api_key", id: "ada" }),
+    ]);
+    const startedMs = performance.now();
+    authority.revoked.add("ada");
+    await revoked.until(() => revoked.isComplete());
+    await key.until(() => key.isComplete());
+    expect(performance.now() - startedMs).toBeLessThan(1000);
+    expect(revoked.body()).toBe(`${head}: close revoked\n `);
+    await vi.waitFor(() => expect(authority.asked.length).toBeGreaterThan(2));
+    expect(kept.isComplete()).toBe(false);
+  });
+
+  test("S7: drain refuses new streams, and closes the open ones spread over its time, each told when to come back", async () => {
+    const counted = createMetrics();
+    await using server = await startStreamServer({ createSink, metrics: counted.metrics });
+    const clients = await Promise.all(Array.from({ length: 40 }, () => server.open()));
+    const endings: number[] = [];
+    for (const client of clients)
+      void client.until(() => client.isComplete()).then(() => endings.push(performance.now()));
+    const startedMs = performance.now();
+    const drained = server.streams.drain({ overMs: 400 });
+    const late = await server.open();
+    expect(late.status()).toBe(503);
+    expect(late.headers().get("retry-after")).toBe("2");
+    await drained;
+    await vi.waitFor(() => expect(endings).toHaveLength(40));
+    expect(server.streams.stats()).toEqual(nothing);
+    expect(Math.max(...endings) - Math.min(...endings)).toBeGreaterThan(150);
+    expect(performance.now() - startedMs).toBeLessThan(3000);
+    const retries = new Set(clients.map((client) => /retry: (\d+)\n: close drain\n $/.exec(client.body())?.[1]));
+    expect(retries.has(undefined)).toBe(false);
+    expect(retries.size).toBeGreaterThan(5);
+    for (const retry of retries) {
+      expect(Number(retry)).toBeGreaterThanOrEqual(1000);
+      expect(Number(retry)).toBeLessThanOrEqual(5000);
+    }
+    expect(counted.closed).toEqual(Array.from({ length: 40 }, () => "drain"));
+  });
+
+  test("S7: a stream that is being opened when the drain begins is refused", async () => {
+    const { subscriber, confirm } = createSlowBroker();
+    await using server = await startStreamServer({ createSink, subscriber });
+    const client = await server.send();
+    await vi.waitFor(() => expect(server.streams.stats().streams).toBe(1));
+    const drained = server.streams.drain({ overMs: 0 });
+    confirm();
+    await client.until(() => client.status() === 503);
+    await drained;
+    expect(server.streams.stats()).toEqual(nothing);
+  });
+
+  test("a stream that ends after its terminal event delivers it whole first", async () => {
+    const broker = createMemoryBroker();
+    const counted = createMetrics();
+    await using server = await startStreamServer({ createSink, subscriber: broker, metrics: counted.metrics });
+    const [ends, stays] = await Promise.all([server.open({}, { endsAfterTerminalEvent: true }), server.open()]);
+    await sendEvent(broker, channel, "job.delta", { n: 1 });
+    await sendEvent(broker, channel, "job.end", { job_id: resourceId });
+    await sendEvent(broker, channel, "job.delta", { n: 2 });
+    await ends.until(() => ends.isComplete());
+    const end = `event: job.end\ndata: {"job_id":"${resourceId}"}\n\n`;
+    expect(ends.body()).toBe(`${head}${delta(1)}${end}: close ended\n `);
+    expect(await stays.untilBody(delta(2))).toBe(head + delta(1) + end + delta(2));
+    expect(counted.closed).toEqual(["ended"]);
+  });
+
+  test("a stream does not outlive its lifetime", async () => {
+    await using server = await startStreamServer({ createSink, bounds: { maxLifetimeSeconds: 0.3 } });
+    const startedMs = performance.now();
+    const client = await server.open();
+    await client.until(() => client.isComplete());
+    expect(client.body()).toBe(`${head}: close lifetime\n `);
+    expect(performance.now() - startedMs).toBeGreaterThan(235);
+    expect(performance.now() - startedMs).toBeLessThan(1500);
+  });
+
+  test("a thousand streams open, each hear an event once, leave, and nothing is held", async () => {
+    const broker = createMemoryBroker();
+    const counted = createMetrics();
+    await using server = await startStreamServer({ createSink, subscriber: broker, metrics: counted.metrics });
+    const clients = [];
+    for (let batch = 0; batch < 10; batch += 1) {
+      clients.push(...(await Promise.all(Array.from({ length: 100 }, () => server.open()))));
+    }
+    expect(server.streams.stats()).toEqual({ channels: 1, members: 1000, subscriptions: 1, streams: 1000 });
+    await sendEvent(broker, channel, "job.delta", { n: 1 });
+    for (const client of clients) await client.untilBody(delta(1));
+    expect(counted.delivered()).toBe(1000);
+    for (const client of clients) client.socket.destroy();
+    await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing), { timeout: 5000 });
+    expect(counted.opened()).toBe(1000);
+    expect(counted.closed).toHaveLength(1000);
+  });
+});
+
+test("S4: an expired principal opens nothing", async () => {
+  await using server = await startStreamServer();
+  const client = await server.open({ expiresAtMs: Date.now() - 1 });
+  expect(client.status()).toBe(401);
+  expect(server.streams.stats()).toEqual(nothing);
+});
+
+test("S4: a stream that waited for the broker is closed as soon after its authority ended as one that did not", async () => {
+  const authority = createAuthority();
+  const { subscriber, confirm } = createSlowBroker();
+  const recheckSeconds = 2;
+  await using server = await startStreamServer({
+    subscriber,
+    authority,
+    bounds: { recheckSeconds },
+    // The latest moment at which a check may begin.
+    random: () => 0.999,
+  });
+  const client = await server.send();
+  await vi.waitFor(() => expect(server.streams.stats()).toMatchObject({ subscriptions: 1 }));
+  // Checked a moment ago, and ended now.
+  const endedMs = performance.now();
+  authority.revoked.add("ada");
+  setTimeout(confirm, recheckSeconds * 500);
+  await client.until(() => client.isComplete());
+  expect(client.body()).toBe(`${head}: close revoked\n `);
+  expect(performance.now() - endedMs).toBeLessThan(recheckSeconds * 700);
+});
+
+test("S6: a tenant's bound refuses one more with 429, and a place that is free again is given again", async () => {
+  const counted = createMetrics();
+  await using server = await startStreamServer({ bounds: { maxStreamsPerTenant: 3 }, metrics: counted.metrics });
+  const clients = await Promise.all([server.open(), server.open(), server.open()]);
+  expect(clients.map((client) => client.status())).toEqual([200, 200, 200]);
+  const refused = await server.open();
+  expect(refused.status()).toBe(429);
+  expect(Number(refused.headers().get("retry-after"))).toBeGreaterThanOrEqual(2);
+  expect(JSON.parse(refused.body())).toMatchObject({ code: "too_many", status: 429 });
+  expect(counted.refused).toEqual(["too_many"]);
+  const otherChannel = makeChannelName("job", otherTenantId, resourceId);
+  expect((await server.open({ tenantId: otherTenantId }, { channels: [otherChannel] })).status()).toBe(200);
+  clients[0]?.socket.destroy();
+  await vi.waitFor(() => expect(server.streams.stats().streams).toBe(3));
+  expect((await server.open()).status()).toBe(200);
+});
+
+test("S6: the process's bound refuses one more with 503", async () => {
+  await using server = await startStreamServer({ bounds: { maxStreams: 2 } });
+  const otherChannel = makeChannelName("job", otherTenantId, resourceId);
+  const clients = await Promise.all([
+    server.open(),
+    server.open({ tenantId: otherTenantId }, { channels: [otherChannel] }),
+  ]);
+  expect(clients.map((client) => client.status())).toEqual([200, 200]);
+  const refused = await server.open();
+  expect(refused.status()).toBe(503);
+  expect(Number(refused.headers().get("retry-after"))).toBeGreaterThanOrEqual(2);
+});
+
+test("S6: a burst cannot pass the bound while the broker confirms", async () => {
+  const { subscriber, confirm } = createSlowBroker();
+  await using server = await startStreamServer({ subscriber, bounds: { maxStreamsPerTenant: 5 } });
+  const clients = await Promise.all(Array.from({ length: 20 }, () => server.send()));
+  await vi.waitFor(() => expect(clients.filter((client) => client.status() === 429)).toHaveLength(15));
+  expect(server.streams.stats().streams).toBe(5);
+  confirm();
+  await vi.waitFor(() => expect(clients.filter((client) => client.status() === 200)).toHaveLength(5));
+});
+
+test("S6: refused and failed opens give their places back", async () => {
+  const subscriber = createScriptedSubscriber({ confirms: "when told" });
+  await using server = await startStreamServer({ subscriber, bounds: { maxStreamsPerTenant: 1 } });
+  for (let round = 1; round <= 3; round += 1) {
+    const client = await server.send();
+    await vi.waitFor(() => expect(subscriber.subscriptions).toHaveLength(round));
+    subscriber.newest(channel).refuse(new Error("away"));
+    await client.until(() => client.status() === 503);
+  }
+  expect(server.streams.stats()).toEqual(nothing);
+});
+
+test("streams of several channels hear all of them and end with the last", async () => {
+  const broker = createMemoryBroker();
+  const second = makeChannelName("job", tenantId, "second");
+  await using server = await startStreamServer({ subscriber: broker });
+  const client = await server.open({}, { channels: [channel, second], endsAfterTerminalEvent: true });
+  await sendEvent(broker, second, "job.end", { job_id: resourceId });
+  await sendEvent(broker, channel, "job.delta", { n: 1 });
+  await client.untilBody(delta(1));
+  expect(client.isComplete()).toBe(false);
+  await sendEvent(broker, channel, "job.end", { job_id: resourceId });
+  await client.until(() => client.isComplete());
+  expect(client.body().endsWith(": close ended\n ")).toBe(true);
+});
+
+test("drain ends in time although a client takes nothing and another is still being opened", async () => {
+  const subscriber = createScriptedSubscriber({ confirms: "when told" });
+  await using server = await startStreamServer({ subscriber, closeGraceMs: 20 });
+  await server.send(user);
+  await vi.waitFor(() => expect(subscriber.subscriptions).toHaveLength(1));
+  const startedMs = performance.now();
+  await server.streams.drain({ overMs: 50 });
+  expect(performance.now() - startedMs).toBeLessThan(2000);
+  expect(subscriber.newest(channel).signal.aborted).toBe(true);
+});

@@ -1,0 +1,251 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
+import { sendEvent } from "../../../shared/send_event.ts";
+import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
+import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
+import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
+import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
+import { bounds, channel, createAuthority, user } from "../../support/stream_server.ts";
+
+/** Streams whose bytes the test takes, in a time that the test lets pass. */
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+afterEach(() => void vi.useRealTimers());
+
+interface ScriptedSink extends Sink {
+  readonly owner: SinkOwner;
+  readonly written: string[];
+  waitingBytes: number;
+  isDestroyed: boolean;
+}
+
+const decoder = new TextDecoder();
+
+function createSink(owner: SinkOwner, overrides: Partial<Sink> = {}): ScriptedSink {
+  const sink: ScriptedSink = {
+    owner,
+    written: [],
+    waitingBytes: 0,
+    isDestroyed: false,
+    open(first: Chunk) {
+      sink.write(first);
+      return new Response(null);
+    },
+    write(chunk: Chunk) {
+      sink.written.push(decoder.decode(chunk.bytes));
+      return sink.waitingBytes;
+    },
+    bufferedBytes: () => sink.waitingBytes,
+    end: (last: Chunk) => void sink.write(last),
+    settle() {},
+    destroy() {
+      sink.isDestroyed = true;
+      owner.gone();
+    },
+    ...overrides,
+  };
+  return sink;
+}
+
+function setUp(options: Partial<LocalStreamsOptions> & { readonly sink?: (owner: SinkOwner) => ScriptedSink } = {}) {
+  const opened: ScriptedSink[] = [];
+  const closed: string[] = [];
+  const broker = createMemoryBroker();
+  const streams = createLocalStreams({
+    subscriber: broker,
+    authority: createAuthority(),
+    bounds,
+    metrics: { ...noStreamMetrics, closed: (reason) => void closed.push(reason) },
+    createSink(_stream, owner) {
+      const sink = (options.sink ?? createSink)(owner);
+      opened.push(sink);
+      return sink;
+    },
+    ...options,
+  });
+  const open = async (principal = user) => {
+    await streams.open({
+      request: new Request("http://gateway.test/"),
+      principal,
+      channels: [channel],
+      endsAfterTerminalEvent: false,
+    });
+    const sink = opened.at(-1);
+    if (sink === undefined) throw new Error("No sink was made");
+    return sink;
+  };
+  return { broker, streams, open, closed };
+}
+
+const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
+
+test("a stream whose client is found gone at the first byte holds nothing", async () => {
+  const { streams, open, closed } = setUp({
+    sink: (owner) =>
+      createSink(owner, {
+        open() {
+          owner.gone();
+          return new Response(null);
+        },
+      }),
+  });
+  await open();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(streams.stats()).toEqual(nothing);
+  expect(vi.getTimerCount()).toBe(0);
+  expect(closed).toEqual([]);
+});
+
+test("a stream whose sink cannot be opened is refused and holds nothing", async () => {
+  const { streams, open } = setUp({
+    sink: (owner) =>
+      createSink(owner, {
+        open() {
+          throw new Error("broken");
+        },
+      }),
+  });
+  await expect(open()).rejects.toThrow("broken");
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(streams.stats()).toEqual(nothing);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("no timer is left when the last stream is gone", async () => {
+  const { streams, open } = setUp();
+  const sinks = [await open(), await open(), await open({ ...user, expiresAtMs: Date.now() + 60_000 })];
+  expect(vi.getTimerCount()).toBeGreaterThan(0);
+  for (const { owner } of sinks) owner.gone();
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(streams.stats()).toEqual(nothing);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("an idle stream writes a comment at least every heartbeat, also when the clock is set back", async () => {
+  const { open } = setUp();
+  const sink = await open();
+  sink.written.length = 0;
+  for (let beat = 1; beat <= 20; beat += 1) {
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(sink.written.length).toBeGreaterThanOrEqual(beat);
+  }
+  expect(sink.written.length).toBeLessThanOrEqual(31);
+  expect(new Set(sink.written)).toEqual(new Set([": heartbeat\n"]));
+  sink.written.length = 0;
+  vi.setSystemTime(1000);
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(sink.written.length).toBeGreaterThanOrEqual(1);
+});
+
+test("an event is as good as a heartbeat", async () => {
+  const { broker, open } = setUp();
+  const sink = await open();
+  for (let n = 0; n < 10; n += 1) {
+    await vi.advanceTimersByTimeAsync(9000);
+    await sendEvent(broker, channel, "job.delta", { n });
+  }
+  expect(sink.written.join("")).not.toContain("heartbeat");
+});
+
+test.each([
+  [1_048_576, []],
+  [1_048_577, ["slow"]],
+])("with %d waiting bytes a stream is closed: %j", async (waitingBytes, reasons) => {
+  const { broker, open, closed } = setUp();
+  const sink = await open();
+  sink.waitingBytes = waitingBytes;
+  await sendEvent(broker, channel, "job.delta", { n: 1 });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(closed).toEqual(reasons);
+});
+
+test("a client that takes some of what waits now and then is not closed; one that takes nothing is", async () => {
+  const { open, closed } = setUp();
+  const [trickling, stuck] = [await open(), await open()];
+  trickling.waitingBytes = 1000;
+  stuck.waitingBytes = 1000;
+  for (let minute = 0; minute < 5; minute += 1) {
+    await vi.advanceTimersByTimeAsync(55_000);
+    trickling.waitingBytes -= 100;
+  }
+  expect(closed).toEqual(["slow"]);
+  expect(stuck.written.at(-1)).toBe(": close slow\n ");
+  expect(trickling.written).toHaveLength(1);
+});
+
+test("what a client takes is seen although its sink counts the framing of what waits", async () => {
+  const { broker, open, closed } = setUp();
+  const sink = await open();
+  const framingBytes = 6;
+  sink.waitingBytes = 1000;
+  sink.write = (chunk) => (sink.waitingBytes += chunk.byteLength + framingBytes);
+  for (let second = 1; second <= 300; second += 1) {
+    await sendEvent(broker, channel, "job.delta", { n: second });
+    await vi.advanceTimersByTimeAsync(1000);
+    // Less than the framing of what came meanwhile.
+    if (second % 50 === 0) sink.waitingBytes -= 40 * framingBytes;
+  }
+  expect(closed).toEqual([]);
+  await vi.advanceTimersByTimeAsync(70_000);
+  expect(closed).toEqual(["slow"]);
+});
+
+test("a closed stream's last bytes have two seconds, then the connection is destroyed", async () => {
+  const { streams, open } = setUp();
+  const sink = await open({ ...user, expiresAtMs: Date.now() + 1000 });
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(sink.written.at(-1)).toBe(": close expired\n ");
+  await vi.advanceTimersByTimeAsync(1999);
+  expect(sink.isDestroyed).toBe(false);
+  expect(streams.stats()).toMatchObject({ members: 0, streams: 1 });
+  await vi.advanceTimersByTimeAsync(1);
+  expect(sink.isDestroyed).toBe(true);
+  expect(streams.stats().streams).toBe(0);
+});
+
+test("a closed stream takes nothing more and is closed once, whatever else happens to it", async () => {
+  const { broker, streams, open, closed } = setUp();
+  const sink = await open({ ...user, expiresAtMs: Date.now() + 1000 });
+  await vi.advanceTimersByTimeAsync(1000);
+  await sendEvent(broker, channel, "job.delta", { n: 1 });
+  void streams.drain({ overMs: 0 });
+  await broker.close();
+  await vi.advanceTimersByTimeAsync(100);
+  expect(sink.written.slice(1)).toEqual([": close expired\n "]);
+  sink.owner.gone();
+  sink.owner.gone();
+  expect(closed).toEqual(["expired"]);
+  expect(streams.stats().streams).toBe(0);
+});
+
+test("a drain never makes a stream live longer", async () => {
+  const { streams, open, closed } = setUp({ random: () => 0.999 });
+  await open({ ...user, expiresAtMs: Date.now() + 500 });
+  await open();
+  void streams.drain({ overMs: 3000 });
+  await vi.advanceTimersByTimeAsync(500);
+  expect(closed).toEqual(["expired"]);
+  await vi.advanceTimersByTimeAsync(2500);
+  expect(closed).toEqual(["expired", "drain"]);
+});
+
+test.each([
+  [0, 2_880_000],
+  [0.5, 3_240_000],
+  [0.999, 3_599_280],
+])("a lifetime is 80 to 100 %% of the bound: drawn %d", async (random, lifetimeMs) => {
+  const { open, closed } = setUp({ random: () => random });
+  await open();
+  await vi.advanceTimersByTimeAsync(lifetimeMs - 1);
+  expect(closed).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(closed).toEqual(["lifetime"]);
+});
+
+test("of a token's expiry and the lifetime the earlier one counts", async () => {
+  const { open, closed } = setUp({ random: () => 0 });
+  await open({ ...user, expiresAtMs: Date.now() + 2_880_001 });
+  await open({ ...user, expiresAtMs: Date.now() + 2_879_999 });
+  await vi.advanceTimersByTimeAsync(2_880_000);
+  expect(closed).toEqual(["expired", "lifetime"]);
+});

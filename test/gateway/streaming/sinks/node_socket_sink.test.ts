@@ -1,0 +1,217 @@
+import { once } from "node:events";
+import { createServer, type RequestListener } from "node:http";
+import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
+import type { AddressInfo, Server } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import { afterEach, expect, test, vi } from "vitest";
+import { encodeChunk } from "../../../../gateway/streaming/encoded_chunk.ts";
+import { createNodeSocketSinks, withNodeSockets } from "../../../../gateway/streaming/sinks/node_socket_sink.ts";
+import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
+import type { Sink } from "../../../../gateway/streaming/sinks/sink.ts";
+import { requestText, sendRaw } from "../../../support/raw_http_client.ts";
+import { describeSink } from "./sink_suite.ts";
+
+const createSink = createNodeSocketSinks(createReadableStreamSinks());
+const first = encodeChunk(": first\n\n");
+
+describeSink("Node socket sink", createSink);
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const cleanup of cleanups.splice(0)) cleanup();
+});
+
+/** An app whose `/stream` is open at once, with more around it. */
+function createStreamApp(configure: (app: Hono) => void = () => {}) {
+  const opened: { readonly sink: Sink; readonly goneCount: () => number }[] = [];
+  const app = new Hono();
+  configure(app);
+  app.get("/stream", (c) => {
+    let goneCount = 0;
+    const principal = { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyChannel: null } as const;
+    const request = { request: c.req.raw, principal, channels: [], endsAfterTerminalEvent: false, platform: c.env };
+    const sink = createSink(request, { gone: () => void (goneCount += 1) });
+    opened.push({ sink, goneCount: () => goneCount });
+    return sink.open(first);
+  });
+  app.get("/plain", (c) => c.text("plain"));
+  const listener = getRequestListener(withNodeSockets((request, env) => app.fetch(request, env)));
+  return { app, opened, listener };
+}
+
+async function listen(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  cleanups.push(() => server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+async function startHttp1(listener: ReturnType<typeof createStreamApp>["listener"]): Promise<number> {
+  const listen1: RequestListener = (incoming, outgoing) => void listener(incoming, outgoing);
+  const server = createServer(listen1);
+  cleanups.push(() => server.closeAllConnections());
+  return listen(server);
+}
+
+test("Node socket sink: each write is one chunk on the wire, and the answer is an ordinary chunked one", async () => {
+  const { opened, listener } = createStreamApp();
+  const port = await startHttp1(listener);
+  const client = await sendRaw({ port, path: "/stream" });
+  cleanups.push(() => client.socket.destroy());
+  await client.untilBody(": first");
+  opened[0]?.sink.write(encodeChunk("data: ä\n\n"));
+  opened[0]?.sink.end(encodeChunk(": close ended\n\n"));
+  await client.until(() => client.isComplete());
+  const [head = "", body] = [
+    client.raw().split("\r\n\r\n")[0],
+    client.raw().slice(client.raw().indexOf("\r\n\r\n") + 4),
+  ];
+  expect(Buffer.from(body, "latin1").toString()).toBe(
+    "9\r\n: first\n\n\r\na\r\ndata: ä\n\n\r\nf\r\n: close ended\n\n\r\n0\r\n\r\n",
+  );
+  expect(head.split("\r\n")[0]).toBe("HTTP/1.1 200 OK");
+  expect(head.match(/^transfer-encoding:.*$/gim)).toEqual(["Transfer-Encoding: chunked"]);
+});
+
+test("Node socket sink: the head and the first bytes are one packet", async () => {
+  const { listener } = createStreamApp();
+  const port = await startHttp1(listener);
+  const client = await sendRaw({ port, path: "/stream" });
+  cleanups.push(() => client.socket.destroy());
+  const [packet] = (await once(client.socket, "data")) as [Buffer];
+  expect(packet.toString()).toMatch(/^HTTP\/1\.1 200[^]*\r\n\r\n9\r\n: first\n\n\r\n$/);
+});
+
+test("Node socket sink: what is written while the answer passes through the app comes after its head", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { opened, listener } = createStreamApp((app) => {
+    app.use(async (c, next) => {
+      await next();
+      await promise;
+      c.header("x-late", "yes");
+    });
+  });
+  const port = await startHttp1(listener);
+  const client = await sendRaw({ port, path: "/stream" });
+  cleanups.push(() => client.socket.destroy());
+  await vi.waitFor(() => expect(opened).toHaveLength(1));
+  const waiting = opened[0]?.sink.write(encodeChunk("data: early\n\n"));
+  expect(waiting).toBeGreaterThan(0);
+  expect(client.raw()).toBe("");
+  resolve();
+  expect(await client.untilBody("early")).toBe(": first\n\ndata: early\n\n");
+  expect(client.headers().get("x-late")).toBe("yes");
+});
+
+test("Node socket sink: a stream that ends while the answer passes through the app is whole", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { opened, listener } = createStreamApp((app) => {
+    app.use(async (_c, next) => {
+      await next();
+      await promise;
+    });
+  });
+  const port = await startHttp1(listener);
+  const client = await sendRaw({ port, path: "/stream" });
+  cleanups.push(() => client.socket.destroy());
+  await vi.waitFor(() => expect(opened).toHaveLength(1));
+  opened[0]?.sink.end(encodeChunk(": close drain\n\n"));
+  resolve();
+  await client.until(() => client.isComplete());
+  expect(client.body()).toBe(": first\n\n: close drain\n\n");
+  await vi.waitFor(() => expect(opened[0]?.goneCount()).toBeGreaterThan(0));
+});
+
+test.each([
+  [
+    "another answer",
+    418,
+    (app: Hono) => {
+      app.use("/stream", async (c, next) => {
+        await next();
+        c.res = new Response("teapot", { status: 418 });
+      });
+    },
+  ],
+  [
+    "an error",
+    500,
+    (app: Hono) => {
+      app.onError(() => new Response("failed", { status: 500 }));
+      app.use("/stream", async (_c, next) => {
+        await next();
+        throw new Error("behind the stream");
+      });
+    },
+  ],
+])(
+  "Node socket sink: when the app gives %s in the stream's place, that is sent and the stream is gone",
+  async (_what, status, configure) => {
+    const { opened, listener } = createStreamApp(configure);
+    const port = await startHttp1(listener);
+    const client = await sendRaw({ port, path: "/stream" });
+    cleanups.push(() => client.socket.destroy());
+    await client.until(() => client.status() === status);
+    expect(opened[0]?.goneCount()).toBeGreaterThan(0);
+    opened[0]?.sink.write(encodeChunk("data: late\n\n"));
+    client.next();
+    client.socket.write(requestText({ path: "/plain", port }));
+    await client.until(() => client.raw().endsWith("plain"));
+    expect(client.raw()).not.toContain("late");
+  },
+);
+
+test("Node socket sink: what a client that reads nothing did not take is not kept by the kernel either", async () => {
+  const { opened, listener } = createStreamApp();
+  const port = await startHttp1(listener);
+  const client = await sendRaw({ port, path: "/stream" });
+  cleanups.push(() => client.socket.destroy());
+  await client.untilBody(": first");
+  client.socket.pause();
+  const chunk = encodeChunk(`data: ${"x".repeat(65_000)}\n\n`);
+  for (let n = 0; n < 300 && (opened[0]?.sink.write(chunk) ?? 0) < 1_000_000; n += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  opened[0]?.sink.destroy();
+  // After a mere close the kernel goes on sending what it holds, and the client reads to a proper end.
+  const reset = once(client.socket, "error");
+  client.socket.resume();
+  const [error] = (await reset) as [NodeJS.ErrnoException];
+  expect(error.code).toBe("ECONNRESET");
+});
+
+test("Node socket sink: an app that is not wrapped still streams", async () => {
+  const { app, opened } = createStreamApp();
+  const port = await startHttp1(getRequestListener((request, env) => app.fetch(request, env)));
+  const client = await sendRaw({ port, path: "/stream" });
+  cleanups.push(() => client.socket.destroy());
+  await client.untilBody(": first");
+  opened[0]?.sink.end(encodeChunk(": close ended\n\n"));
+  await client.until(() => client.isComplete());
+});
+
+test("Node socket sink: over HTTP/2 the stream is portable, without a connection header", async () => {
+  const { opened, listener } = createStreamApp();
+  const port = await listen(createHttp2Server((incoming, outgoing) => void listener(incoming, outgoing)));
+  const session = connectHttp2(`http://127.0.0.1:${port}`);
+  cleanups.push(() => session.destroy());
+  const stream = session.request({ ":path": "/stream" });
+  const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+  expect(headers).toMatchObject({ ":status": 200, "content-type": "text/event-stream; charset=utf-8" });
+  expect(headers).not.toHaveProperty("connection");
+  expect(headers).not.toHaveProperty("transfer-encoding");
+  let received = "";
+  stream.on("data", (bytes) => (received += String(bytes)));
+  await vi.waitFor(() => expect(received).toBe(": first\n\n"));
+  opened[0]?.sink.write(encodeChunk("data: 1\n\n"));
+  await vi.waitFor(() => expect(received).toBe(": first\n\ndata: 1\n\n"));
+  expect(opened[0]?.sink.bufferedBytes()).toBe(0);
+  opened[0]?.sink.destroy();
+  expect(opened[0]?.goneCount()).toBeGreaterThan(0);
+  await once(stream, "close");
+  const leaving = session.request({ ":path": "/stream" });
+  await once(leaving, "response");
+  leaving.close();
+  await vi.waitFor(() => expect(opened[1]?.goneCount()).toBeGreaterThan(0));
+});

@@ -1,0 +1,185 @@
+import { createHash, randomUUID } from "node:crypto";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
+import type { CryptoKey, JWK } from "jose";
+import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
+
+/** A client of the org that shares no code with the scanner: jose, fetch, and the RFCs. Every part can be bent. */
+
+export interface AssertionParts {
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** Claims that are left out. */
+  readonly without?: readonly string[];
+  readonly header?: { readonly alg?: string; readonly kid?: string };
+  readonly key?: CryptoKey | JWK;
+}
+
+export interface ProofParts {
+  readonly claims?: Readonly<Record<string, unknown>>;
+  readonly without?: readonly string[];
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly key?: ProofKey;
+}
+
+export interface ProofKey {
+  readonly privateKey: CryptoKey;
+  readonly publicJwk: JWK;
+}
+
+export interface TokenParts {
+  readonly scope?: string | null;
+  readonly assertion?: AssertionParts | string | null;
+  readonly proof?: ProofParts | string | null;
+  readonly form?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface OauthAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: {
+    readonly error?: string;
+    readonly error_description?: string;
+    readonly access_token?: string;
+    readonly token_type?: string;
+    readonly expires_in?: number;
+    readonly scope?: string;
+  };
+}
+
+const allScopes = [
+  "policies",
+  "brands",
+  "apps",
+  "authenticators",
+  "networkZones",
+  "apiTokens",
+  "roles",
+  "groups",
+  "logStreams",
+  "idps",
+  "users",
+].map((name) => `okta.${name}.read`);
+
+const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+export async function createProofKey(): Promise<ProofKey> {
+  const { publicKey, privateKey } = await generateKeyPair("ES256");
+  return { privateKey, publicJwk: await exportJWK(publicKey) };
+}
+
+export async function createRawClient(org: PracticeOrg, nowMs: () => number = Date.now) {
+  const proofKey = await createProofKey();
+  const tokenUrl = `${org.url}/oauth2/v1/token`;
+  const seconds = () => Math.floor(nowMs() / 1000);
+
+  async function assertion(parts: AssertionParts = {}): Promise<string> {
+    const claims: Record<string, unknown> = {
+      iss: org.clientId,
+      sub: org.clientId,
+      aud: tokenUrl,
+      iat: seconds(),
+      exp: seconds() + 300,
+      jti: randomUUID(),
+      ...parts.claims,
+    };
+    for (const name of parts.without ?? []) delete claims[name];
+    return new SignJWT(claims)
+      .setProtectedHeader({ alg: parts.header?.alg ?? "RS256", ...parts.header })
+      .sign(parts.key ?? org.privateKeyJwk);
+  }
+
+  async function proof(method: string, url: string, parts: ProofParts = {}): Promise<string> {
+    const key = parts.key ?? proofKey;
+    const claims: Record<string, unknown> = {
+      htm: method,
+      htu: url,
+      iat: seconds(),
+      jti: randomUUID(),
+      ...parts.claims,
+    };
+    for (const name of parts.without ?? []) delete claims[name];
+    return new SignJWT(claims)
+      .setProtectedHeader({ typ: "dpop+jwt", alg: "ES256", jwk: key.publicJwk, ...parts.header })
+      .sign(key.privateKey);
+  }
+
+  async function requestToken(parts: TokenParts = {}): Promise<OauthAnswer> {
+    const form = new URLSearchParams({ grant_type: "client_credentials" });
+    const scope = parts.scope === undefined ? allScopes.join(" ") : parts.scope;
+    if (scope !== null) form.set("scope", scope);
+    if (parts.assertion !== null) {
+      form.set("client_assertion_type", assertionType);
+      form.set(
+        "client_assertion",
+        typeof parts.assertion === "string" ? parts.assertion : await assertion(parts.assertion),
+      );
+    }
+    for (const [name, value] of Object.entries(parts.form ?? {})) form.set(name, value);
+    const headers = new Headers(parts.headers);
+    if (parts.proof !== null) {
+      headers.set("dpop", typeof parts.proof === "string" ? parts.proof : await proof("POST", tokenUrl, parts.proof));
+    }
+    const response = await fetch(tokenUrl, { method: "POST", headers, body: form });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as OauthAnswer["body"] };
+  }
+
+  /** The nonce dance, then a token. */
+  async function logIn(parts: TokenParts = {}): Promise<string> {
+    const nonce = await obtainNonce();
+    const proofParts = typeof parts.proof === "object" && parts.proof !== null ? parts.proof : {};
+    const answer = await requestToken({
+      ...parts,
+      proof: { ...proofParts, claims: { ...proofParts.claims, nonce } },
+    });
+    if (answer.body.access_token === undefined) throw new Error(`No token: ${JSON.stringify(answer.body)}`);
+    return answer.body.access_token;
+  }
+
+  async function obtainNonce(): Promise<string> {
+    const nonce = (await requestToken()).headers.get("dpop-nonce");
+    if (nonce === null) throw new Error("No nonce");
+    return nonce;
+  }
+
+  async function call(
+    token: string,
+    pathOrUrl: string,
+    { method = "GET", ...parts }: ProofParts & { readonly method?: string } = {},
+  ): Promise<Response> {
+    const url = pathOrUrl.startsWith("/") ? `${org.url}${pathOrUrl}` : pathOrUrl;
+    const ath = createHash("sha256").update(token).digest("base64url");
+    const dpop = await proof(method, url.split("?")[0] ?? url, { ...parts, claims: { ath, ...parts.claims } });
+    return fetch(url, { method, headers: { authorization: `DPoP ${token}`, dpop } });
+  }
+
+  return { tokenUrl, assertion, proof, requestToken, obtainNonce, logIn, call };
+}
+
+export type RawClient = Awaited<ReturnType<typeof createRawClient>>;
+
+/** A client that is logged in: `get` calls with a fresh proof each time. */
+export async function signedIn(org: PracticeOrg, scopes: readonly string[] = allScopes) {
+  const client = await createRawClient(org);
+  const token = await client.logIn({ scope: scopes.join(" ") });
+  return { ...client, token, get: (path: string) => client.call(token, path) };
+}
+
+/** Follows `rel="next"` to its end; each page's items. */
+export async function allPages(
+  get: (path: string) => Promise<Response>,
+  path: string,
+): Promise<readonly (readonly Record<string, unknown>[])[]> {
+  const pages: Record<string, unknown>[][] = [];
+  let next: string | null = path;
+  while (next !== null) {
+    const response: Response = await get(next);
+    if (response.status !== 200) throw new Error(`${next} answered ${response.status}: ${await response.text()}`);
+    pages.push((await response.json()) as Record<string, unknown>[]);
+    next = nextLink(response);
+  }
+  return pages;
+}
+
+export function nextLink(response: Response): string | null {
+  return /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1] ?? null;
+}

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import { createProgress, createQuietProgress } from "../../../scanner/commands/progress.ts";
+import { textWidth, wrapText, type Terminal } from "../../../command_line/terminal.ts";
+import { aCheckResult, aFinding, everyVerdict } from "../../support/report_builders.ts";
+
+interface RecordedTerminal extends Terminal {
+  written(): string;
+  /** What stands on the screen: the lines, each as it was written last. */
+  screen(): readonly string[];
+  /** Every state that a line ever had. */
+  drawn(): readonly string[];
+}
+
+function recordTerminal(options: { readonly isTTY: boolean; readonly columns: number }): RecordedTerminal {
+  let text = "";
+  const states = () => text.split("\n").map((line) => line.split(/\r\u001b\[2K/));
+  return {
+    ...options,
+    color: false,
+    write: (more) => void (text += more),
+    written: () => text,
+    screen: () => states().map((line) => line.at(-1) ?? ""),
+    drawn: () => states().flat(),
+  };
+}
+
+const checks = everyVerdict();
+
+function scanOn(terminal: Terminal, create = createProgress): void {
+  let nowMs = 0;
+  const progress = create(terminal, { now: () => nowMs });
+  progress.started(checks.map(({ check }) => check));
+  for (const [index, check] of checks.entries()) {
+    nowMs += 1500;
+    progress.checkEvaluated(check, { checks_done: index + 1, checks_total: 29, pass: 10, fail: index, manual: 0 });
+    if (index === 14) progress.message("The gateway does not answer");
+  }
+  progress.ended();
+}
+
+describe("on a terminal", () => {
+  test.each([20, 40, 80, 120, 200])("of %i columns the bar fits and is never cut", (columns) => {
+    const terminal = recordTerminal({ isTTY: true, columns });
+    scanOn(terminal);
+    const bars = terminal.drawn().filter((line) => line.startsWith("["));
+    expect(bars.length).toBeGreaterThan(29);
+    for (const bar of bars) {
+      expect(textWidth(bar)).toBeLessThan(columns);
+      expect(bar).toMatch(
+        /^\[#*-*\] \d+\/29( · \d+ passed, \d+ failed, \d+ manual( · about \d+ s left)?( · [a-z][a-z0-9_]+)?)?$/,
+      );
+    }
+  });
+
+  test("the bar moves, and says how long the rest takes", () => {
+    const terminal = recordTerminal({ isTTY: true, columns: 120 });
+    scanOn(terminal);
+    expect(terminal.drawn()).toContainEqual(
+      expect.stringMatching(/^\[#+-+\] 9\/29 · 10 passed, 8 failed, 0 manual · about 30 s left/),
+    );
+  });
+
+  test("only messages and one line of totals are left: the report says the rest", () => {
+    const terminal = recordTerminal({ isTTY: true, columns: 80 });
+    scanOn(terminal);
+    expect(terminal.screen()).toEqual([
+      "The gateway does not answer",
+      "29 of 29 checks in 44 s: 10 passed, 28 failed, 0 manual",
+      "",
+    ]);
+  });
+
+  test("a scan that ends before its first check leaves nothing", () => {
+    const terminal = recordTerminal({ isTTY: true, columns: 80 });
+    const progress = createProgress(terminal, { now: () => 0 });
+    progress.started(["a", "b"]);
+    progress.ended();
+    expect(terminal.screen()).toEqual([""]);
+  });
+
+  test("that does not tell its columns the bar is as on 80", () => {
+    const [unknown, known] = [0, 80].map((columns) => recordTerminal({ isTTY: true, columns }));
+    for (const terminal of [unknown, known]) if (terminal !== undefined) scanOn(terminal);
+    expect(unknown?.written()).toBe(known?.written());
+  });
+});
+
+describe("without a terminal", () => {
+  test("each check is a line with its verdict, without the details that the report has", () => {
+    const terminal = recordTerminal({ isTTY: false, columns: 0 });
+    scanOn(terminal);
+    const lines = terminal.written().trimEnd().split("\n");
+    expect(lines).toHaveLength(1 + 29 + 1);
+    expect(lines[1]).toBe(`[ 1/29] ${checks[0]?.status.padEnd(6)} ${checks[0]?.check}`);
+    expect(lines).toContainEqual(expect.stringMatching(/^\[ 3\/29\] MANUAL \w+ \(missing_role\)$/));
+    expect(terminal.written()).not.toMatch(/[\r\u001b]/);
+  });
+
+  test("a name that steers a terminal does not", () => {
+    const terminal = recordTerminal({ isTTY: false, columns: 0 });
+    const progress = createProgress(terminal, { now: () => 0 });
+    const check = aCheckResult({ check: "a\u001b[2J\u0007b", findings: [aFinding()] });
+    progress.checkEvaluated(check, { checks_done: 1, checks_total: 1, pass: 0, fail: 1, manual: 0 });
+    expect(terminal.written()).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+  });
+});
+
+test("quiet progress is its messages", () => {
+  const terminal = recordTerminal({ isTTY: true, columns: 80 });
+  scanOn(terminal, createQuietProgress);
+  expect(terminal.written()).toBe("The gateway does not answer\n");
+});
+
+test.each([
+  ["plain text", 10],
+  ["日本語", 6],
+  ["한국어", 6],
+  ["😀!", 3],
+  ["e\u0301", 1],
+  ["ｆｕｌｌ", 8],
+  ["", 0],
+])("%j takes %i columns", (text, columns) => {
+  expect(textWidth(text)).toBe(columns);
+});
+
+test.each([
+  ["the quick brown fox", 10, ["the quick", "brown fox"]],
+  ["an_identifier_of_many_words", 15, ["an_identifier_", "of_many_words"]],
+  ["日本語日本語", 5, ["日本", "語日", "本語"]],
+  ["aaaaaaaa", 3, ["aaa", "aaa", "aa"]],
+  ["", 10, [""]],
+])("wraps %j at %i columns", (text, width, lines) => {
+  expect(wrapText(text, width)).toEqual(lines);
+});

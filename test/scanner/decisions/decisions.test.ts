@@ -1,0 +1,211 @@
+import { describe, expect, test } from "vitest";
+import { applyAttestations, parseAttestations } from "../../../scanner/decisions/attestations.ts";
+import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
+import { exitCodeOf, type ExitRule } from "../../../command_line/exit_code.ts";
+import { applyWaivers, parseWaivers } from "../../../scanner/decisions/waivers.ts";
+import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
+
+const check = "signon_global_session_idle_timeout_15min";
+const source = { option: "--waivers", file: "waivers.json", checkNames: new Set([check]) };
+const now = Date.parse("2026-11-21T12:00:00Z");
+const always: ExitRule = { failOn: "fail", onlyNew: false };
+
+describe("parseWaivers", () => {
+  test.each([
+    ["a list", [{ check, reason: "accepted" }]],
+    ["an object with the list", { waivers: [{ check, reason: "accepted" }] }],
+  ])("reads %s", (_, content) => {
+    expect(parseWaivers(JSON.stringify(content), source)).toEqual([
+      { check, reason: "accepted", resource: null, expires: null },
+    ]);
+  });
+
+  test.each([
+    ["no JSON", "{", /waivers\.json.*not JSON/],
+    ["no list", "{}", /expected a list/],
+    ["a string entry", '["x"]', /waivers\[0\]/],
+    ["no reason", JSON.stringify([{ check }]), /waivers\[0\]\.reason/],
+    ["an empty reason", JSON.stringify([{ check, reason: " " }]), /reason: must not be empty/],
+    ["an unknown check", JSON.stringify([{ check: "no_such", reason: "x" }]), /no check "no_such"/],
+    ["a misspelt field", JSON.stringify([{ check, reason: "x", expire: "2027-01-01" }]), /expire/],
+    ["a date nobody can read", JSON.stringify([{ check, reason: "x", expires: "next year" }]), /2027-01-31/],
+    ["a month that is none", JSON.stringify([{ check, reason: "x", expires: "2027-13-01" }]), /2027-01-31/],
+    ["a time without offset", JSON.stringify([{ check, reason: "x", expires: "2027-01-01T10:00:00" }]), /2027-01-31/],
+    ["an empty resource", JSON.stringify([{ check, reason: "x", resource: "" }]), /resource: must not be empty/],
+  ])("refuses %s", (_, text, message) => {
+    expect(() => parseWaivers(text, source)).toThrow(message);
+  });
+
+  test("names every problem of a file at once", () => {
+    const parse = () => parseWaivers(JSON.stringify([{ check }, { reason: "x" }]), source);
+    expect(parse).toThrow(/waivers\[0\]\.reason/);
+    expect(parse).toThrow(/waivers\[1\]\.check/);
+  });
+});
+
+describe("applyWaivers", () => {
+  const findings = [
+    aFinding({ resource: { type: "policy", id: "00p1", name: "Sales/EMEA policy" } }),
+    aFinding({ resource: { type: "policy", id: "00p2", name: ".hidden" } }),
+    aFinding({ status: "PASS", reason: null, resource: { type: "policy", id: "00p3", name: "Fine" } }),
+  ];
+  const waivedIds = (waiver: object) => {
+    const waivers = parseWaivers(JSON.stringify([{ check, reason: "accepted", ...waiver }]), source);
+    const { results, warnings } = applyWaivers([aCheckResult({ findings })], waivers, now);
+    const ids = results.flatMap((result) => result.findings).filter((f) => f.waived);
+    return { ids: ids.map((finding) => finding.resource.id), warnings, results };
+  };
+
+  test.each([
+    ["no resource", {}, ["00p1", "00p2"]],
+    ["an exact id", { resource: "00p1" }, ["00p1"]],
+    ["a glob over a name with a slash", { resource: "Sales*policy" }, ["00p1"]],
+    ["a glob over a name with a leading dot", { resource: "*hidden" }, ["00p2"]],
+    ["everything", { resource: "*" }, ["00p1", "00p2"]],
+    ["a name that is not there", { resource: "Other" }, []],
+    ["an exclamation mark that is no negation", { resource: "!Fine" }, []],
+  ])("with %s", (_, waiver, expected) => {
+    expect(waivedIds(waiver).ids).toEqual(expected);
+  });
+
+  test("keeps the status and carries the reason", () => {
+    const { results } = waivedIds({ expires: "2027-01-01" });
+    expect(results[0]?.status).toBe("FAIL");
+    expect(results[0]?.findings[0]).toMatchObject({
+      status: "FAIL",
+      waiver: { reason: "accepted", expires: "2027-01-01" },
+    });
+  });
+
+  test.each([
+    ["2026-11-20", false],
+    ["2026-11-21", true],
+    ["2026-11-21T11:59:59Z", false],
+    ["2026-11-21T12:00:00Z", true],
+    ["2026-11-21T14:00:00+02:00", true],
+    ["2026-11-21T13:59:59+02:00", false],
+  ])("that expires %s is in force at noon of the 21st: %s", (expires, isInForce) => {
+    const { ids, warnings } = waivedIds({ expires });
+    expect(ids.length > 0).toBe(isInForce);
+    expect(warnings).toHaveLength(isInForce ? 0 : 1);
+  });
+
+  test("that matches nothing is said", () => {
+    expect(waivedIds({ resource: "Other" }).warnings).toEqual([expect.stringContaining("matches no open finding")]);
+  });
+});
+
+describe("applyAttestations", () => {
+  const attest = (changes: object) =>
+    parseAttestations(
+      JSON.stringify([{ check, status: "PASS", reason: "looked at it", by: "A. Person", ...changes }]),
+      { ...source, option: "--attestations" },
+    );
+  const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
+
+  test("stands beside a MANUAL without changing it", () => {
+    const { results } = applyAttestations([manual], attest({}), now);
+    expect(results[0]).toMatchObject({ status: "MANUAL", attestation: { status: "PASS", by: "A. Person" } });
+  });
+
+  test.each([
+    ["an expired one", manual, { expires: "2026-11-20" }, /expired/],
+    ["a PASS on a proven FAIL", aCheckResult(), {}, /only a waiver/],
+  ])("ignores %s with a warning", (_, result, changes, warning) => {
+    const applied = applyAttestations([result], attest(changes), now);
+    expect(applied.results[0]?.attestation).toBeNull();
+    expect(applied.warnings[0]).toMatch(warning);
+  });
+
+  test.each([
+    [{ by: "" }, /by: must not be empty/],
+    [{ status: "MAYBE" }, /expected PASS, FAIL or NOT_APPLICABLE/],
+    [{ by: undefined }, /by/],
+  ])("refuses %j", (changes, message) => {
+    expect(() => attest(changes)).toThrow(message);
+  });
+});
+
+describe("compareWithBaseline", () => {
+  const at = (id: string, status: "PASS" | "FAIL" | "MANUAL") =>
+    aFinding({
+      status,
+      reason: status === "MANUAL" ? "provider_error" : null,
+      resource: { type: "policy", id, name: id },
+    });
+  const compare = (before: Parameters<typeof at>[1] | null, after: Parameters<typeof at>[1] | null) => {
+    const beforeReport = aReport([
+      aCheckResult({ findings: before === null ? [] : [at("p", before)], status: "PASS" }),
+    ]);
+    const baseline = parseBaseline(JSON.stringify(beforeReport), "before.json");
+    return compareWithBaseline([aCheckResult({ findings: after === null ? [] : [at("p", after)] })], baseline);
+  };
+
+  test.each([
+    [null, "FAIL", "new"],
+    ["PASS", "FAIL", "new"],
+    ["MANUAL", "FAIL", "new"],
+    ["FAIL", "FAIL", "unchanged"],
+    ["FAIL", "PASS", "resolved"],
+    ["MANUAL", "PASS", "resolved"],
+    ["PASS", "PASS", "unchanged"],
+    [null, "PASS", "new"],
+    ["FAIL", "MANUAL", "unchanged"],
+    ["PASS", "MANUAL", "new"],
+  ] as const)("%s before and %s now is %s", (before, after, change) => {
+    const { results, comparison } = compare(before, after);
+    expect(results[0]?.findings[0]?.change).toBe(change);
+    expect(comparison[change]).toBe(1);
+  });
+
+  test("an open finding whose resource is gone is resolved", () => {
+    expect(compare("FAIL", null).comparison).toMatchObject({ resolved: 1, gone: [{ resource: { id: "p" } }] });
+  });
+
+  test("an outage resolves nothing", () => {
+    const baseline = parseBaseline(JSON.stringify(aReport([aCheckResult({ findings: [at("p", "FAIL")] })])), "b.json");
+    const outage = aCheckResult({ findings: [at("org", "MANUAL")] });
+    expect(compareWithBaseline([outage], baseline).comparison.resolved).toBe(0);
+  });
+
+  test.each(["", "{}", "[]", '{"schema":"scanstream.report/2"}', '{"schema":"scanstream.report/1","scan":{"id":"1"}}'])(
+    "refuses %j, naming the file",
+    (content) => {
+      expect(() => parseBaseline(content, "old.json")).toThrow(/--baseline "old\.json"/);
+    },
+  );
+});
+
+describe("exitCodeOf", () => {
+  const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
+  const waived = aCheckResult({ findings: [aFinding({ waived: true, waiver: { reason: "x", expires: null } })] });
+  const passed = aCheckResult({ findings: [aFinding({ status: "PASS", reason: null })] });
+  const attestedPass = { ...manual, attestation: { status: "PASS", reason: "x", by: "y", expires: null } } as const;
+  const attestedFail = { ...manual, attestation: { status: "FAIL", reason: "x", by: "y", expires: null } } as const;
+
+  test.each([
+    ["a FAIL", aCheckResult(), always, 1],
+    ["a FAIL, never", aCheckResult(), { ...always, failOn: "never" }, 0],
+    ["a FAIL, manual", aCheckResult(), { ...always, failOn: "manual" }, 1],
+    ["a waived FAIL", waived, always, 0],
+    ["a MANUAL", manual, always, 0],
+    ["a MANUAL, manual", manual, { ...always, failOn: "manual" }, 1],
+    ["an attested MANUAL, manual", attestedPass, { ...always, failOn: "manual" }, 0],
+    ["a MANUAL attested as FAIL", attestedFail, always, 1],
+    ["a PASS, manual", passed, { ...always, failOn: "manual" }, 0],
+    [
+      "a known FAIL, only new",
+      aCheckResult({ findings: [aFinding({ change: "unchanged" })] }),
+      { ...always, onlyNew: true },
+      0,
+    ],
+    [
+      "a new FAIL, only new",
+      aCheckResult({ findings: [aFinding({ change: "new" })] }),
+      { ...always, onlyNew: true },
+      1,
+    ],
+  ] as const)("%s gives the right code", (_, result, rule, code) => {
+    expect(exitCodeOf(aReport([result]), rule)).toBe(code);
+  });
+});

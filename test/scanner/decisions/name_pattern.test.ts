@@ -1,0 +1,66 @@
+import { array, assert, constantFrom, property } from "fast-check";
+import { expect, test } from "vitest";
+import { literalOf, matchesName, parseNamePattern, toCodePoints } from "../../../scanner/decisions/name_pattern.ts";
+
+const plenty = () => ({ left: 1_000_000 });
+const covers = (pattern: string, name: string) => matchesName(parseNamePattern(pattern), toCodePoints(name), plenty());
+
+test.each([
+  ["*", "", true],
+  ["**", "any", true],
+  ["?", "", false],
+  ["?", "a", true],
+  ["?", "ab", false],
+  ["?", "\u{1f600}", true],
+  ["??", "\u{1f600}", false],
+  ["ci-*", "ci-", true],
+  ["ci-*", "my ci-1", false],
+  ["*prod", "prod prod", true],
+  ["*prod", "prods", false],
+  ["a*b*c", "a-b-b-c", true],
+  ["a*b*c", "a-c-b", false],
+  ["Sales*", "sales", false],
+  ["two\nlines*", "two\nlines and more", true],
+  ["[PROD]*", "[PROD] all", true],
+  ["[PROD]*", "P all", false],
+  ["{a,b}", "a", false],
+  ["@(a|b)", "a", false],
+  ["!a*", "b", false],
+  ["50\\*", "50*", true],
+  ["50\\*", "500", false],
+  ["why\\?", "why?", true],
+  ["CORP\\ann*", "CORP\\ann b", true],
+  ["CORP\\\\*", "CORP\\ann", true],
+])("matchesName: %j and %j: %s", (pattern, name, expected) => {
+  expect(covers(pattern, name)).toBe(expected);
+});
+
+test("matchesName: says the same as a regular expression of the same meaning", () => {
+  const text = (...letters: readonly string[]) => array(constantFrom(...letters), { maxLength: 9 });
+  assert(
+    property(text("*", "?", "a", "b"), text("a", "b", "\u{1f600}"), (pattern, name) => {
+      const meaning = pattern.map((letter) => ({ "*": ".*", "?": "." })[letter] ?? letter).join("");
+      expect(covers(pattern.join(""), name.join(""))).toBe(new RegExp(`^${meaning}$`, "su").test(name.join("")));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test("matchesName: with too few steps left says that it does not know, and with just enough says what it knows", () => {
+  const pattern = parseNamePattern("*ab");
+  const name = toCodePoints("aaab");
+  const budget = plenty();
+  expect(matchesName(pattern, name, budget)).toBe(true);
+  const steps = 1_000_000 - budget.left;
+  expect(matchesName(pattern, name, { left: steps })).toBe(true);
+  expect(matchesName(pattern, name, { left: steps - 1 })).toBeNull();
+});
+
+test.each([
+  ["plain", "plain"],
+  ["50\\*", "50*"],
+  ["a*", null],
+  ["a?", null],
+])("literalOf: %j is %j", (pattern, expected) => {
+  expect(literalOf(parseNamePattern(pattern))).toBe(expected);
+});

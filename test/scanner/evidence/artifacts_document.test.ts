@@ -1,0 +1,169 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
+import { artifactsDocument, parseArtifacts } from "../../../scanner/evidence/artifacts_document.ts";
+import { AppError } from "../../../shared/app_error.ts";
+import { aScan, compliantArtifacts, set } from "../../support/artifact_builders.ts";
+
+const document = artifactsDocument({
+  scan: aScan(),
+  evaluatedAt: "2026-11-21T12:00:00.000Z",
+  checks: ["systemlog_streaming_enabled"],
+  artifacts: compliantArtifacts(),
+});
+const saved = JSON.stringify(document);
+
+describe("a saved file", () => {
+  test("is read as it was written", () => {
+    expect(parseArtifacts(saved)).toEqual(JSON.parse(saved));
+  });
+
+  test("keeps what is known about an id that is called as a key of every object is", () => {
+    const roles = { roles: obtained([{ id: "r", type: "SUPER_ADMIN" }]), groups: null };
+    const owners = obtained(Object.fromEntries(["__proto__", "constructor", "prototype"].map((id) => [id, roles])));
+    const artifacts = { api_token_owners: owners };
+    const file = JSON.stringify({ ...document, artifacts });
+    expect(JSON.stringify(parseArtifacts(file).artifacts)).toBe(JSON.stringify(artifacts));
+  });
+
+  test("may hold a part of the artifacts, and what is missing with its reason", () => {
+    const artifacts = {
+      apps: missing("provider_error", "page 2 failed", [{ id: "0oa1" }]),
+      admin_console_app: missing<never>("missing_scope", "apps.read"),
+      smart_card_idps: obtained([{ idp: {}, certificate: obtained(null) }]),
+      global_session_policies: obtained([{ policy: {}, rules: null }]),
+    };
+    const text = JSON.stringify({ ...document, artifacts });
+    expect(parseArtifacts(text).artifacts).toEqual(artifacts);
+  });
+
+  test("of a later version may hold artifacts that this one does not know", () => {
+    const text = JSON.stringify(set({ ...document }, "artifacts.future_things", { state: "whatever" }));
+    expect(parseArtifacts(text).artifacts).not.toHaveProperty("future_things");
+  });
+
+  test("with a time in another zone is the same time", () => {
+    const text = JSON.stringify({ ...document, evaluated_at: "2026-11-21T13:00:00+01:00" });
+    expect(parseArtifacts(text).evaluated_at).toBe("2026-11-21T12:00:00.000Z");
+  });
+});
+
+describe("another file is refused with what is wrong with it", () => {
+  const broken = (path: string, value: unknown) => JSON.stringify(set({ ...document }, path, value));
+
+  test.each<[what: string, text: string, code: string, message: string]>([
+    ["an empty one", " \n", "malformed", "Cannot read the artifacts: the file is empty"],
+    [
+      "one cut short",
+      saved.slice(0, saved.length / 2),
+      "malformed",
+      "Cannot read the artifacts: the file is cut short",
+    ],
+    ["one cut in a text", '{"schema": "scan', "malformed", "Cannot read the artifacts: the file is cut short"],
+    ["no JSON", "<html></html>", "malformed", "Cannot read the artifacts: it is not JSON"],
+    ["a list", "[]", "invalid", 'it names no schema, and should be "scanstream.artifacts/1"'],
+    ["null", "null", "invalid", "it names no schema"],
+    [
+      "a report",
+      '{"schema":"scanstream.report/1"}',
+      "invalid",
+      'its schema is "scanstream.report/1", and should be "scanstream.artifacts/1"',
+    ],
+    ["a later schema", broken("schema", "scanstream.artifacts/2"), "invalid", 'its schema is "scanstream.artifacts/2"'],
+    ["no scan", broken("scan", undefined), "invalid", '"scan" is undefined'],
+    ["no org", broken("scan.org_url", undefined), "invalid", '"scan.org_url" is undefined'],
+    [
+      "an org that is no address",
+      broken("scan.org_url", "acme"),
+      "invalid",
+      '"scan.org_url" is "acme", and should be a URL',
+    ],
+    [
+      "an unknown engine",
+      broken("scan.engine", "steam"),
+      "invalid",
+      '"scan.engine" is "steam", and should be identity, classic or unknown',
+    ],
+    ["an unknown role", broken("scan.role", "king"), "invalid", '"scan.role" is "king", and should be a known role'],
+    [
+      "scopes that are a text",
+      broken("scan.granted_scopes", "all"),
+      "invalid",
+      '"scan.granted_scopes" is "all", and should be a list',
+    ],
+    [
+      "a count below zero",
+      broken("scan.requests.total", -1),
+      "invalid",
+      '"scan.requests.total" is -1, and should not be negative',
+    ],
+    ["no time", broken("evaluated_at", undefined), "invalid", '"evaluated_at" is undefined'],
+    [
+      "a time that is none",
+      broken("evaluated_at", "today"),
+      "invalid",
+      '"evaluated_at" is "today", and should be a time as in',
+    ],
+    ["artifacts that are a list", broken("artifacts", []), "invalid", '"artifacts'],
+    ["evidence without a state", broken("artifacts.apps", []), "invalid", '"artifacts.apps'],
+    [
+      "a state that is none",
+      broken("artifacts.apps", { state: "guessed" }),
+      "invalid",
+      '"artifacts.apps.state" is "guessed"',
+    ],
+    [
+      "an unknown reason",
+      broken("artifacts.apps", { state: "missing", reason: "needs_review", detail: "", partial: null }),
+      "invalid",
+      '"artifacts.apps.reason" is "needs_review", and should be a known reason',
+    ],
+    [
+      "a value that is no list",
+      broken("artifacts.apps", obtained("all")),
+      "invalid",
+      '"artifacts.apps.value" is "all", and should be a list',
+    ],
+    [
+      "a list of texts",
+      broken("artifacts.apps", obtained(["a"])),
+      "invalid",
+      '"artifacts.apps.value.0" is "a", and should be an object',
+    ],
+    [
+      "rules that are no evidence",
+      broken("artifacts.app_policy_rules", obtained({ rst1: [] })),
+      "invalid",
+      '"artifacts.app_policy_rules.value.rst1',
+    ],
+    [
+      "a certificate without a time",
+      broken(
+        "artifacts.smart_card_idps",
+        obtained([
+          { idp: {}, certificate: obtained({ subject: "", issuer: "", valid_from: "", valid_to: "", x5c: "" }) },
+        ]),
+      ),
+      "invalid",
+      "valid_from",
+    ],
+  ])("%s", (_, text, code, message) => {
+    const error = errorOf(() => parseArtifacts(text));
+    expect(error).toBeInstanceOf(AppError);
+    expect(error).toMatchObject({ code });
+    expect(error.message).toContain(message);
+  });
+
+  test("and never by showing all of it", () => {
+    const text = broken("scan.org_url", "x".repeat(100_000));
+    expect(errorOf(() => parseArtifacts(text)).message.length).toBeLessThan(200);
+  });
+});
+
+function errorOf(act: () => unknown): Error {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error("Nothing was thrown");
+}

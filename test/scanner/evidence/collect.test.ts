@@ -1,0 +1,375 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type JsonObject } from "../../../scanner/evidence/artifacts.ts";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { findCheck, selectChecks } from "../../../scanner/catalog/select_checks.ts";
+import { createCollection } from "../../../scanner/evidence/collect.ts";
+import { readCertificate } from "../../../scanner/evidence/collectors/smart_card_idps.ts";
+import { evaluateCheck } from "../../../scanner/evaluate.ts";
+import {
+  adminConsoleApp,
+  aRole,
+  aSessionPolicy,
+  aSessionRule,
+  aSmartCardIdp,
+  aToken,
+  anApp,
+  context,
+} from "../../support/artifact_builders.ts";
+import { compliantOrg, paths } from "../../support/compliant_org.ts";
+import { aRefusal, mapIdpClient, type Answers } from "../../support/map_idp_client.ts";
+
+describe("a whole scan", () => {
+  test("of a compliant org PASSes every check, and asks each thing once", async () => {
+    const client = mapIdpClient(compliantOrg);
+    const collection = createCollection(client);
+    const results = await Promise.all(
+      catalog.map(async (check) => evaluateCheck(check, await collection.obtainFor(check), context)),
+    );
+    expect(results.filter((result) => result.status !== "PASS")).toEqual([]);
+    expect(new Set(client.paths()).size).toBe(client.paths().length);
+    expect(client.paths().toSorted()).toEqual(
+      Object.keys(compliantOrg)
+        .filter((path) => path !== paths.adminConsole && path !== paths.dashboard)
+        .toSorted(),
+    );
+  });
+
+  test("names for each request the scope that the provider asks for", async () => {
+    const client = mapIdpClient(compliantOrg);
+    const collection = createCollection(client);
+    await Promise.all(catalog.map((check) => collection.obtainFor(check)));
+    const scopes = Object.fromEntries(client.requests.map((request) => [request.path, request.scope]));
+    expect(scopes).toMatchObject({
+      [paths.signOn]: "policies.read",
+      "/api/v1/policies/rst1/rules": "policies.read",
+      [paths.apps]: "apps.read",
+      [paths.settings]: "apps.read",
+      [paths.brands]: "brands.read",
+      [paths.authenticators]: "authenticators.read",
+      [paths.zones]: "networkZones.read",
+      [paths.tokens]: "apiTokens.read",
+      "/api/v1/users/00u1/roles": "roles.read",
+      "/api/v1/users/00u1/groups": "groups.read",
+      "/api/v1/groups/00g1/roles": "roles.read",
+      [paths.logStreams]: "logStreams.read",
+      [paths.idps]: "idps.read",
+      "/api/v1/idps/credentials/keys/kid1": "idps.read",
+    });
+  });
+
+  test("declares in the catalog every scope that a check asks for", async () => {
+    for (const check of catalog) {
+      const client = mapIdpClient({ ...compliantOrg, [paths.lifecycle]: [] });
+      await createCollection(client).obtainFor(check);
+      const asked = new Set(client.requests.map((request) => request.scope));
+      expect([...asked].toSorted(), check.name).toEqual([...check.rule.scopes].toSorted());
+    }
+  });
+});
+
+describe("nothing is asked for that the selected checks do not need", () => {
+  test.each<[checks: string, asked: readonly string[]]>([
+    ["authenticator_password_history_5", [paths.password]],
+    ["authenticator_password_history_5,authenticator_password_minimum_length_15", [paths.password]],
+    ["signon_global_session_idle_timeout_15min", [paths.signOn, "/api/v1/policies/00p1/rules"]],
+    ["application_admin_console_session_idle_timeout_15min", [paths.settings]],
+    ["application_dashboard_mfa_required", [paths.dashboard, "/api/v1/policies/rst1/rules"]],
+    [
+      "application_admin_console_mfa_required,application_admin_console_phishing_resistant_authentication",
+      [paths.adminConsole, "/api/v1/policies/rst1/rules"],
+    ],
+    [
+      "application_admin_console_mfa_required,application_authentication_policy_network_zone_enforced",
+      [paths.apps, "/api/v1/policies/rst1/rules", paths.zones],
+    ],
+    ["user_inactivity_automation_35d_enabled", [paths.lifecycle, "/api/v1/policies/rstAuto/rules"]],
+    ["apitoken_restricted_to_network_zone", [paths.tokens, paths.zones]],
+    ["systemlog_streaming_enabled", [paths.logStreams]],
+  ])("%s", async (names, asked) => {
+    const client = mapIdpClient(compliantOrg);
+    const collection = createCollection(client);
+    await Promise.all(selectChecks({ check: names.split(",") }).map((check) => collection.obtainFor(check)));
+    expect(client.paths().toSorted()).toEqual(asked.toSorted());
+  });
+
+  test("no zones where no token names one", async () => {
+    const client = mapIdpClient({ ...compliantOrg, [paths.tokens]: [aToken({ network: { connection: "ANYWHERE" } })] });
+    await createCollection(client).obtainFor(findCheck("apitoken_restricted_to_network_zone"));
+    expect(client.paths()).toEqual([paths.tokens]);
+  });
+
+  test("no rules of inactive policies, and none of inactive apps' policies", async () => {
+    const client = mapIdpClient({
+      ...compliantOrg,
+      [paths.signOn]: [aSessionPolicy({ status: "INACTIVE" })],
+      [paths.apps]: [adminConsoleApp, anApp({ status: "INACTIVE", _links: linkTo("rstOld") })],
+    });
+    await createCollection(client).obtain(["global_session_policies", "app_policy_rules"]);
+    expect(client.paths().toSorted()).toEqual([paths.apps, paths.signOn, "/api/v1/policies/rst1/rules"].toSorted());
+  });
+
+  test("the rules of a policy that many apps share once, whoever asks", async () => {
+    const apps = Array.from({ length: 500 }, (_, index) =>
+      anApp({ id: `0oa${index}`, _links: linkTo(`rst${index % 2}`) }),
+    );
+    const client = mapIdpClient({ ...compliantOrg, [paths.apps]: [adminConsoleApp, ...apps] });
+    const collection = createCollection(client);
+    await Promise.all(
+      catalog.filter(({ name }) => name.startsWith("application_")).map((check) => collection.obtainFor(check)),
+    );
+    expect(
+      client
+        .paths()
+        .filter((path) => path.endsWith("/rules"))
+        .toSorted(),
+    ).toEqual(["/api/v1/policies/rst0/rules", "/api/v1/policies/rst1/rules"]);
+  });
+
+  test("whether a directory is in use, only where no automation complies", async () => {
+    const check = findCheck("user_inactivity_automation_35d_enabled");
+    const client = mapIdpClient({ ...compliantOrg, [paths.lifecycle]: [] });
+    await createCollection(client).obtainFor(check);
+    expect(client.paths()).toEqual([paths.lifecycle, paths.password, paths.apps]);
+  });
+});
+
+describe("built-in apps", () => {
+  const checks = selectChecks({
+    check: ["application_admin_console_mfa_required", "application_authentication_policy_network_zone_enforced"],
+  });
+
+  test("are asked for by name where the whole list broke off", async () => {
+    const brokeOff = {
+      ...missing("provider_error", "page 2 failed", [anApp()]),
+      refusal: { httpStatus: 500, errorCode: null },
+    };
+    const client = mapIdpClient({ ...compliantOrg, [paths.apps]: brokeOff });
+    const collection = createCollection(client);
+    await Promise.all(checks.map((check) => collection.obtainFor(check)));
+    expect(client.paths()).toContain(paths.adminConsole);
+    expect(collection.artifacts().admin_console_app).toMatchObject({
+      state: "obtained",
+      value: { app: { name: "saasure" } },
+    });
+    expect(collection.artifacts().apps).toMatchObject({ state: "missing", partial: [{ id: "0oa1" }] });
+    expect(collection.artifacts().app_policy_rules).toMatchObject({
+      state: "missing",
+      partial: { rst1: { state: "obtained" } },
+    });
+  });
+
+  test("that the answer does not hold are null, and nothing more is asked", async () => {
+    const client = mapIdpClient({ ...compliantOrg, [paths.apps]: [anApp()] });
+    const collection = createCollection(client);
+    await Promise.all(checks.map((check) => collection.obtainFor(check)));
+    expect(collection.artifacts().admin_console_app).toEqual(obtained({ app: null, rules: null }));
+    expect(client.paths()).not.toContain(paths.adminConsole);
+  });
+
+  test("are told by their name, whatever a filter lets through", async () => {
+    const client = mapIdpClient({
+      [paths.adminConsole]: [anApp(), adminConsoleApp],
+      "/api/v1/policies/rst1/rules": [],
+    });
+    const artifacts = await createCollection(client).obtain(["admin_console_app"]);
+    expect(artifacts.admin_console_app).toMatchObject({ value: { app: { id: "0oaAdmin" } } });
+  });
+});
+
+describe("the Admin Console's settings", () => {
+  test.each<[httpStatus: number, code: string | null, reason: string]>([
+    [403, "E0000006", "missing_role"],
+    [403, null, "missing_role"],
+    [500, null, "provider_error"],
+    [404, "E0000007", "provider_error"],
+  ])("refused with %d %s are missing as %s", async (httpStatus, code, reason) => {
+    const client = mapIdpClient({ [paths.settings]: aRefusal(httpStatus, code) });
+    const artifacts = await createCollection(client).obtain(["admin_console_settings"]);
+    expect(artifacts.admin_console_settings).toMatchObject({ state: "missing", reason });
+  });
+
+  test("refused for the scope keep that reason", async () => {
+    const refusal = { ...aRefusal(403), reason: "missing_scope" as const };
+    const artifacts = await createCollection(mapIdpClient({ [paths.settings]: refusal })).obtain([
+      "admin_console_settings",
+    ]);
+    expect(artifacts.admin_console_settings).toMatchObject({ reason: "missing_scope" });
+  });
+});
+
+describe("the sign-in page", () => {
+  const customized = "/api/v1/brands/bnd1/pages/sign-in/customized";
+  const standard = "/api/v1/brands/bnd1/pages/sign-in/default";
+
+  test.each<[what: string, answer: Answers[string], kind: string, asked: readonly string[]]>([
+    ["a customized one", { pageContent: "x" }, "customized", [customized]],
+    ["404", aRefusal(404, "E0000007"), "default", [customized, standard]],
+    ["null", { pageContent: null }, "default", [customized, standard]],
+    ["an absent content", {}, "default", [customized, standard]],
+    ["an empty content", { pageContent: "" }, "default", [customized, standard]],
+  ])("%s", async (_, answer, kind, asked) => {
+    const client = mapIdpClient({ ...compliantOrg, [customized]: answer, [standard]: { pageContent: "standard" } });
+    const { brand_sign_in_pages: pages } = await createCollection(client).obtain(["brand_sign_in_pages"]);
+    expect(pages).toMatchObject({ value: [{ brand: { id: "bnd1" }, page: { value: { kind } } }] });
+    expect(client.paths()).toEqual([paths.brands, ...asked]);
+  });
+
+  test.each([
+    [403, "E0000006"],
+    [500, null],
+  ] as const)("refused with %d stays missing", async (httpStatus, code) => {
+    const client = mapIdpClient({
+      ...compliantOrg,
+      [customized]: aRefusal(httpStatus, code),
+      [standard]: { pageContent: "x" },
+    });
+    const { brand_sign_in_pages: pages } = await createCollection(client).obtain(["brand_sign_in_pages"]);
+    expect(pages).toMatchObject({ value: [{ page: { state: "missing" } }] });
+    expect(client.paths()).not.toContain(standard);
+  });
+});
+
+describe("the owners of API tokens", () => {
+  test("are asked about once each, and so are their groups", async () => {
+    const client = mapIdpClient({
+      ...compliantOrg,
+      [paths.tokens]: [
+        aToken(),
+        aToken({ id: "00T2" }),
+        aToken({ id: "00T3", userId: "00u2" }),
+        aToken({ id: "00T4", userId: null }),
+      ],
+      "/api/v1/users/00u2/roles": [],
+      "/api/v1/users/00u2/groups": [{ id: "00g1" }, { id: "00g2", profile: { name: "Admins" } }],
+      "/api/v1/groups/00g2/roles": [aRole("SUPER_ADMIN")],
+    });
+    const { api_token_owners: owners } = await createCollection(client).obtain(["api_token_owners"]);
+    expect(new Set(client.paths()).size).toBe(client.paths().length);
+    expect(owners).toMatchObject({
+      value: {
+        "00u1": { groups: { value: [{ id: "00g1", name: "Everyone" }] } },
+        "00u2": {
+          groups: {
+            value: [
+              { id: "00g1", name: "00g1" },
+              { id: "00g2", name: "Admins" },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  test("who are Super Administrators themselves are not asked for their groups", async () => {
+    const client = mapIdpClient({ ...compliantOrg, "/api/v1/users/00u1/roles": [aRole("SUPER_ADMIN")] });
+    await createCollection(client).obtain(["api_token_owners"]);
+    expect(client.paths()).toEqual([paths.tokens, "/api/v1/users/00u1/roles"]);
+  });
+
+  test("with an id that is no path segment are still one segment", async () => {
+    const client = mapIdpClient({ [paths.tokens]: [aToken({ userId: "../../evil?x" })] });
+    await createCollection(client).obtain(["api_token_owners"]);
+    expect(client.paths()[1]).toBe("/api/v1/users/..%2F..%2Fevil%3Fx/roles");
+  });
+});
+
+describe("what is missing", () => {
+  test("is missing with its reason in whatever rests on it", async () => {
+    const client = mapIdpClient({ [paths.tokens]: aRefusal(403, "E0000006"), [paths.apps]: aRefusal(403, "E0000006") });
+    const artifacts = await createCollection(client).obtain(["api_token_owners", "app_policy_rules"]);
+    expect(artifacts.api_token_owners).toMatchObject({ state: "missing", reason: "missing_role" });
+    expect(artifacts.app_policy_rules).toMatchObject({ state: "missing", reason: "missing_role" });
+  });
+
+  test("of one policy's rules is that policy's alone", async () => {
+    const client = mapIdpClient({
+      [paths.signOn]: [aSessionPolicy(), aSessionPolicy({ id: "00p2" }), aSessionPolicy({ id: undefined })],
+      "/api/v1/policies/00p1/rules": [aSessionRule()],
+    });
+    const { global_session_policies: policies } = await createCollection(client).obtain(["global_session_policies"]);
+    expect(policies).toMatchObject({
+      value: [
+        { rules: { state: "obtained" } },
+        { rules: { state: "missing", reason: "provider_error" } },
+        { rules: { state: "missing", reason: "unreadable" } },
+      ],
+    });
+  });
+});
+
+describe("what is kept", () => {
+  test("leaves out links and whatever no check reads, client secrets above all", async () => {
+    const client = mapIdpClient({
+      ...compliantOrg,
+      [paths.apps]: [
+        anApp({ credentials: { oauthClient: { client_secret: "s3cret" } }, settings: { a: 1 }, features: [] }),
+      ],
+      [paths.idps]: [
+        aSmartCardIdp({ type: "OIDC", protocol: { credentials: { client: { client_secret: "s3cret" } } } }),
+      ],
+      [paths.logStreams]: [{ id: "0oaLog", status: "ACTIVE", settings: { token: "s3cret" } }],
+      [paths.authenticators]: [
+        { id: "aut1", key: "onprem_mfa", provider: { configuration: { sharedSecret: "s3cret" } } },
+      ],
+      [paths.tokens]: [aToken({ clientName: "s3cret" })],
+    });
+    const artifacts = await createCollection(client).obtain([
+      "apps",
+      "smart_card_idps",
+      "log_streams",
+      "authenticators",
+      "api_tokens",
+    ]);
+    expect(JSON.stringify(artifacts)).not.toContain("s3cret");
+    expect(artifacts.apps).toEqual(obtained([anApp()]));
+  });
+});
+
+test("an aborted scan rejects, and asks for nothing more", async () => {
+  const abort = new AbortController();
+  const client = mapIdpClient(compliantOrg);
+  const collection = createCollection(client, { signal: abort.signal });
+  abort.abort(new Error("stopped"));
+  await expect(collection.obtainFor(findCheck("authenticator_password_history_5"))).rejects.toThrow("stopped");
+  expect(client.paths()).toEqual([]);
+});
+
+describe("readCertificate", () => {
+  // A self-signed certificate of our own, for OU=DoD and a hundred years.
+  const base64 = [
+    "MIIB5TCCAYugAwIBAgIUDwf5w7Sr8p3BDml4K1evbVrh95IwCgYIKoZIzj0EAwIwRzELMAkGA1UEBhMCVVMxGDAWBgNVBAoMD1Uu",
+    "Uy4gR292ZXJubWVudDEMMAoGA1UECwwDRG9EMRAwDgYDVQQDDAdUZXN0IENBMCAXDTI2MTEyMTE4MTM1MFoYDzIxMjYxMDI4MTgx",
+    "MzUwWjBHMQswCQYDVQQGEwJVUzEYMBYGA1UECgwPVS5TLiBHb3Zlcm5tZW50MQwwCgYDVQQLDANEb0QxEDAOBgNVBAMMB1Rlc3Qg",
+    "Q0EwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQWCaYN4jPTIxXmCZrcn4IvbaaFBOJsIyn6obWFZ1fS5dtpPelrtVC6utnLzpPY",
+    "kITDKKUNellP/5xl8WPbOiBQo1MwUTAdBgNVHQ4EFgQUWh9/2s0TYxtYulTdKcvefuahbVUwHwYDVR0jBBgwFoAUWh9/2s0TYxtY",
+    "ulTdKcvefuahbVUwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiA15OlYU11g63Yrd0r3Dr4DgYW7Acw6Bq0DxLoE",
+    "d9LfSQIhAPBrBC9SkbYIauk5Dvn8lOblGmLeT/fmu//DlPskLE1v",
+  ].join("");
+
+  test("reads issuer and validity, also where the base64 is wrapped", () => {
+    for (const x5c of [base64, base64.replaceAll(/(.{60})/g, "$1\n            ")]) {
+      const certificate = readCertificate({ x5c: [x5c] });
+      expect(certificate?.issuer).toContain("OU=DoD");
+      expect(certificate).toMatchObject({
+        valid_from: "2026-11-21T18:13:50.000Z",
+        valid_to: "2126-10-28T18:13:50.000Z",
+      });
+      expect(certificate?.x5c).toBe(x5c);
+    }
+  });
+
+  test.each<[key: JsonObject]>([
+    [{}],
+    [{ x5c: [] }],
+    [{ x5c: base64 }],
+    [{ x5c: [7] }],
+    [{ x5c: [base64.slice(0, 200)] }],
+    [{ x5c: ["!"] }],
+  ])("of %j is null", (key) => {
+    expect(readCertificate(key)).toBeNull();
+  });
+});
+
+function linkTo(policyId: string): JsonObject {
+  return { accessPolicy: { href: `https://acme.okta.com/api/v1/policies/${policyId}` } };
+}

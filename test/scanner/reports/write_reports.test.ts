@@ -1,0 +1,62 @@
+import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { requireWritable, writeWhole } from "../../../command_line/files.ts";
+import { jsonFormat } from "../../../scanner/reports/json.ts";
+import { writeReports } from "../../../scanner/reports/write_reports.ts";
+import { aReport } from "../../support/report_builders.ts";
+import { temporaryFolder } from "../../support/command_line.ts";
+
+const options = { color: false, width: 80, toolVersion: "0" };
+
+test("writeReports writes every other format when one format fails, and then throws what it threw", async () => {
+  await using folder = await temporaryFolder();
+  const broken = {
+    ...jsonFormat,
+    extension: "broken",
+    render: () => {
+      throw new RangeError("a bug of this format");
+    },
+  };
+  const target = { formats: [broken, jsonFormat], outputDir: folder.path, stdout: () => {} };
+  await expect(writeReports(aReport(), target, options)).rejects.toThrow("a bug of this format");
+  expect(await readdir(folder.path)).toEqual(["scan.json"]);
+});
+
+test("writeWhole keeps a file that others may not read as it is", async () => {
+  await using folder = await temporaryFolder();
+  const path = join(folder.path, "artifacts.json");
+  await writeFile(path, "old");
+  await chmod(path, 0o600);
+  expect(await writeWhole({ option: "--save-artifacts", path }, "new")).toBeNull();
+  expect(await readFile(path, "utf8")).toBe("new");
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  expect(await readdir(folder.path)).toEqual(["artifacts.json"]);
+});
+
+test.each([
+  ["to a file", "old"],
+  ["to nothing yet", null],
+])("writeWhole writes through a link %s", async (_, content) => {
+  await using folder = await temporaryFolder();
+  const [target, path] = [join(folder.path, "target"), join(folder.path, "link")];
+  if (content !== null) await writeFile(target, content);
+  await symlink(target, path);
+  await requireWritable({ file: path });
+  expect(await writeWhole({ option: "--save-artifacts", path }, "new")).toBeNull();
+  expect(await readFile(target, "utf8")).toBe("new");
+  expect((await lstat(path)).isSymbolicLink()).toBe(true);
+});
+
+test("requireWritable names every place that cannot be written, and leaves what is there", async () => {
+  await using folder = await temporaryFolder();
+  const directory = join(folder.path, "reports");
+  await mkdir(join(directory, "scan.json"), { recursive: true });
+  await writeFile(join(directory, "scan.csv"), "old");
+  const fileNames = ["scan.json", "scan.csv", "scan.txt"];
+  await expect(requireWritable({ directory, fileNames, file: join(folder.path, "none/a.json") })).rejects.toThrow(
+    /^Cannot write --output ".*scan\.json": .*EISDIR.*\nCannot write --save-artifacts ".*": .*ENOENT.*$/,
+  );
+  expect(await readFile(join(directory, "scan.csv"), "utf8")).toBe("old");
+  expect((await readdir(directory)).toSorted()).toEqual(["scan.csv", "scan.json"]);
+});

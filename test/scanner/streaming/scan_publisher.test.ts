@@ -1,0 +1,389 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { createGatewayClient } from "../../../scanner/streaming/gateway_client.ts";
+import {
+  createScanPublisher,
+  type ScanPublisher,
+  type ScanPublisherOptions,
+} from "../../../scanner/streaming/scan_publisher.ts";
+import type { Publisher } from "../../../shared/broker.ts";
+import { createGatewayBroker } from "../../../shared/brokers/gateway.ts";
+import { countStatuses, type CheckResult, type Finding } from "../../../shared/report.ts";
+import type { ScanEvents } from "../../../shared/scan_events.ts";
+import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
+import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+import { aCheckResult, aFinding } from "../../support/report_builders.ts";
+import { startDuplicatingProxy } from "../../support/duplicating_proxy.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
+
+/** The scanner's side of a scan against a real gateway, with a network between the two that is slow and loses answers. */
+
+let gateway: TestGateway;
+let network: TcpProxy;
+
+beforeAll(async () => {
+  gateway = await startTestGateway({ EVENTSTREAM_RECHECK_SECONDS: "3" });
+  network = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(gateway.url).port) });
+});
+afterEach(() => network.restore());
+afterAll(async () => {
+  await network.close();
+  await gateway.stop();
+});
+
+const key = () => `Api-Key ${gateway.acme.apiKey}`;
+
+interface Scanner extends ScanPublisher {
+  readonly scanId: string;
+  readonly warnings: readonly string[];
+  /** Every request that was begun, and when it was answered; null: it was not. */
+  readonly requests: readonly { readonly what: string; answeredMs: number | null }[];
+}
+
+type ScanChanges = Partial<ScanPublisherOptions> & { readonly url?: string };
+
+function startScan(changes: ScanChanges = {}): Scanner {
+  const { url = `http://127.0.0.1:${network.port}`, ...options } = changes;
+  const scanId = randomUUID();
+  const warnings: string[] = [];
+  const requests: { what: string; answeredMs: number | null }[] = [];
+  const send: typeof fetch = async (input, init) => {
+    const entry: { what: string; answeredMs: number | null } = {
+      what: `${init?.method} ${new URL(new Request(input).url).pathname.replace(scanId, "ID").replace(/scan%3A.*%3A/, "")}`,
+      answeredMs: null,
+    };
+    requests.push(entry);
+    beforeRequest(requests.length);
+    const response = await fetch(input, init);
+    entry.answeredMs = performance.now();
+    return response;
+  };
+  const { apiKey } = gateway.acme;
+  const publisher = createScanPublisher({
+    gateway: createGatewayClient({ url, apiKey, timeoutMs: 2000, fetch: send }),
+    publisher: createGatewayBroker({ url, apiKey, timeoutMs: 2000, fetch: send }),
+    scanId,
+    scan: { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 3 },
+    warn: (message) => warnings.push(message),
+    ...options,
+  });
+  return { ...publisher, scanId, warnings, requests };
+}
+
+/** Called before each request of a scan with its number, from 1 on. */
+let beforeRequest: (number: number) => void = () => {};
+afterEach(() => {
+  beforeRequest = () => {};
+});
+
+/** Follows the scan without any network in between; resolves with what was heard. */
+async function follow(scanId: string): Promise<{ readonly heard: Promise<readonly StreamEvent<ScanEvents>[]> }> {
+  const events: StreamEvent<ScanEvents>[] = [];
+  const opened = Promise.withResolvers<void>();
+  const subscription = subscribe<ScanEvents>(`${gateway.url}/api/v1/scans/${scanId}/event-stream`, {
+    apiKey: gateway.acme.apiKey,
+    onEvent: (event) => void events.push(event),
+    onStateChange: (state) => {
+      if (state === "live") opened.resolve();
+    },
+  });
+  await Promise.race([opened.promise, subscription.finished]);
+  const heard = subscription.finished.then((end) => {
+    expect(end.state).toBe("ended");
+    return events;
+  });
+  return { heard };
+}
+
+/** A registered scan and one follower of it. */
+async function startFollowedScan(changes?: ScanChanges) {
+  const scan = startScan(changes);
+  await expect.poll(() => scan.registered()).not.toBeNull();
+  return { scan, ...(await follow(scan.scanId)) };
+}
+
+function findings(count: number, check = "app"): readonly Finding[] {
+  return Array.from({ length: count }, (_, index) =>
+    aFinding({
+      resource: { type: "app", id: `${check}${index}`, name: `App ${index}` },
+      fingerprint: `${check}-${index}`,
+    }),
+  );
+}
+
+function threeChecks(findingsOfEach: number): readonly CheckResult[] {
+  return ["one", "two", "three"].map((check) => aCheckResult({ check, findings: findings(findingsOfEach, check) }));
+}
+
+function evaluate(scan: Scanner, results: readonly CheckResult[]): void {
+  for (const [index, result] of results.entries()) {
+    scan.checkEvaluated(result, {
+      checks_done: index + 1,
+      checks_total: results.length,
+      ...countStatuses(results.slice(0, index + 1)),
+    });
+  }
+}
+
+async function storedScan(scanId: string): Promise<Record<string, unknown>> {
+  const response = await gateway.request(`/api/v1/scans/${scanId}`, { as: key() });
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function storedFindings(scanId: string): Promise<readonly Record<string, unknown>[]> {
+  const all: Record<string, unknown>[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const path: string = `/api/v1/scans/${scanId}/findings?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`;
+    const page = (await (await gateway.request(path, { as: key() })).json()) as {
+      items: Record<string, unknown>[];
+      next_cursor: string | null;
+    };
+    all.push(...page.items);
+    cursor = page.next_cursor;
+  }
+  return all;
+}
+
+const countOf = (events: readonly StreamEvent<ScanEvents>[], type: string) =>
+  events.filter((event) => event.type === type).length;
+
+describe("createScanPublisher", () => {
+  test("stores before it publishes, and the gateway publishes the end last of all", async () => {
+    const { scan, heard } = await startFollowedScan();
+    const results = threeChecks(2);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    const events = await heard;
+    expect(events.at(-1)).toMatchObject({
+      type: "scan.end",
+      data: { scan_id: scan.scanId, status: "completed", pass: 0, fail: 3, manual: 0 },
+    });
+    expect(countOf(events, "scan.end")).toBe(1);
+    expect(countOf(events, "finding.created")).toBe(6);
+    const order = scan.requests.map(({ what }) => what);
+    expect(order[0]).toBe("PUT /api/v1/scans/ID");
+    expect(order.indexOf("POST /api/v1/scans/ID/findings")).toBeLessThan(
+      order.lastIndexOf("POST /api/v1/channels/ID/events"),
+    );
+    expect(order.at(-1)).toBe("PATCH /api/v1/scans/ID");
+    expect(await storedScan(scan.scanId)).toMatchObject({
+      status: "completed",
+      checks_done: 3,
+      checks_total: 3,
+      fail: 3,
+    });
+    expect(await storedFindings(scan.scanId)).toHaveLength(6);
+    expect(scan.warnings).toEqual([]);
+  });
+
+  test("at a round trip of 200 ms, 10,000 findings: every follower hears all of it, and the end within 2 s of the last stored result", async () => {
+    network.impair({ delayMs: 100 });
+    const scan = startScan();
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const followers = await Promise.all([1, 2, 3].map(() => follow(scan.scanId)));
+    const results = threeChecks(3334);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    for (const { heard } of followers) {
+      const events = await heard;
+      expect(countOf(events, "finding.created")).toBe(10_002);
+      expect(countOf(events, "scan.end")).toBe(1);
+      expect(countOf(events, "scan.error")).toBe(0);
+    }
+    const lastStoredMs = Math.max(
+      ...scan.requests.filter(({ what }) => what.endsWith("/findings")).map(({ answeredMs }) => answeredMs ?? Infinity),
+    );
+    expect(performance.now() - lastStoredMs).toBeLessThan(2000);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", checks_done: 3, fail: 3 });
+    expect((await storedFindings(scan.scanId)).length).toBe(10_002);
+  }, 60_000);
+
+  test("whichever single answer is lost, everything is stored once and heard once, the end included", async () => {
+    let requestCount = Infinity;
+    for (let lost = 1; lost <= requestCount; lost += 1) {
+      beforeRequest = (number) => {
+        if (number === lost) network.loseNextAnswer();
+      };
+      const { scan, heard } = await startFollowedScan();
+      const results = threeChecks(2);
+      evaluate(scan, results);
+      await scan.end("completed", results);
+      const events = await heard;
+      const what = `answer ${lost} lost, of ${scan.requests.map((request) => request.what).join(", ")}`;
+      expect(countOf(events, "scan.start"), what).toBeLessThanOrEqual(1);
+      expect(countOf(events, "finding.created"), what).toBe(6);
+      expect(countOf(events, "scan.end"), what).toBe(1);
+      expect(await storedScan(scan.scanId), what).toMatchObject({ status: "completed", checks_done: 3, fail: 3 });
+      expect(scan.warnings, what).toEqual([]);
+      // The next time one request is sent twice.
+      requestCount = scan.requests.length - 1;
+    }
+    expect(requestCount).toBeGreaterThan(4);
+    const listed = await gateway.request("/api/v1/scans?limit=200", { as: key() });
+    const { items } = (await listed.json()) as { items: readonly { status: string }[] };
+    expect(items.filter(({ status }) => status === "pending")).toEqual([]);
+  }, 60_000);
+
+  test("requests that all arrive twice are stored once and heard once", async () => {
+    const twice = await startDuplicatingProxy(gateway.url);
+    const { scan, heard } = await startFollowedScan({ url: twice.url });
+    const results = threeChecks(3);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    const events = await heard;
+    await twice.close();
+    expect(countOf(events, "finding.created")).toBe(9);
+    expect(countOf(events, "scan.end")).toBe(1);
+    expect(await storedFindings(scan.scanId)).toHaveLength(9);
+    expect(scan.warnings).toEqual([]);
+  });
+
+  test("names that no database or line takes cost nothing: each finding is stored", async () => {
+    const names = [
+      "bad\u0000name",
+      "half \ud83d",
+      "\udc00",
+      `${"x".repeat(3998)}😀`,
+      "y".repeat(200_000),
+      "a\r\nb",
+      "",
+    ];
+    const hostile = names.map((name, index) =>
+      aFinding({ resource: { type: name, id: name, name }, actual: name, detail: name, fingerprint: `f${index}` }),
+    );
+    const results = [aCheckResult({ check: "one", findings: hostile })];
+    const scan = startScan();
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect(await storedFindings(scan.scanId)).toHaveLength(names.length);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed" });
+    expect(scan.warnings).toEqual([]);
+  });
+
+  test("a finding that the gateway refuses costs itself, not those beside it", async () => {
+    const odd = { ...aFinding({ fingerprint: "odd" }), reason: "no_such_reason" as never };
+    const results = [aCheckResult({ check: "one", findings: [...findings(3), odd, ...findings(3, "other")] })];
+    const scan = startScan();
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect(await storedFindings(scan.scanId)).toHaveLength(6);
+    expect(scan.warnings).toEqual([expect.stringContaining("A finding of one was not stored")]);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed" });
+  });
+
+  test("progress that could not be sent in time is coalesced to the newest", async () => {
+    network.stall();
+    const scan = startScan();
+    const results = Array.from({ length: 20 }, (_, index) => aCheckResult({ check: `c${index}`, findings: [] }));
+    evaluate(scan, results);
+    network.restore();
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    const { heard } = await follow(scan.scanId);
+    await scan.end("completed", results);
+    expect(countOf(await heard, "scan.progress")).toBeLessThanOrEqual(1);
+    expect(await storedScan(scan.scanId)).toMatchObject({ checks_done: 20 });
+  });
+
+  test("events that a broker does not take are dropped at the end, and the end is stored and heard all the same", async () => {
+    const away: Publisher = { publish: () => Promise.reject(new Error("the broker is away")) };
+    const { scan, heard } = await startFollowedScan({ publisher: away, eventGraceMs: 300 });
+    const results = threeChecks(10);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect((await heard).map(({ type }) => type)).toEqual(["scan.end"]);
+    expect(await storedFindings(scan.scanId)).toHaveLength(30);
+  });
+
+  test("more findings than may wait leave events out and say how many; every finding is stored", async () => {
+    const held = Promise.withResolvers<void>();
+    const published: string[] = [];
+    const scan = startScan({
+      publisher: {
+        async publish(_channel, message) {
+          await held.promise;
+          published.push(message);
+        },
+      },
+      eventGraceMs: 10_000,
+    });
+    const results = [aCheckResult({ check: "one", findings: findings(10_600) })];
+    evaluate(scan, results);
+    const ended = scan.end("completed", results);
+    await expect
+      .poll(() => scan.requests.filter(({ what }) => what.endsWith("/findings")).length, { timeout: 20_000 })
+      .toBe(22);
+    held.resolve();
+    await ended;
+    const created = published.filter((message) => message.includes('"finding.created"')).length;
+    expect(created).toBeLessThan(10_600);
+    expect(created).toBeGreaterThan(9000);
+    expect((await storedFindings(scan.scanId)).length).toBe(10_600);
+  }, 60_000);
+
+  test("a gateway that is not there costs a warning and little time", async () => {
+    const closed = await startTcpProxy({ host: "127.0.0.1", port: 1 });
+    await closed.close();
+    const scan = startScan({ url: `http://127.0.0.1:${closed.port}` });
+    scan.checkEvaluated(aCheckResult(), { checks_done: 1, checks_total: 3, pass: 0, fail: 1, manual: 0 });
+    const startedMs = performance.now();
+    await scan.end("completed", [aCheckResult()]);
+    expect(performance.now() - startedMs).toBeLessThan(5000);
+    expect(scan.warnings.length).toBeGreaterThan(0);
+    expect(scan.warnings.at(-1)).toContain("not registered");
+    expect(scan.registered()).toBeNull();
+  });
+
+  test("a gateway that accepts and never answers holds the end no longer than its bound", async () => {
+    network.stall();
+    const scan = startScan({ endTimeoutMs: 300 });
+    const startedMs = performance.now();
+    await scan.end("completed", []);
+    expect(performance.now() - startedMs).toBeLessThan(2000);
+    expect(scan.warnings).toHaveLength(1);
+  });
+
+  test("the end is sent again through an outage, until it is taken", async () => {
+    const { scan, heard } = await startFollowedScan();
+    network.refuse();
+    const ended = scan.end("completed", threeChecks(1));
+    await expect.poll(() => scan.warnings.length, { timeout: 10_000 }).toBe(1);
+    network.restore();
+    await ended;
+    expect(countOf(await heard, "scan.end")).toBe(1);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", fail: 3 });
+  }, 20_000);
+
+  test("a refused key is not sent again and again, and is said once", async () => {
+    const url = `http://127.0.0.1:${network.port}`;
+    const client = createGatewayClient({ url, apiKey: `scs_00000000_${"0".repeat(64)}`, timeoutMs: 1000 });
+    const scan = startScan({ gateway: client });
+    await expect.poll(() => scan.warnings.length).toBe(1);
+    await scan.end("completed", [aCheckResult()]);
+    expect(scan.warnings).toEqual([expect.stringContaining("The API key is not valid")]);
+    expect(scan.warnings[0]).not.toContain("scs_");
+  });
+
+  test("a scan that has ended at the gateway meanwhile is left alone", async () => {
+    const scan = startScan();
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    await gateway.request(`/api/v1/scans/${scan.scanId}`, { method: "PATCH", json: { status: "failed" }, as: key() });
+    const results = threeChecks(1);
+    evaluate(scan, results);
+    await scan.end("completed", results);
+    expect(scan.warnings).toEqual([expect.stringContaining("has ended")]);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "failed" });
+  });
+
+  test("a cancel comes back with the answer to a heartbeat; what was never evaluated is stored as the report has it", async () => {
+    const scan = startScan({ heartbeatMs: 20 });
+    await expect.poll(() => scan.registered()).not.toBeNull();
+    expect(scan.cancelRequested.aborted).toBe(false);
+    const results = threeChecks(2);
+    evaluate(scan, results.slice(0, 1));
+    await gateway.request(`/api/v1/scans/${scan.scanId}/cancel`, { method: "POST", as: key() });
+    await expect.poll(() => scan.cancelRequested.aborted).toBe(true);
+    await scan.end("cancelled", results);
+    expect(await storedScan(scan.scanId)).toMatchObject({ status: "cancelled", checks_done: 3, fail: 3 });
+    expect(await storedFindings(scan.scanId)).toHaveLength(6);
+  });
+});

@@ -1,0 +1,801 @@
+import assert from "node:assert/strict";
+import { iterateEvents } from "../../../shared/client/iterate_events.ts";
+import type { ScanEvents } from "../../../shared/scan_events.ts";
+import {
+  subscribe,
+  SubscribeError,
+  type StateDetail,
+  type SubscribeOptions,
+  type SubscriptionState,
+} from "../../../shared/client/subscribe.ts";
+import { waitForEnd } from "../../../shared/client/wait_for_end.ts";
+import {
+  cutStream,
+  endedStream,
+  frame,
+  problem,
+  startScriptedServer,
+  status,
+  stream,
+  type Answer,
+} from "../../support/scripted_server.ts";
+import { subscribeSlowCases } from "./subscribe_slow_cases.ts";
+
+/** What `subscribe` promises, as plain functions: the same on every runtime. */
+export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
+  ...subscribeSlowCases,
+
+  "hands over events in order and stops at the terminal event": async () => {
+    await using server = await startScriptedServer(stream(progress(1) + progress(2), end + progress(3)));
+    const log = follow(server.url);
+    const over = await log.finished;
+    assert.deepEqual(log.entries, ["connecting", "live", "scan.progress 1", "scan.progress 2", "scan.end", "ended"]);
+    assert.equal(over.state === "ended" && over.event?.type, "scan.end");
+    await server.closed(0);
+    assert.equal(server.requests.length, 1);
+  },
+
+  "asks for an event stream that no cache answers": async () => {
+    await using server = await startScriptedServer(stream(end));
+    await follow(server.url).finished;
+    assert.equal(server.requests[0]?.headers.accept, "text/event-stream");
+    assert.equal(server.requests[0]?.headers.authorization, undefined);
+  },
+
+  "refetches on open and hands over afterwards what arrived meanwhile": async () => {
+    const released = Promise.withResolvers<void>();
+    const sent = Promise.withResolvers<void>();
+    await using server = await startScriptedServer(async (response, request) => {
+      await stream(progress(1), progress(2), end)(response, request);
+      sent.resolve();
+    });
+    const log = follow(server.url, {
+      onOpen: () => log.add("open"),
+      refetch: async () => {
+        log.add("refetch");
+        await released.promise;
+        log.add("refetched");
+      },
+    });
+    await sent.promise;
+    released.resolve();
+    await log.finished;
+    assert.deepEqual(log.entries, [
+      "connecting",
+      "open",
+      "refetch",
+      "refetched",
+      "live",
+      "scan.progress 1",
+      "scan.progress 2",
+      "scan.end",
+      "ended",
+    ]);
+  },
+
+  "hands over events after a refetch although nothing more arrives": async () => {
+    const released = Promise.withResolvers<void>();
+    await using server = await startScriptedServer(async (response, request) => {
+      await stream(progress(1))(response, request);
+      released.resolve();
+    });
+    const log = follow(server.url, { refetch: () => released.promise });
+    await log.until("scan.progress 1");
+    log.close();
+  },
+
+  "reconnects and refetches after a cut connection": async () => {
+    await using server = await startScriptedServer(cutStream(progress(1)), stream(progress(2), end));
+    const log = follow(server.url, { refetch: () => log.add("refetch") });
+    await log.finished;
+    assert.deepEqual(log.entries, [
+      "connecting",
+      "refetch",
+      "live",
+      "scan.progress 1",
+      "reconnecting cut",
+      "reconnecting cut",
+      "refetch",
+      "live",
+      "scan.progress 2",
+      "scan.end",
+      "ended",
+    ]);
+  },
+
+  "tells the server's reason when it closes the stream": async () => {
+    await using server = await startScriptedServer(endedStream(": close lifetime\n "), stream(end));
+    const log = follow(server.url);
+    await log.finished;
+    const lost = log.details.find(({ state }) => state === "reconnecting");
+    assert.equal(lost?.error?.code, "closed");
+    assert.equal(lost.error.detail, "lifetime");
+  },
+
+  "never hands over half an event": async () => {
+    await using server = await startScriptedServer(
+      endedStream(progress(1), "event: scan.progress\ndata: {}\n"),
+      stream(end),
+    );
+    const log = follow(server.url);
+    await log.finished;
+    assert.deepEqual(log.events, ["scan.progress 1", "scan.end"]);
+  },
+
+  "never refetches twice at a time": async () => {
+    const released = Promise.withResolvers<void>();
+    const reopened = Promise.withResolvers<void>();
+    await using server = await startScriptedServer(cutStream(progress(1)), stream(end));
+    let opens = 0;
+    let calls = 0;
+    const log = follow(server.url, {
+      onOpen: () => {
+        opens += 1;
+        if (opens === 2) reopened.resolve();
+      },
+      refetch: async () => {
+        calls += 1;
+        // The first one deliberately ignores its signal.
+        if (calls === 1) await released.promise;
+      },
+    });
+    await reopened.promise;
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assert.equal(calls, 1);
+    released.resolve();
+    await log.finished;
+    assert.equal(calls, 2);
+  },
+
+  "aborts the signal of a refetch whose stream was lost": async () => {
+    await using server = await startScriptedServer(cutStream(), stream(end));
+    let isAborted = false;
+    const log = follow(server.url, {
+      refetch: (signal) =>
+        server.requests.length > 1
+          ? undefined
+          : new Promise<void>((_resolve, reject) => {
+              signal.addEventListener("abort", () => {
+                isAborted = true;
+                reject(signal.reason);
+              });
+            }),
+    });
+    await log.finished;
+    assert.equal(isAborted, true);
+  },
+
+  "tries again when the refetch rejects": async () => {
+    await using server = await startScriptedServer(stream(end));
+    let calls = 0;
+    const log = follow(server.url, {
+      refetch: () => {
+        calls += 1;
+        if (calls === 1) throw new Error("the database is away");
+      },
+    });
+    await log.finished;
+    assert.deepEqual(log.entries, [
+      "connecting",
+      "reconnecting refetch_failed",
+      "reconnecting refetch_failed",
+      "live",
+      "scan.end",
+      "ended",
+    ]);
+  },
+
+  "bounds a refetch that never settles": async () => {
+    await using server = await startScriptedServer(stream(progress(1)));
+    const log = follow(server.url, { refetch: () => new Promise(() => undefined), refetchTimeoutMs: 30 });
+    await log.until("reconnecting refetch_failed");
+    log.close();
+    assert.deepEqual(log.events, []);
+  },
+
+  "bounds the events that wait for a refetch": async () => {
+    await using server = await startScriptedServer(stream(progress(1).repeat(20)));
+    const log = follow(server.url, { refetch: () => new Promise(() => undefined), maxWaitingChars: 500 });
+    await log.until("reconnecting refetch_failed");
+    log.close();
+  },
+
+  "ends at 204 after one last refetch": async () => {
+    await using server = await startScriptedServer(status(204));
+    const log = follow(server.url, { refetch: () => log.add("refetch") });
+    assert.deepEqual(await log.finished, { state: "ended", event: null });
+    assert.deepEqual(log.entries, ["connecting", "refetch", "ended"]);
+    assert.equal(server.requests.length, 1);
+  },
+
+  "asks once for a fresh token after 401": async () => {
+    await using server = await startScriptedServer(problem(401, "The token has expired"), stream(end));
+    const asked: boolean[] = [];
+    const log = follow(server.url, {
+      getAccessToken: ({ wasRefused }) => {
+        asked.push(wasRefused);
+        return wasRefused ? "fresh" : "stale";
+      },
+    });
+    assert.equal((await log.finished).state, "ended");
+    assert.deepEqual(asked, [false, true]);
+    assert.deepEqual(
+      server.requests.map(({ headers }) => headers.authorization),
+      ["Bearer stale", "Bearer fresh"],
+    );
+  },
+
+  "gives up at a second 401": async () => {
+    await using server = await startScriptedServer(problem(401, "The token has expired"));
+    const log = follow(server.url, { getAccessToken: () => "token" });
+    const over = await log.finished;
+    assert.equal(over.state === "failed" && over.error.code, "not_authenticated");
+    assert.equal(server.requests.length, 2);
+  },
+
+  "asks for a fresh token again after the stream was open in between": async () => {
+    const refused = problem(401, "Expired");
+    await using server = await startScriptedServer(refused, cutStream(), refused, stream(end));
+    const log = follow(server.url, { getAccessToken: () => "token" });
+    assert.equal((await log.finished).state, "ended");
+    assert.equal(server.requests.length, 4);
+  },
+
+  "gives up at the first 401 to an API key": async () => {
+    await using server = await startScriptedServer(problem(401, "Unknown API key"));
+    const over = await follow(server.url, { apiKey: "sk_live_1" }).finished;
+    assert.equal(over.state, "failed");
+    assert.equal(over.error.code, "not_authenticated");
+    assert.equal(over.error.detail, "Unknown API key");
+    assert.equal(server.requests.length, 1);
+    assert.equal(server.requests[0]?.headers.authorization, "Api-Key sk_live_1");
+  },
+
+  "asks for a token before every connect": async () => {
+    await using server = await startScriptedServer(cutStream(), stream(end));
+    let count = 0;
+    await follow(server.url, { getAccessToken: async () => `token${(count += 1)}` }).finished;
+    assert.deepEqual(
+      server.requests.map(({ headers }) => headers.authorization),
+      ["Bearer token1", "Bearer token2"],
+    );
+  },
+
+  "asks again when getting the token fails": async () => {
+    await using server = await startScriptedServer(stream(end));
+    let count = 0;
+    const log = follow(server.url, {
+      getAccessToken: async () => {
+        count += 1;
+        if (count === 1) throw new Error("the token endpoint is away");
+        return "token";
+      },
+    });
+    assert.equal((await log.finished).state, "ended");
+    assert.ok(log.entries.includes("reconnecting token_failed"));
+  },
+
+  "fails when getting the token fails for good": async () => {
+    await using server = await startScriptedServer(stream(end));
+    const signedOut = new SubscribeError("not_authenticated", "Signed out");
+    const over = await follow(server.url, { getAccessToken: () => Promise.reject(signedOut) }).finished;
+    assert.equal(over.state === "failed" && over.error, signedOut);
+    assert.equal(server.requests.length, 0);
+  },
+
+  "fails when getAccessToken gives no token, without quoting it": async () => {
+    await using server = await startScriptedServer(stream(end));
+    const over = await follow(server.url, { getAccessToken: () => "secret\nsecret" }).finished;
+    assert.equal(over.state === "failed" && over.error.code, "callback_failed");
+    assert.doesNotMatch(wholeText(over), /secret/);
+  },
+
+  "sends the token in the query by option": async () => {
+    await using server = await startScriptedServer(stream(end));
+    await follow(`${server.url}?a=1#top`, { getAccessToken: () => "a+b/c=&", tokenIn: "query" }).finished;
+    assert.equal(server.requests[0]?.url, "/api/v1/scans/1/event-stream?a=1&access_token=a%2Bb%2Fc%3D%26");
+    assert.equal(server.requests[0].headers.authorization, undefined);
+  },
+
+  "never shows a query token in an error": async () => {
+    const server = await startScriptedServer(stream(end));
+    await server[Symbol.asyncDispose]();
+    const log = follow(server.url, { getAccessToken: () => "topsecret", tokenIn: "query" });
+    await log.until("reconnecting unreachable");
+    log.close();
+    assert.doesNotMatch(wholeText(log.details), /topsecret/);
+  },
+
+  "never shows the query of its URL in an error": async () => {
+    await using server = await startScriptedServer(status(404));
+    const over = await follow(`${server.url}?access_token=topsecret`).finished;
+    assert.equal(over.state, "failed");
+    assert.doesNotMatch(wholeText(over), /topsecret/);
+  },
+
+  "lets go of the body also when fetch ignores its signal": async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const body = new ReadableStream({ cancel: () => cancelled.resolve() });
+    const headers = { "content-type": "text/event-stream" };
+    const log = follow("http://example.test/", { fetch: async () => new Response(body, { headers }) });
+    await log.until("live");
+    log.close();
+    await cancelled.promise;
+  },
+
+  ...finalStatusCases([
+    [403, "permission_denied"],
+    [404, "not_found"],
+    [400, "refused"],
+    [405, "refused"],
+    [410, "refused"],
+  ]),
+
+  "fails when the first answer is no event stream": async () => {
+    await using server = await startScriptedServer(status(200, { "content-type": "application/json" }, "{}"));
+    const over = await follow(server.url).finished;
+    assert.equal(over.state === "failed" && over.error.code, "not_a_stream");
+    assert.match(over.state === "failed" ? over.error.message : "", /"application\/json" is not "text\/event-stream"/);
+  },
+
+  "tries again when a proxy answers HTML in the middle": async () => {
+    const html = status(200, { "content-type": "text/html" }, "<h1>Maintenance</h1>");
+    await using server = await startScriptedServer(cutStream(), html, stream(end));
+    assert.equal((await follow(server.url).finished).state, "ended");
+  },
+
+  "tries again after a proxy's 502": async () => {
+    const html = status(502, { "content-type": "text/html" }, "<h1>Bad gateway</h1>".repeat(1000));
+    await using server = await startScriptedServer(html, html, stream(end));
+    const log = follow(server.url);
+    assert.equal((await log.finished).state, "ended");
+    const lost = log.details.find(({ state }) => state === "reconnecting");
+    assert.equal(lost?.error?.code, "unavailable");
+    assert.equal(lost.error.detail, null);
+  },
+
+  ...retryAfterCases([
+    ["429 with seconds", problem(429, "Too many streams", { "retry-after": "7" }), 7000],
+    ["503 with seconds", problem(503, "Draining", { "retry-after": "0" }), 0],
+    [
+      "503 with a date",
+      problem(503, "Draining", {
+        date: "Sat, 21 Nov 2026 10:00:00 GMT",
+        "retry-after": "Sat, 21 Nov 2026 10:00:09 GMT",
+      }),
+      9000,
+    ],
+    [
+      "503 with a date that has passed",
+      problem(503, "Draining", { "retry-after": "Sat, 21 Nov 2020 10:00:09 GMT" }),
+      0,
+    ],
+    ["503 with an unreadable value", problem(503, "Draining", { "retry-after": "soon" }), 0],
+    ["503 with a value no timer can hold", problem(503, "Draining", { "retry-after": "99999999999" }), 3.6e6],
+    ["503 with none", problem(503, "Draining"), 0],
+    ["a stream that says retry: 1234", endedStream("retry: 1234\n\n"), 1234],
+    ["a stream that says retry: nonsense", endedStream("retry: -5\n\n"), 0],
+  ]),
+
+  "backs off with full jitter up to the bound": async () => {
+    const bounds: number[] = [];
+    await using server = await startScriptedServer(status(503), status(503), status(503), status(503), stream(end));
+    const log = follow(server.url, {
+      backoffMs: [2, 10],
+      // Half of each bound, so the bound can be read from the pause.
+      random: () => 0.5,
+      onStateChange: (state, { retryInMs }) => {
+        if (state === "reconnecting" && retryInMs > 0) bounds.push(retryInMs * 2);
+      },
+    });
+    await log.finished;
+    assert.deepEqual(bounds, [2, 4, 8, 10]);
+  },
+
+  "backs off from a server that drops every stream, and starts small again after a good one": async () => {
+    const bounds: number[] = [];
+    const good: Answer = async (response, request) => {
+      await stream()(response, request);
+      // Twice what makes a stream a good one.
+      setTimeout(() => response.end(), 200);
+    };
+    await using server = await startScriptedServer(endedStream(), endedStream(), good, stream(end));
+    const log = follow(server.url, {
+      heartbeatMs: 300,
+      backoffMs: [2, 10],
+      random: () => 0.5,
+      onStateChange: (state, { retryInMs }) => {
+        if (state === "reconnecting" && retryInMs > 0) bounds.push(retryInMs * 2);
+      },
+    });
+    await log.finished;
+    assert.deepEqual(bounds, [2, 4, 2]);
+  },
+
+  "cuts a pause short on retryNow": async () => {
+    await using server = await startScriptedServer(problem(503, "Away", { "retry-after": "600" }), stream(end));
+    const log = follow(server.url);
+    await log.until("reconnecting unavailable");
+    log.subscription.retryNow();
+    assert.equal((await log.finished).state, "ended");
+  },
+
+  "reconnects when no heartbeat comes": async () => {
+    await using server = await startScriptedServer(stream(progress(1)), stream(end));
+    const log = follow(server.url, { heartbeatMs: 20 });
+    await log.finished;
+    assert.ok(log.entries.includes("reconnecting silent"));
+    await server.closed(0);
+  },
+
+  "stays with a stream whose heartbeats come": async () => {
+    await using server = await startScriptedServer(async (response, request) => {
+      await stream()(response, request);
+      for (let count = 0; count < 12; count += 1) {
+        // The passing of time is what is tested: 12 heartbeats last longer than the silence that is allowed.
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        response.write(": heartbeat\n\n");
+      }
+      response.write(end);
+    });
+    const log = follow(server.url, { heartbeatMs: 200 });
+    await log.finished;
+    assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
+  },
+
+  "gives up a connect that gets no answer in time": async () => {
+    await using server = await startScriptedServer(() => undefined, stream(end));
+    const log = follow(server.url, { connectTimeoutMs: 50 });
+    await log.finished;
+    assert.ok(log.entries.includes("reconnecting timeout"));
+    await server.closed(0);
+  },
+
+  "tries again when the server cannot be reached": async () => {
+    const server = await startScriptedServer(stream(end));
+    await server[Symbol.asyncDispose]();
+    const log = follow(server.url);
+    await log.until("reconnecting unreachable");
+    log.close();
+    assert.deepEqual(await log.finished, { state: "closed" });
+  },
+
+  "reads CR, LF and CRLF, a byte order mark and split characters": async () => {
+    for (const newline of ["\n", "\r", "\r\n"]) {
+      const text = `\uFEFFretry: 1\n: hi\n\nevent: scan.progress\ndata: {"scan_id":"größe 🦉","checks_done":1}\n\n${end}\n`;
+      const bytes = new TextEncoder().encode(text.replaceAll("\n", newline));
+      await using server = await startScriptedServer(
+        stream(...Array.from(bytes, (_byte, index) => bytes.subarray(index, index + 1))),
+      );
+      const names: unknown[] = [];
+      const log = follow(server.url, {
+        onEvent: ({ data }) => {
+          names.push(data.scan_id);
+        },
+      });
+      assert.equal((await log.finished).state, "ended");
+      assert.deepEqual(names, ["größe 🦉", scanId]);
+    }
+  },
+
+  "joins several data lines and ignores unknown fields": async () => {
+    const text = 'garbage\nid: 4\nfoo: bar\nevent: scan.progress\ndata: {"checks_done":\ndata: 1}\n\n';
+    await using server = await startScriptedServer(stream(text, end));
+    const log = follow(server.url);
+    await log.finished;
+    assert.deepEqual(log.events, ["scan.progress 1", "scan.end"]);
+  },
+
+  ...garbageCases(["not json", "[1]", "null", "3", '"text"']),
+
+  "reads an event of the largest size a gateway sends": async () => {
+    const detail = "x".repeat(65_536);
+    await using server = await startScriptedServer(stream(frame("scan.error", { detail }), end));
+    const lengths: number[] = [];
+    await follow(server.url, {
+      onEvent: (event) => {
+        if (event.type === "scan.error") lengths.push(event.data.detail.length);
+      },
+    }).finished;
+    assert.deepEqual(lengths, [65_536]);
+  },
+
+  "leaves a stream with an endless line": async () => {
+    let sentBytes = 0;
+    const endless: Answer = async (response, request) => {
+      await stream("data: ")(response, request);
+      const chunk = "x".repeat(16_384);
+      while (!response.destroyed && sentBytes < 1e9) {
+        sentBytes += chunk.length;
+        await new Promise((resolve) => {
+          response.write(chunk, () => setImmediate(resolve));
+        });
+      }
+    };
+    await using server = await startScriptedServer(endless, stream(end));
+    const log = follow(server.url, { maxEventChars: 100_000 });
+    await log.finished;
+    assert.ok(log.entries.includes("reconnecting garbage"));
+    assert.ok(sentBytes < 50_000_000, `${sentBytes} bytes were taken`);
+  },
+
+  "fails when a callback throws": async () => {
+    for (const bug of [new Error("a bug of the caller"), new SubscribeError("cut", "an error of another stream")]) {
+      await expectFailure(bug);
+    }
+  },
+
+  "waits for an event's promise before the next event": async () => {
+    await using server = await startScriptedServer(stream(progress(1) + progress(2) + end));
+    let running = 0;
+    await follow(server.url, {
+      // Longer than the silence that is allowed: while nothing is read, silence means nothing.
+      heartbeatMs: 20,
+      onEvent: async () => {
+        running += 1;
+        assert.equal(running, 1);
+        await new Promise((resolve) => setTimeout(resolve, 70));
+        running -= 1;
+      },
+    }).finished;
+    assert.equal(server.requests.length, 1);
+  },
+
+  "calls nothing after it was closed": async () => {
+    await using server = await startScriptedServer(stream(progress(1) + progress(2)));
+    const log = follow(server.url, { onEvent: () => log.close() });
+    assert.deepEqual(await log.finished, { state: "closed" });
+    assert.deepEqual(log.entries, ["connecting", "live", "scan.progress 1"]);
+    await server.closed(0);
+  },
+
+  "is closed by its signal, whatever it is doing": async () => {
+    const never = new Promise<never>(() => undefined);
+    const situations: [string, Answer, SubscribeOptions<ScanEvents>][] = [
+      ["connecting", () => undefined, {}],
+      ["connecting", () => undefined, { getAccessToken: () => never }],
+      ["connecting", stream(), { refetch: () => never }],
+      ["live", stream(), {}],
+      ["scan.progress 1", stream(progress(1)), { onEvent: () => never }],
+      ["reconnecting unavailable", problem(503, "Away", { "retry-after": "600" }), {}],
+    ];
+    for (const [entry, answer, options] of situations) {
+      await using server = await startScriptedServer(answer);
+      const controller = new AbortController();
+      const log = follow(server.url, { ...options, signal: controller.signal });
+      await log.until(entry);
+      const before = log.entries.length;
+      controller.abort();
+      assert.deepEqual(await log.finished, { state: "closed" });
+      assert.equal(log.subscription.state, "closed");
+      assert.equal(log.entries.length, before);
+    }
+  },
+
+  "does nothing when its signal was aborted before": async () => {
+    await using server = await startScriptedServer(stream(end));
+    const log = follow(server.url, { signal: AbortSignal.abort() });
+    assert.deepEqual(await log.finished, { state: "closed" });
+    assert.deepEqual(log.entries, []);
+    assert.equal(server.requests.length, 0);
+  },
+
+  "follows past an end that is not the last one by option": async () => {
+    const other = frame("part.end", { part_id: scanId });
+    await using server = await startScriptedServer(stream(other, end));
+    const log = follow(server.url, { isEnd: ({ type }) => type === "scan.end" });
+    await log.finished;
+    assert.deepEqual(log.events, ["part.end", "scan.end"]);
+  },
+
+  "refuses wrong options, without quoting a secret": async () => {
+    const wrong: [string | URL, SubscribeOptions<ScanEvents>, RegExp][] = [
+      ["", {}, /URL ""/],
+      ["ftp://example.test/", {}, /URL "ftp:/],
+      ["/stream", { apiKey: "" }, /apiKey/],
+      ["/stream", { apiKey: "se cret" }, /apiKey/],
+      ["/stream", { apiKey: "key", getAccessToken: () => "token" }, /both apiKey and getAccessToken/],
+      ["/stream", { heartbeatMs: 0 }, /heartbeatMs 0/],
+      ["/stream", { connectTimeoutMs: Number.NaN }, /connectTimeoutMs NaN/],
+      ["/stream", { backoffMs: [10, 5] }, /backoffMs \[10, 5\]/],
+    ];
+    for (const [url, options, message] of wrong) {
+      assert.throws(() => subscribe(url, options), message);
+      assert.throws(
+        () => subscribe(url, options),
+        (error) => !/se cret/.test(String(error)),
+      );
+    }
+  },
+
+  "waitForEnd gives the terminal event, null at 204, and rejects otherwise": async () => {
+    await using server = await startScriptedServer(stream(progress(1), end), status(204), status(404), stream());
+    const event = await waitForEnd<ScanEvents>(server.url);
+    assert.equal(event?.type, "scan.end");
+    assert.equal(await waitForEnd(server.url), null);
+    await assert.rejects(waitForEnd(server.url), { name: "SubscribeError", code: "not_found" });
+    const controller = new AbortController();
+    const waiting = waitForEnd(server.url, { signal: controller.signal, onOpen: () => controller.abort(bye) });
+    const bye = new Error("Enough");
+    await assert.rejects(waiting, bye);
+  },
+
+  "iterateEvents gives every event and then ends": async () => {
+    await using server = await startScriptedServer(stream(progress(1), progress(2) + end));
+    const types: string[] = [];
+    for await (const event of iterateEvents<ScanEvents>(server.url)) types.push(event.type);
+    assert.deepEqual(types, ["scan.progress", "scan.progress", "scan.end"]);
+  },
+
+  "iterateEvents throws once when the stream cannot be followed": async () => {
+    await using server = await startScriptedServer(status(403));
+    const events = iterateEvents<ScanEvents>(server.url);
+    await assert.rejects(events.next(), { code: "permission_denied" });
+    assert.deepEqual(await events.next(), { done: true, value: undefined });
+  },
+
+  "iterateEvents is left at once while it waits": async () => {
+    const opened = Promise.withResolvers<void>();
+    await using server = await startScriptedServer(stream());
+    const events = iterateEvents<ScanEvents>(server.url, { onOpen: () => opened.resolve() });
+    const next = events.next();
+    await opened.promise;
+    assert.deepEqual(await events.return?.(), { done: true, value: undefined });
+    assert.deepEqual(await next, { done: true, value: undefined });
+    await server.closed(0);
+  },
+};
+
+const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
+const end = frame("scan.end", { scan_id: scanId, status: "completed", pass: 1, fail: 0, manual: 0 });
+
+function progress(checksDone: number): string {
+  return frame("scan.progress", {
+    scan_id: scanId,
+    checks_done: checksDone,
+    checks_total: 3,
+    check: "a",
+    status: "PASS",
+  });
+}
+
+/** Subscribes with short pauses and writes down what happens. */
+function follow(url: string, options: SubscribeOptions<ScanEvents> = {}) {
+  const entries: string[] = [];
+  const events: string[] = [];
+  const details: (StateDetail & { readonly state: SubscriptionState })[] = [];
+  let waiting: { readonly entry: string; readonly resolve: () => void } | null = null;
+  const add = (entry: string) => {
+    entries.push(entry);
+    if (waiting?.entry === entry) waiting.resolve();
+  };
+  const subscription = subscribe<ScanEvents>(url, {
+    backoffMs: [1, 2],
+    random: () => 0,
+    ...options,
+    onEvent: (event) => {
+      const entry = event.type === "scan.progress" ? `${event.type} ${event.data.checks_done}` : event.type;
+      events.push(entry);
+      add(entry);
+      return options.onEvent?.(event);
+    },
+    onStateChange: (state, detail) => {
+      details.push({ state, ...detail });
+      const told = options.onStateChange?.(state, detail);
+      add(detail.error === null ? state : `${state} ${detail.error.code}`);
+      return told;
+    },
+  });
+  return {
+    subscription,
+    entries,
+    events,
+    details,
+    add,
+    finished: subscription.finished,
+    close: () => subscription.close(),
+    until: (entry: string) =>
+      new Promise<void>((resolve) => {
+        waiting = { entry, resolve };
+        if (entries.includes(entry)) resolve();
+      }),
+  };
+}
+
+async function expectFailure(bug: Error): Promise<void> {
+  const throwBug = () => {
+    throw bug;
+  };
+  const broken: SubscribeOptions<ScanEvents>[] = [
+    { onEvent: throwBug },
+    { onEvent: () => Promise.reject(bug) },
+    { onOpen: throwBug },
+    { onStateChange: throwBug },
+    { isEnd: throwBug },
+    {
+      onStateChange: (state) => {
+        if (state === "live") throw bug;
+      },
+    },
+  ];
+  for (const options of broken) {
+    await using server = await startScriptedServer(stream(end));
+    const over = await subscribe<ScanEvents>(server.url, options).finished;
+    assert.equal(over.state, "failed", Object.keys(options)[0]);
+    assert.equal(over.error.code, "callback_failed");
+    assert.equal(over.error.cause, bug);
+    if (options.onStateChange === undefined) await server.closed(0);
+  }
+}
+
+function finalStatusCases(cases: readonly (readonly [number, string])[]): Record<string, () => Promise<void>> {
+  return Object.fromEntries(
+    cases.map(([code, errorCode]) => [
+      `fails for good at ${code} with the server's words`,
+      async () => {
+        await using server = await startScriptedServer(problem(code, "Not for you"));
+        const log = follow(server.url, { getAccessToken: () => "token" });
+        const over = await log.finished;
+        assert.equal(over.state, "failed");
+        assert.equal(over.error.code, errorCode);
+        assert.equal(over.error.status, code);
+        assert.equal(over.error.detail, "Not for you");
+        assert.deepEqual(log.entries, ["connecting", `failed ${errorCode}`]);
+        assert.equal(server.requests.length, 1);
+      },
+    ]),
+  );
+}
+
+/** What each answer asks for, in milliseconds: the pause with the random part at both of its bounds. */
+function retryAfterCases(cases: readonly (readonly [string, Answer, number])[]): Record<string, () => Promise<void>> {
+  return Object.fromEntries(
+    cases.map(([name, answer, floorMs]) => [
+      `waits as told by ${name}`,
+      async () => {
+        for (const [random, expectedMs] of [
+          [0, floorMs],
+          [0.999, floorMs + 999],
+        ] as const) {
+          await using server = await startScriptedServer(answer);
+          const paused = Promise.withResolvers<number>();
+          const log = follow(server.url, {
+            backoffMs: [1000, 30_000],
+            random: () => random,
+            onStateChange: (state, { retryInMs }) => {
+              if (state === "reconnecting") paused.resolve(retryInMs);
+            },
+          });
+          assert.equal(await paused.promise, expectedMs);
+          log.close();
+          await log.finished;
+        }
+      },
+    ]),
+  );
+}
+
+function garbageCases(payloads: readonly string[]): Record<string, () => Promise<void>> {
+  return Object.fromEntries(
+    payloads.map((payload) => [
+      `reconnects after an event whose data is ${payload}`,
+      async () => {
+        await using server = await startScriptedServer(
+          stream(`event: scan.progress\ndata: ${payload}\n\n`, progress(9)),
+          stream(end),
+        );
+        const log = follow(server.url);
+        await log.finished;
+        assert.deepEqual(log.events, ["scan.end"]);
+        assert.ok(log.entries.includes("reconnecting garbage"));
+      },
+    ]),
+  );
+}
+
+/** Everything that a log line could show of a value, causes included. */
+function wholeText(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner instanceof Error ? { text: String(inner), stack: inner.stack, cause: inner.cause } : inner,
+  );
+}

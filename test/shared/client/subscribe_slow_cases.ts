@@ -1,0 +1,188 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { iterateEvents } from "../../../shared/client/iterate_events.ts";
+import type { ScanEvents } from "../../../shared/scan_events.ts";
+import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
+import { waitForEnd } from "../../../shared/client/wait_for_end.ts";
+import { frame, startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
+
+const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
+const terminal = frame("scan.end", { scan_id: scanId, status: "completed", pass: 1, fail: 0, manual: 0 });
+const quick = { backoffMs: [1, 2], random: () => 0 } as const;
+
+const callbackNames = ["onEvent", "onOpen", "refetch", "getAccessToken", "onStateChange"] as const;
+type Callback = (typeof callbackNames)[number];
+type Fault = "cut" | "end" | "stall" | "close";
+type Outcome = "resolves" | "rejects";
+const faultNames = { cut: "a cut", end: "an end", stall: "a stall", close: "a close()" } as const;
+
+function faultsDuring(callback: Callback): readonly Fault[] {
+  // Before there is a token there is no stream that could break.
+  return callback === "getAccessToken" ? ["stall", "close"] : ["cut", "end", "stall", "close"];
+}
+
+/**
+ * What becomes of a stream while a callback of the caller is still busy. A rejected promise that nothing handles ends the
+ * process on Node and Deno, so each runtime that runs these cases is itself the assertion.
+ */
+export const subscribeSlowCases: Readonly<Record<string, () => Promise<void>>> = {
+  ...Object.fromEntries(
+    callbackNames.flatMap((callback) =>
+      faultsDuring(callback).flatMap((fault) =>
+        (["resolves", "rejects"] as const).map((outcome) => [
+          `survives ${faultNames[fault]} while ${callback} is pending, which then ${outcome}`,
+          () => surviveFault(callback, fault, outcome),
+        ]),
+      ),
+    ),
+  ),
+
+  "fails when an asynchronous onStateChange rejects": async () => {
+    await using server = await startScriptedServer(stream(progress(1)));
+    const bug = new Error("a bug of the caller");
+    const end = await subscribe<ScanEvents>(server.url, {
+      onStateChange: async (state) => {
+        if (state === "live") throw bug;
+      },
+    }).finished;
+    assert.equal(end.state, "failed");
+    assert.equal(end.error.code, "callback_failed");
+    assert.equal(end.error.cause, bug);
+    await server.closed(0);
+  },
+
+  "iterateEvents goes on after a cut that came while an event was being worked on": async () => {
+    const { cut, faulty } = faultyAnswer(progress(1) + progress(2));
+    await using server = await startScriptedServer(faulty, stream(progress(3) + terminal));
+    const seen: string[] = [];
+    for await (const event of iterateEvents<ScanEvents>(server.url, quick)) {
+      seen.push(nameOf(event));
+      if (seen.length === 1) await cut().then(turnOfTheNetwork);
+    }
+    assert.deepEqual(seen, ["scan.progress 1", "scan.progress 2", "scan.progress 3", "scan.end"]);
+  },
+
+  "waitForEnd goes on after a cut that came during a refetch": async () => {
+    const { cut, faulty } = faultyAnswer(progress(1));
+    await using server = await startScriptedServer(faulty, stream(terminal));
+    let isFirst = true;
+    const end = await waitForEnd<ScanEvents>(server.url, {
+      ...quick,
+      refetch: async () => {
+        if (isFirst) await cut().then(turnOfTheNetwork);
+        isFirst = false;
+      },
+    });
+    assert.equal(end?.type, "scan.end");
+  },
+
+  "reads a hostile server's bytes, and no half of an event": async () => {
+    const detail = "x".repeat(65_536 - '{"detail":""}'.length);
+    const hostile =
+      `\uFEFFretry: 0\r\nid: 7\r\n: open\r\n` +
+      `id: 8\r\nevent: scan.error\r\ndata: ${JSON.stringify({ detail })}\r\n\r\n` +
+      // The second half never comes.
+      'event: scan.progress\r\ndata: {"checks_done":9}\r\n';
+    const { cut, faulty } = faultyAnswer(hostile);
+    await using server = await startScriptedServer(faulty, stream(`${progress(1)}${terminal}`));
+    const seen: string[] = [];
+    const subscription = subscribe<ScanEvents>(server.url, {
+      ...quick,
+      onEvent: async (event) => {
+        seen.push(event.type === "scan.error" ? `scan.error ${event.data.detail.length}` : nameOf(event));
+        if (seen.length === 1) await cut().then(turnOfTheNetwork);
+      },
+    });
+    assert.equal((await subscription.finished).state, "ended");
+    assert.deepEqual(seen, [`scan.error ${detail.length}`, "scan.progress 1", "scan.end"]);
+    // Nothing is replayed, so no id may be sent back as if it were.
+    assert.equal(server.requests.at(-1)?.headers["last-event-id"], undefined);
+  },
+};
+
+/** The first call of one callback stays pending until the fault has arrived; what it comes to is too late, or counts. */
+async function surviveFault(callback: Callback, fault: Fault, outcome: Outcome): Promise<void> {
+  const { cut, end, opened, faulty } = faultyAnswer(progress(1) + progress(2));
+  const good = stream(progress(3) + terminal);
+  await using server = await startScriptedServer(callback === "getAccessToken" ? good : faulty, good);
+  const called = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const reconnecting = Promise.withResolvers<void>();
+  let isFirst = true;
+  const slow = async (): Promise<void> => {
+    if (!isFirst) return;
+    isFirst = false;
+    called.resolve();
+    await released.promise;
+    if (outcome === "rejects") throw new Error("a late failure of the caller");
+  };
+  const subscription = subscribe<ScanEvents>(server.url, {
+    ...quick,
+    // So short that every stream without heartbeats stalls, and every token comes too late.
+    ...(fault === "stall" ? { heartbeatMs: 20, connectTimeoutMs: 50 } : {}),
+    ...(callback === "onEvent" || callback === "onOpen" || callback === "refetch" ? { [callback]: slow } : {}),
+    ...(callback === "getAccessToken" ? { getAccessToken: () => slow().then(() => "token") } : {}),
+    onStateChange: async (state) => {
+      if (state === "reconnecting") reconnecting.resolve();
+      if (state === "live" && callback === "onStateChange") await slow();
+    },
+  });
+  await called.promise;
+  if (callback !== "getAccessToken") await opened;
+  if (fault === "close") subscription.close();
+  if (fault === "cut") await cut();
+  if (fault === "end") await end();
+  // While an event is being worked on nothing is read, and so nothing is noticed.
+  if (callback === "onEvent") await turnOfTheNetwork();
+  else if (fault !== "close") await reconnecting.promise;
+  released.resolve();
+  const { state } = await subscription.finished;
+  const isBug = outcome === "rejects" && (callback === "onEvent" || callback === "onStateChange");
+  assert.equal(state, fault === "close" ? "closed" : isBug ? "failed" : "ended");
+  // A rejection that nothing handles is reported once the microtasks of its turn are done.
+  await turnOfTheNetwork();
+}
+
+/** By then everything that had been sent to this process before was read. */
+async function turnOfTheNetwork(): Promise<void> {
+  await using server = await startScriptedServer(status(204));
+  await (await fetch(server.url)).body?.cancel();
+}
+
+/** An open stream whose connection breaks, or whose response ends, when the test says so; each resolves once that was done. */
+function faultyAnswer(text: string) {
+  const opened = Promise.withResolvers<Parameters<Answer>[0]>();
+  const faulty: Answer = async (response, request) => {
+    await stream(text)(response, request);
+    opened.resolve(response);
+  };
+  return {
+    faulty,
+    opened: opened.promise,
+    async cut() {
+      const { socket } = await opened.promise;
+      if (socket === null || socket.destroyed) return;
+      const isClosed = once(socket, "close");
+      socket.resetAndDestroy();
+      await isClosed;
+    },
+    async end() {
+      const response = await opened.promise;
+      await new Promise<void>((resolve) => response.end(resolve));
+    },
+  };
+}
+
+function progress(checksDone: number): string {
+  return frame("scan.progress", {
+    scan_id: scanId,
+    checks_done: checksDone,
+    checks_total: 3,
+    check: "a",
+    status: "PASS",
+  });
+}
+
+function nameOf(event: StreamEvent<ScanEvents>): string {
+  return event.type === "scan.progress" ? `${event.type} ${event.data.checks_done}` : event.type;
+}

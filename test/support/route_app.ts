@@ -1,0 +1,112 @@
+import { Hono } from "hono";
+import type { Database } from "../../drizzle/database.ts";
+import { openTestPglite } from "./pglite.ts";
+import { AppError } from "../../shared/app_error.ts";
+import type { Broker } from "../../shared/broker.ts";
+import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import type { EventStreamDependencies, EventStreamRoute } from "../../gateway/streaming/define_event_stream.ts";
+import { createLocalStreams, type LocalStreams } from "../../gateway/streaming/local_streams.ts";
+import type { Principal } from "../../gateway/auth/principal.ts";
+import { HttpRefusal, problemResponse } from "../../gateway/http/problem.ts";
+import { bounds, createAuthority, otherTenantId, tenantId } from "./stream_server.ts";
+
+/** Members of the tenant; everybody else is nobody's. */
+export const ada: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyChannel: null };
+export const grace: Principal = { ...ada, id: "grace" };
+/** A member of the other tenant. */
+export const linus: Principal = { ...ada, tenantId: otherTenantId, id: "linus" };
+export const stranger: Principal = { ...ada, id: "stranger" };
+
+/** Postgres in memory with two tenants and their members, and whatever else the statements make. */
+export async function openTestDatabase(...statements: readonly string[]): Promise<Database> {
+  const database = await openTestPglite();
+  for (const sql of [
+    `insert into tenants (id, name) values ('${tenantId}', 'Acme'), ('${otherTenantId}', 'Globex')`,
+    `insert into users (sub) values ('ada'), ('grace'), ('linus')`,
+    `insert into memberships (tenant_id, user_id) values ('${tenantId}', 'ada'), ('${tenantId}', 'grace'), ('${otherTenantId}', 'linus')`,
+    ...statements,
+  ]) {
+    // As the owner: no role is taken on.
+    await database.transact([{ sql, params: [] }]);
+  }
+  return database;
+}
+
+export interface RouteApp extends AsyncDisposable {
+  readonly app: Hono;
+  readonly broker: Broker;
+  readonly streams: LocalStreams;
+  /** Statements that reached the database. */
+  readonly statements: () => number;
+  get(path: string, principal: Principal | null, init?: RequestInit): Promise<Response>;
+}
+
+/** An app with one event stream under `/api/v1/things`; who asks is said by the test. */
+export function createRouteApp(database: Database, route: EventStreamRoute): RouteApp {
+  const broker = createMemoryBroker();
+  const streams = createLocalStreams({
+    subscriber: broker,
+    authority: createAuthority(),
+    bounds,
+    lingerMs: 0,
+    closeGraceMs: 10,
+  });
+  const principals = new Map<string, Principal>();
+  let statements = 0;
+  const dependencies: EventStreamDependencies = {
+    authenticator: {
+      async authenticateStream(request) {
+        const principal = principals.get(request.headers.get("authorization") ?? "");
+        if (principal === undefined) throw new AppError("not_authenticated", "No credentials");
+        return principal;
+      },
+    },
+    database: {
+      ...database,
+      transact(sent) {
+        statements += 1;
+        return database.transact(sent);
+      },
+    },
+    streams,
+  };
+  const app = new Hono<{ Variables: { dependencies: EventStreamDependencies } }>();
+  app.onError((error) => problemResponse(error));
+  app.use(async (c, next) => {
+    c.set("dependencies", dependencies);
+    await next();
+  });
+  app.route("/api/v1/things", route);
+  app.notFound(() => problemResponse(new HttpRefusal("method_not_allowed", "Not a method of this path")));
+  return {
+    app: app as unknown as Hono, // Only `request` is of interest to tests.
+    broker,
+    streams,
+    statements: () => statements,
+    async get(path, principal, init) {
+      const headers = new Headers(init?.headers);
+      if (principal !== null) {
+        const name = JSON.stringify(principal);
+        principals.set(name, principal);
+        headers.set("authorization", name);
+      }
+      return app.request(`http://gateway.test/api/v1/things${path}`, { ...init, headers });
+    },
+    async [Symbol.asyncDispose]() {
+      await streams.drain({ overMs: 0 });
+    },
+  };
+}
+
+/** Reads a stream up to and including the text, or to its end. */
+export async function readUntil(response: Response, text: string): Promise<string> {
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let received = "";
+  while (!received.includes(text)) {
+    const part = await reader?.read();
+    if (part === undefined || part.done) break;
+    received += part.value;
+  }
+  await reader?.cancel();
+  return received;
+}

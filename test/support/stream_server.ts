@@ -1,0 +1,139 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import { Hono } from "hono";
+import type { AuthorityCheck, AuthoritySubject } from "../../gateway/streaming/authority_recheck.ts";
+import type { StreamBounds } from "../../gateway/config.ts";
+import {
+  createLocalStreams,
+  type LocalStreams,
+  type LocalStreamsOptions,
+} from "../../gateway/streaming/local_streams.ts";
+import type { Principal } from "../../gateway/auth/principal.ts";
+import { problemResponse } from "../../gateway/http/problem.ts";
+import { createNodeSocketSinks, withNodeSockets } from "../../gateway/streaming/sinks/node_socket_sink.ts";
+import { createReadableStreamSinks } from "../../gateway/streaming/sinks/readable_stream_sink.ts";
+import type { CreateSink } from "../../gateway/streaming/sinks/sink.ts";
+import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import { makeChannelName } from "../../shared/channel_name.ts";
+import type { Subscriber } from "../../shared/broker.ts";
+import { sendRaw, type RawClient, type RawRequest } from "./raw_http_client.ts";
+
+export const tenantId = "11111111-1111-4111-8111-111111111111";
+export const otherTenantId = "22222222-2222-4222-8222-222222222222";
+export const resourceId = "33333333-3333-4333-8333-333333333333";
+export const channel = makeChannelName("job", tenantId, resourceId);
+
+export const sinks: Readonly<Record<string, CreateSink>> = {
+  "ReadableStream sink": createReadableStreamSinks(),
+  "Node socket sink": createNodeSocketSinks(createReadableStreamSinks()),
+};
+
+export const bounds: StreamBounds = {
+  heartbeatSeconds: 15,
+  recheckSeconds: 30,
+  maxBufferBytes: 1_048_576,
+  maxStreams: 50_000,
+  maxStreamsPerTenant: 1000,
+  maxLifetimeSeconds: 3600,
+};
+
+export const user: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyChannel: null };
+
+/** Says yes to everybody but those whom the test has revoked. */
+export function createAuthority(): AuthorityCheck & {
+  readonly revoked: Set<string>;
+  readonly asked: AuthoritySubject[][];
+} {
+  const revoked = new Set<string>();
+  const asked: AuthoritySubject[][] = [];
+  return {
+    revoked,
+    asked,
+    async stillAllowed(_tenantId, subjects) {
+      asked.push([...subjects]);
+      return new Set(subjects.filter(({ id }) => !revoked.has(id)));
+    },
+  };
+}
+
+export interface StreamServer extends AsyncDisposable {
+  readonly streams: LocalStreams;
+  readonly port: number;
+  /** Opens a stream as the principal; the answer is there, whatever it is. */
+  open(principal?: Partial<Principal>, request?: Partial<RawRequest> & OpenOptions): Promise<RawClient>;
+  /** As `open`, without waiting for an answer. */
+  send(principal?: Partial<Principal>, request?: Partial<RawRequest> & OpenOptions): Promise<RawClient>;
+}
+
+interface OpenOptions {
+  readonly channels?: readonly string[];
+  readonly endsAfterTerminalEvent?: boolean;
+}
+
+/** Streams behind a real HTTP server; who asks for what is told in a header, because it is not what is tested here. */
+export async function startStreamServer(
+  options: Partial<Omit<LocalStreamsOptions, "bounds">> & { readonly bounds?: Partial<StreamBounds> } = {},
+): Promise<StreamServer> {
+  const streams = createLocalStreams({
+    subscriber: options.subscriber ?? createMemoryBroker(),
+    authority: options.authority ?? createAuthority(),
+    lingerMs: 5,
+    ...options,
+    bounds: { ...bounds, ...options.bounds },
+  });
+  const app = new Hono();
+  app.onError((error) => problemResponse(error));
+  app.get("/stream", (c) => {
+    const asked = JSON.parse(c.req.header("x-asked") ?? "{}") as { principal: Principal } & Required<OpenOptions>;
+    return streams.open({ request: c.req.raw, platform: c.env, ...asked });
+  });
+  const listener = getRequestListener(withNodeSockets((request, env) => app.fetch(request, env)));
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  server.listen(0, "127.0.0.1", 4096);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const clients: RawClient[] = [];
+
+  const streamServer: StreamServer = {
+    streams,
+    port,
+
+    async open(principal, request) {
+      const client = await streamServer.send(principal, request);
+      await client.until(() => client.raw().includes("\r\n\r\n"));
+      if (client.status() === 200) await client.untilBody(": open\n");
+      return client;
+    },
+
+    async send(principal = {}, request = {}) {
+      const { channels = [channel], endsAfterTerminalEvent = false, ...rest } = request;
+      const asked = JSON.stringify({ principal: { ...user, ...principal }, channels, endsAfterTerminalEvent });
+      const client = await sendRaw({ port, path: "/stream", ...rest, headers: { "x-asked": asked, ...rest.headers } });
+      clients.push(client);
+      return client;
+    },
+
+    async [Symbol.asyncDispose]() {
+      for (const client of clients) client.socket.destroy();
+      await streams.drain({ overMs: 0 });
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  return streamServer;
+}
+
+/** A memory broker that confirms only after `confirm` was called. */
+export function createSlowBroker() {
+  const broker = createMemoryBroker();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const subscriber: Subscriber = {
+    async subscribe(channels, handlers, signal) {
+      await promise;
+      await broker.subscribe(channels, handlers, signal);
+    },
+  };
+  return { broker, subscriber, confirm: resolve };
+}

@@ -1,0 +1,190 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
+import type { Database } from "../../drizzle/database.ts";
+import { parseConfig, type Environment } from "../../gateway/config.ts";
+import { createPinoLog } from "../../gateway/observability/pino_log.ts";
+import { startGateway, type GatewayOptions, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
+import { openTestPglite } from "./pglite.ts";
+
+export const issuer = "https://issuer.test";
+export const audience = "scanstream-test";
+
+interface TestTenant {
+  readonly id: string;
+  readonly apiKey: string;
+  readonly apiKeyId: string;
+  /** A member's. */
+  readonly token: string;
+}
+
+export interface TestGateway {
+  readonly gateway: RunningGateway;
+  readonly url: string;
+  readonly acme: TestTenant;
+  readonly globex: TestTenant;
+  /** Everything that was logged, every level. */
+  readonly log: readonly string[];
+  readonly issuerKey: IssuerKey;
+  /** A JWT of the issuer that this gateway accepts. */
+  sign(claims: Claims, options?: SignOptions): Promise<string>;
+  request(path: string, init?: RequestOptions): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+interface Claims {
+  readonly tenant_id?: unknown;
+  readonly sub?: unknown;
+  readonly [claim: string]: unknown;
+}
+
+interface SignOptions {
+  readonly header?: Readonly<Record<string, unknown>>;
+  readonly key?: CryptoKey | Uint8Array;
+}
+
+interface RequestOptions {
+  readonly method?: string;
+  /** `Api-Key …` or `Bearer …`. */
+  readonly as?: string;
+  readonly json?: unknown;
+  readonly body?: BodyInit;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface IssuerKey {
+  readonly kid: string;
+  readonly privateKey: CryptoKey;
+  readonly publicJwk: JWK;
+}
+
+export async function createIssuerKey(alg = "ES256", kid = "test-key"): Promise<IssuerKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  return { kid, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
+}
+
+export const member = "member@acme.test";
+
+/** One database for several gateways, one after another: a gateway that stops leaves it open. */
+export async function openSharedDatabase(): Promise<{
+  readonly database: Database;
+  readonly close: () => Promise<void>;
+}> {
+  const database = await openTestPglite();
+  return { database: { ...database, close: async () => {} }, close: () => database.close() };
+}
+
+/** A gateway on a port of its own, over Postgres in memory, with two tenants. */
+export async function startTestGateway(
+  environment: Environment = {},
+  options: Partial<Omit<GatewayOptions, "config">> = {},
+): Promise<TestGateway> {
+  const directory = await mkdtemp(join(tmpdir(), "scanstream-"));
+  const issuerKey = await createIssuerKey();
+  const log: string[] = [];
+  const config = parseConfig({
+    PORT: "0",
+    AUTH_JWKS: JSON.stringify({ keys: [issuerKey.publicJwk] }),
+    AUTH_ISSUER: issuer,
+    AUTH_AUDIENCE: audience,
+    ...environment,
+  });
+  const database: Database = options.database ?? (await openTestPglite());
+  const gateway = await startGateway({
+    config,
+    directory,
+    log: createPinoLog({ level: "debug", write: (line) => log.push(line) }),
+    ...options,
+    database,
+  });
+
+  async function sign(claims: Claims, { header = {}, key = issuerKey.privateKey }: SignOptions = {}): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    return new SignJWT({ iss: issuer, aud: audience, iat: now, exp: now + 600, ...claims } as Record<string, unknown>)
+      .setProtectedHeader({ alg: "ES256", kid: issuerKey.kid, ...header })
+      .sign(key);
+  }
+
+  async function createTenant(name: string): Promise<TestTenant> {
+    const tenant = (await gateway.admin("tenant.create", { name })) as { id: string };
+    await gateway.admin("user.create", { tenant: tenant.id, sub: member });
+    const key = (await gateway.admin("api-key.create", { tenant: tenant.id, name: "test" })) as {
+      id: string;
+      api_key: string;
+    };
+    const token = await sign({ tenant_id: tenant.id, sub: member });
+    return { id: tenant.id, apiKey: key.api_key, apiKeyId: key.id, token };
+  }
+
+  return {
+    gateway,
+    url: gateway.url,
+    acme: await createTenant("Acme"),
+    globex: await createTenant("Globex"),
+    log,
+    issuerKey,
+    sign,
+    request: (path, { as, json, headers, ...init } = {}) =>
+      fetch(new URL(path, gateway.url), {
+        ...(json === undefined ? {} : { method: "POST", body: JSON.stringify(json) }),
+        ...init,
+        headers: {
+          ...(as === undefined ? {} : { authorization: as }),
+          ...(json === undefined ? {} : { "content-type": "application/json" }),
+          ...headers,
+        },
+      }),
+    async stop() {
+      await gateway.stop({ drainMs: 0 });
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface TestScan {
+  readonly id: string;
+  readonly channel: string;
+  readonly event_stream: string;
+  readonly status: string;
+  readonly [field: string]: unknown;
+}
+
+export async function createScan(gateway: TestGateway, tenant: TestTenant, body: unknown = {}): Promise<TestScan> {
+  const response = await gateway.request("/api/v1/scans", { as: `Api-Key ${tenant.apiKey}`, json: body });
+  if (response.status !== 201) throw new Error(`Cannot create a scan: ${response.status} ${await response.text()}`);
+  return (await response.json()) as TestScan;
+}
+
+/** The problem document of a refusal, after its form was checked. */
+export async function problemOf(response: Response): Promise<{
+  readonly status: number;
+  readonly code: string;
+  readonly detail: string;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+}> {
+  const contentType = response.headers.get("content-type");
+  if (contentType !== "application/problem+json") throw new Error(`Not a problem document but ${contentType}`);
+  const problem = (await response.json()) as Record<string, unknown>;
+  for (const field of ["type", "title", "detail", "code"]) {
+    if (typeof problem[field] !== "string" || problem[field] === "") throw new Error(`The problem has no ${field}`);
+  }
+  if (problem["status"] !== response.status) throw new Error("The problem names another status");
+  return problem as never;
+}
+
+/** Opens a stream and reads it until `until` is in what was read, or it ends. */
+export async function readStream(response: Response, until: string | RegExp): Promise<string> {
+  if (response.body === null) throw new Error("The stream has no body");
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text;
+    text += value;
+    if (typeof until === "string" ? text.includes(until) : until.test(text)) {
+      await reader.cancel();
+      return text;
+    }
+  }
+}

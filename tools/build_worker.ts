@@ -1,0 +1,18 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { createDocs } from "../gateway/http/docs/create_docs.ts";
+import { buildPage } from "../gateway/web/build.ts";
+
+/** Builds into `dist/worker` what is deployed beside a Worker's code: the live page, and the documents. */
+const folder = `${import.meta.dirname}/../dist/worker`;
+const building = `${folder}.${process.pid}.building`;
+
+await buildPage(building);
+const docs = createDocs();
+const documents = { openapi: await docs.openApi(), asyncapi: await docs.asyncApi(), page: await docs.page() };
+await mkdir(`${building}/docs`);
+for (const [name, document] of Object.entries(documents)) {
+  await writeFile(`${building}/docs/${name}.json`, JSON.stringify(document));
+}
+// Put in place whole: a Worker that is running locally never serves half of it.
+await rm(folder, { recursive: true, force: true });
+await rename(building, folder);
