@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, "../..");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  await run(process.execPath, [join(root, "build.ts"), join(folder.path, "dist")]);
+  await run(process.execPath, [join(root, "tools/build.ts"), join(folder.path, "dist")]);
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
