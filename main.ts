@@ -1,19 +1,16 @@
 import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import packageJson from "./package.json" with { type: "json" };
-import { ConfigError as GatewayConfigError } from "./gateway/config.ts";
 import { addGatewayCommands } from "./gateway/commands.ts";
 import { Interruption } from "./gateway/runtime/draining.ts";
 import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
 import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
-import { ConfigError as ScannerConfigError } from "./scanner/config.ts";
-import { DecisionFileError } from "./scanner/decisions/decision_file.ts";
 import { exitCodes, isVerdict } from "./command_line/exit_code.ts";
 import { explainWriteError } from "./command_line/files.ts";
 import { addPracticeOrgCommand } from "./practice_org/commands.ts";
 import { addScannerCommands } from "./scanner/commands/commands.ts";
 import { printable } from "./command_line/terminal.ts";
-import { UsageError } from "./command_line/usage_error.ts";
+import { UsageError } from "./shared/usage_error.ts";
 import { AppError } from "./shared/app_error.ts";
 
 /** The command line: it joins the two halves, which never import each other. */
@@ -78,7 +75,7 @@ function withStdoutFailure(code: number): number {
 function explain(error: unknown): number {
   // Commander has already written its own message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  if (isUsage(error)) {
+  if (error instanceof UsageError || error instanceof AppError) {
     process.stderr.write(`${error.message}\n`);
     return exitCodes.usage;
   }
@@ -92,14 +89,4 @@ function explainBug(error: unknown): number {
     `This is a bug of scanstream ${packageJson.version}; please report it as an issue of its repository, with these lines:\n${trace.split("\n").map(printable).join("\n")}\n`,
   );
   return exitCodes.bug;
-}
-
-function isUsage(error: unknown): error is Error {
-  return (
-    error instanceof UsageError ||
-    error instanceof DecisionFileError ||
-    error instanceof ScannerConfigError ||
-    error instanceof GatewayConfigError ||
-    error instanceof AppError
-  );
 }

@@ -2,7 +2,8 @@ import { createWriteStream } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageJson from "./package.json" with { type: "json" };
-import { ConfigError, parseConfig } from "./gateway/config.ts";
+import { parseConfig } from "./gateway/config.ts";
+import { UsageError } from "./shared/usage_error.ts";
 import { createPinoLog } from "./gateway/observability/pino_log.ts";
 import { startGateway, type RunningGateway } from "./gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "./gateway/runtime/static_files.ts";
@@ -48,7 +49,7 @@ try {
   await main();
 } catch (error) {
   // Wrong settings have a message for people; anything else is a bug and keeps its trace.
-  if (!(error instanceof ConfigError)) throw error;
+  if (!(error instanceof UsageError)) throw error;
   say(error.message);
   process.exit(2);
 }

@@ -3,6 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { hasCode } from "../shared/error_code.ts";
 
 /** Compiles `<name>.c` of this folder; null where there is no C compiler. */
 export async function compileProgram(name: string): Promise<string | null> {
@@ -13,8 +14,7 @@ export async function compileProgram(name: string): Promise<string | null> {
       await promisify(execFile)(compiler, ["-O2", "-o", binary, source]);
       return binary;
     } catch (error) {
-      const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
-      if (!isMissing) throw error;
+      if (!hasCode(error, "ENOENT")) throw error;
     }
   }
   return null;

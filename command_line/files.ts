@@ -3,7 +3,8 @@ import { createReadStream, type Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { getSystemErrorMessage } from "node:util";
-import { UsageError } from "./usage_error.ts";
+import { errorCode, hasCode } from "../shared/error_code.ts";
+import { UsageError } from "../shared/usage_error.ts";
 
 /** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
 export class FileContentError extends Error {
@@ -95,7 +96,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
   } catch (error) {
     await rm(temporary, { force: true });
     // A file that is mounted by itself, or that is ours in a directory that is not.
-    if (entry !== null && ["EACCES", "EBUSY", "EPERM", "EROFS"].includes(codeOf(error))) return writeFile(path, text);
+    if (entry !== null && hasCode(error, "EACCES", "EBUSY", "EPERM", "EROFS")) return writeFile(path, text);
     throw error;
   }
 }
@@ -113,7 +114,7 @@ async function writeInPlace(path: string, text: string): Promise<void> {
 
 function statOrNull(entry: Promise<Stats>): Promise<Stats | null> {
   return entry.catch((error: unknown) => {
-    if (codeOf(error) === "ENOENT") return null;
+    if (hasCode(error, "ENOENT")) return null;
     throw error;
   });
 }
@@ -130,7 +131,7 @@ async function problemOf(target: Target, work: () => Promise<unknown>): Promise<
 /** One line for a person. Throws `error` again when it is none of the system's. */
 export function explainWriteError(what: string, error: unknown): string {
   if (!(error instanceof Error && "errno" in error && typeof error.errno === "number")) throw error;
-  const code = codeOf(error);
+  const code = errorCode(error) ?? "unknown";
   return `Cannot write ${what}: ${getSystemErrorMessage(error.errno)} (${code}): expected ${expectations[code] ?? "a place that can be written"}`;
 }
 
@@ -148,8 +149,3 @@ const expectations: Readonly<Record<string, string>> = {
   EPERM: "a place that this user may write",
   EROFS: "a disk that can be written",
 };
-
-/** The system's word for what failed, `ENOSPC`; `unknown` when it has none. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "unknown";
-}

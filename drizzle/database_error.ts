@@ -1,4 +1,5 @@
 import { AppError } from "../shared/app_error.ts";
+import { errorCode } from "../shared/error_code.ts";
 
 type ConstraintKind = "unique" | "foreign_key" | "check" | "not_null";
 
@@ -66,10 +67,11 @@ interface Answer {
 
 /** Drivers put what the server said into an error's `code`, where Node puts ECONNREFUSED: only the form tells them apart. */
 function parseAnswer(error: unknown): Answer | null {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
-  if (!/^[0-9A-Z]{5}$/.test(error.code) || !("severity" in error)) return null;
+  const sqlState = errorCode(error);
+  if (sqlState === null || !/^[0-9A-Z]{5}$/.test(sqlState)) return null;
+  if (!(error instanceof Error) || !("severity" in error)) return null;
   const constraint = "constraint" in error && typeof error.constraint === "string" ? error.constraint : null;
-  return { sqlState: error.code, message: error.message, constraint };
+  return { sqlState, message: error.message, constraint };
 }
 
 /**

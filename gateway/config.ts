@@ -1,7 +1,7 @@
+import { UsageError } from "../shared/usage_error.ts";
+import { isJsonObject } from "../shared/json.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../shared/brokers/broker_config.ts";
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
-
-export type { Environment } from "../shared/environment_reader.ts";
 
 /**
  * The gateway's environment, read once and checked whole: pure, so that Node, Deno and Workers share it. Every problem of
@@ -46,23 +46,12 @@ export interface StreamBounds {
   readonly maxLifetimeSeconds: number;
 }
 
-/** The environment is wrong. The message is for the operator, complete, and holds no values. */
-export class ConfigError extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[], options?: ErrorOptions) {
-    super(
-      problems.length === 1
-        ? `Cannot use the configuration: ${problems[0] ?? ""}`
-        : `Cannot use the configuration:\n${problems.map((problem) => `  ${problem}`).join("\n")}`,
-      options,
-    );
-    this.name = "ConfigError";
-    this.problems = problems;
-  }
+/** For the operator: every problem of the settings, and no values. */
+export function settingsError(problems: readonly string[], options?: ErrorOptions): UsageError {
+  return new UsageError(problems, { ...options, heading: "Cannot use the configuration" });
 }
 
-/** Reads and checks the whole environment. Throws `ConfigError` with every problem found; an empty value counts as unset. */
+/** Reads and checks the whole environment. Throws `UsageError` with every problem found; an empty value counts as unset. */
 export function parseConfig(environment: Environment): GatewayConfig {
   const reader = createEnvironmentReader(environment);
   const port = reader.integer("PORT", { fallback: 8787, min: 0, max: 65_535 });
@@ -78,7 +67,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
     bounds: parseBounds(reader),
   };
-  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;
 }
 
@@ -97,7 +86,7 @@ export function parseAdminConfig(environment: Environment): AdminConfig {
     hasIssuer: reader.text("AUTH_JWKS_URL") !== null || reader.text("AUTH_JWKS") !== null,
     tenantClaim: reader.text("AUTH_TENANT_CLAIM") ?? "tenant_id",
   };
-  if (reader.problems.length > 0) throw new ConfigError(reader.problems);
+  if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;
 }
 
@@ -159,7 +148,7 @@ function parseJwks(reader: EnvironmentReader): Jwks | null {
   const expected = `AUTH_JWKS: expected the JSON of a key set, {"keys":[…]}, with one public key (RSA, EC or OKP) or more`;
   try {
     const parsed: unknown = JSON.parse(reader.text("AUTH_JWKS") ?? "");
-    const keys = isRecord(parsed) ? parsed["keys"] : null;
+    const keys = isJsonObject(parsed) ? parsed["keys"] : null;
     if (!Array.isArray(keys) || !keys.every(isNoSecret) || !keys.some(isPublicKey)) {
       reader.report(expected);
       return null;
@@ -179,7 +168,7 @@ const publicMembers: Readonly<Record<string, readonly string[]>> = {
 
 /** A private or symmetric key here is a secret in the wrong place. */
 function isNoSecret(key: unknown): key is Readonly<Record<string, unknown>> {
-  return isRecord(key) && !("d" in key) && !("k" in key);
+  return isJsonObject(key) && !("d" in key) && !("k" in key);
 }
 
 function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
@@ -214,8 +203,4 @@ function parseCorsOrigins(reader: EnvironmentReader): readonly string[] {
 function toOrigin(entry: string): string | null {
   if (!/^https?:\/\/[^/?#@\s]+$/i.test(entry) || !URL.canParse(entry)) return null;
   return new URL(entry).origin;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -7,7 +7,7 @@ import { publishCredentials } from "./auth/credentials.ts";
 import { faultNames, parseFault } from "./http/fault.ts";
 import { loadKeyPair } from "./auth/key_pair.ts";
 import { parseProfile } from "./profile.ts";
-import { UsageError } from "../command_line/usage_error.ts";
+import { UsageError } from "../shared/usage_error.ts";
 
 export interface PracticeOrgFlags {
   readonly port: string;

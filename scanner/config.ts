@@ -1,30 +1,14 @@
-import type { Environment } from "../command_line/command_io.ts";
 import { readFileSync, statSync } from "node:fs";
+import {
+  createEnvironmentReader,
+  InvalidSetting,
+  type Environment,
+  type EnvironmentReader,
+} from "../shared/environment_reader.ts";
+import { errorCode } from "../shared/error_code.ts";
+import { UsageError } from "../shared/usage_error.ts";
+import type { ConnectionSettings, ProxySettings } from "./idp/connection.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "./idp/private_key.ts";
-
-/** Everything the scanner must know to log in and read. Parsed: what is in here is valid. */
-export interface ScannerConfig {
-  /** The organization's origin, without a trailing slash: `https://acme.okta.com`. */
-  readonly orgUrl: string;
-  readonly clientId: string;
-  readonly key: SigningKey;
-  /** Without prefix: `policies.read`. */
-  readonly scopes: readonly string[];
-  /** null: asked from the organization. */
-  readonly scopePrefix: "okta" | "idp" | null;
-  /** How many requests may be under way at once. */
-  readonly concurrency: number;
-  /** Bound on one request, its body included. */
-  readonly timeoutMs: number;
-  readonly proxy: ProxyConfig;
-}
-
-/** For `https://` organizations only: `http://` ones are on this machine, where no proxy is needed. */
-export interface ProxyConfig {
-  /** null: none. May carry a password, so it is never shown. */
-  readonly httpsProxy: string | null;
-  readonly noProxy: string;
-}
 
 /** The command line's share; everything as typed. */
 export interface ScannerFlags {
@@ -33,24 +17,6 @@ export interface ScannerFlags {
   readonly privateKeyFile?: string | undefined;
   readonly concurrency?: string | undefined;
   readonly timeout?: string | undefined;
-}
-
-export interface ConfigProblem {
-  /** The variable or flag that is wrong or missing: `IDP_ORG_URL`, `--timeout`. */
-  readonly name: string;
-  /** What it should be. Never holds the value. */
-  readonly message: string;
-}
-
-/** Every problem of the configuration at once (exit code 2). */
-export class ConfigError extends Error {
-  readonly problems: readonly ConfigProblem[];
-
-  constructor(problems: readonly ConfigProblem[]) {
-    super(`Cannot configure the scanner:\n${problems.map(({ name, message }) => `  ${name}: ${message}`).join("\n")}`);
-    this.name = "ConfigError";
-    this.problems = problems;
-  }
 }
 
 /** The ten scopes of the default request; `users.read` is used when `IDP_SCOPES` asks for it and it is granted. */
@@ -74,19 +40,23 @@ const defaultTimeoutSeconds = 30;
 const maxTimeoutSeconds = 600;
 const maxKeyFileBytes = 131_072;
 
-/** Reads flags and environment; a flag wins over its variable. Throws `ConfigError` that names every problem. */
-export function readScannerConfig(flags: ScannerFlags, env: Environment): ScannerConfig {
-  const reader = new ConfigReader(env);
-  const orgUrl = reader.read(named("IDP_ORG_URL", "--org-url", flags.orgUrl), parseOrgUrl);
-  const clientId = reader.read(named("IDP_CLIENT_ID", "--client-id", flags.clientId), parseClientId);
-  const key = reader.readKey(flags.privateKeyFile);
-  const scopes = reader.readOptional("IDP_SCOPES", parseScopes) ?? defaultScopes;
-  const scopePrefix = reader.readOptional("IDP_SCOPE_PREFIX", parseScopePrefix);
-  const concurrency = reader.check("--concurrency", flags.concurrency, parseConcurrency) ?? defaultConcurrency;
-  const timeoutMs = reader.check("--timeout", flags.timeout, parseTimeout) ?? defaultTimeoutSeconds * 1000;
-  const proxy = reader.readProxy();
+/** Reads flags and environment; a flag wins over its variable. Throws `UsageError` that names every problem. */
+export function readScannerConfig(flags: ScannerFlags, env: Environment): ConnectionSettings {
+  const reader = createEnvironmentReader(env);
+  const orgUrl = readRequired(reader, { variable: "IDP_ORG_URL", flag: "--org-url", given: flags.orgUrl }, parseOrgUrl);
+  const clientId = readRequired(
+    reader,
+    { variable: "IDP_CLIENT_ID", flag: "--client-id", given: flags.clientId },
+    parseClientId,
+  );
+  const key = readKey(reader, flags.privateKeyFile);
+  const scopes = readVariable(reader, "IDP_SCOPES", parseScopes) ?? defaultScopes;
+  const scopePrefix = readVariable(reader, "IDP_SCOPE_PREFIX", parseScopePrefix);
+  const concurrency = reader.parsed("--concurrency", flags.concurrency, parseConcurrency) ?? defaultConcurrency;
+  const timeoutMs = reader.parsed("--timeout", flags.timeout, parseTimeout) ?? defaultTimeoutSeconds * 1000;
+  const proxy = readProxy(reader);
   if (reader.problems.length > 0 || orgUrl === null || clientId === null || key === null) {
-    throw new ConfigError(reader.problems);
+    throw new UsageError(reader.problems, { heading: "Cannot configure the scanner" });
   }
   return { orgUrl, clientId, key, scopes, scopePrefix, concurrency, timeoutMs, proxy };
 }
@@ -97,102 +67,64 @@ interface NamedSetting {
   readonly given: string | undefined;
 }
 
-function named(variable: string, flag: string, given: string | undefined): NamedSetting {
-  return { variable, flag, given };
+function readRequired<Value>(
+  reader: EnvironmentReader,
+  { variable, flag, given }: NamedSetting,
+  parse: (text: string) => Value,
+): Value | null {
+  if (given !== undefined) return reader.parsed(flag, given, parse);
+  if (reader.text(variable) !== null) return readVariable(reader, variable, parse);
+  reader.report(`${variable}: is not set: expected ${expectations[variable] ?? "a value"} (or ${flag})`);
+  return null;
 }
 
-type Parse<Value> = (text: string) => Value;
+function readVariable<Value>(reader: EnvironmentReader, name: string, parse: (text: string) => Value): Value | null {
+  return reader.parsed(name, reader.text(name) ?? undefined, parse);
+}
 
-/** A refusal of one value: what it should be, without the value. */
-class Refused extends Error {}
-
-class ConfigReader {
-  readonly problems: ConfigProblem[] = [];
-  readonly #env: Environment;
-
-  constructor(env: Environment) {
-    this.#env = env;
-  }
-
-  read<Value>(setting: NamedSetting, parse: Parse<Value>): Value | null {
-    if (setting.given !== undefined) return this.check(setting.flag, setting.given, parse);
-    const text = this.#variable(setting.variable);
-    if (text !== null) return this.check(setting.variable, text, parse);
-    this.#add(
-      setting.variable,
-      `is not set: expected ${expectations[setting.variable] ?? "a value"} (or ${setting.flag})`,
+/** The flag wins, then the content, then the file. */
+function readKey(reader: EnvironmentReader, flagFile: string | undefined): SigningKey | null {
+  const content = reader.text("IDP_PRIVATE_KEY");
+  if (flagFile === undefined && content !== null) return parseKey(reader, "IDP_PRIVATE_KEY", content);
+  const name = flagFile === undefined ? "IDP_PRIVATE_KEY_FILE" : "--private-key-file";
+  const path = flagFile?.trim() ?? reader.text("IDP_PRIVATE_KEY_FILE") ?? "";
+  if (path === "") {
+    reader.report(
+      `IDP_PRIVATE_KEY: is not set: expected ${expectations["IDP_PRIVATE_KEY"]} (or IDP_PRIVATE_KEY_FILE, or --private-key-file)`,
     );
     return null;
   }
+  const text = reader.parsed(name, path, readKeyFile);
+  return text === null ? null : parseKey(reader, name, text);
+}
 
-  readOptional<Value>(variable: string, parse: Parse<Value>): Value | null {
-    return this.check(variable, this.#variable(variable) ?? undefined, parse);
-  }
-
-  check<Value>(name: string, text: string | undefined, parse: Parse<Value>): Value | null {
-    if (text === undefined) return null;
+function parseKey(reader: EnvironmentReader, name: string, text: string): SigningKey | null {
+  const keyId = readVariable(reader, "IDP_PRIVATE_KEY_ID", parseKeyId);
+  return reader.parsed(name, text, (content) => {
     try {
-      return parse(text.trim());
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      this.#add(name, error.message);
-      return null;
-    }
-  }
-
-  /** The flag wins, then the content, then the file. */
-  readKey(flagFile: string | undefined): SigningKey | null {
-    const content = this.#variable("IDP_PRIVATE_KEY");
-    if (flagFile === undefined && content !== null) return this.#parseKey("IDP_PRIVATE_KEY", content);
-    const name = flagFile === undefined ? "IDP_PRIVATE_KEY_FILE" : "--private-key-file";
-    const path = flagFile ?? this.#variable("IDP_PRIVATE_KEY_FILE");
-    if (path === null || path.trim() === "") {
-      this.#add(
-        "IDP_PRIVATE_KEY",
-        `is not set: expected ${expectations["IDP_PRIVATE_KEY"]} (or IDP_PRIVATE_KEY_FILE, or --private-key-file)`,
-      );
-      return null;
-    }
-    const text = this.#readFile(name, path.trim());
-    return text === null ? null : this.#parseKey(name, text);
-  }
-
-  readProxy(): ProxyConfig {
-    const name = this.#variable("https_proxy") === null ? "HTTPS_PROXY" : "https_proxy";
-    const httpsProxy = this.readOptional(name, parseProxy);
-    return { httpsProxy, noProxy: this.#variable("no_proxy") ?? this.#variable("NO_PROXY") ?? "" };
-  }
-
-  #parseKey(name: string, text: string): SigningKey | null {
-    try {
-      return parsePrivateKey(text, { keyId: this.readOptional("IDP_PRIVATE_KEY_ID", parseKeyId) });
+      return parsePrivateKey(content, { keyId });
     } catch (error) {
       if (!(error instanceof PrivateKeyError)) throw error;
-      this.#add(name, `is not a usable private key. ${error.message}`);
-      return null;
+      throw new InvalidSetting(`is not a usable private key. ${error.message}`);
     }
-  }
+  });
+}
 
-  #readFile(name: string, path: string): string | null {
-    try {
-      const { size } = statSync(path);
-      if (size <= maxKeyFileBytes) return readFileSync(path, "utf8");
-      this.#add(name, `names a file of ${size} bytes; a key has at most ${maxKeyFileBytes}`);
-    } catch (error) {
-      this.#add(name, `names a file that cannot be read: ${fileProblem(error)}`);
-    }
-    return null;
+function readKeyFile(path: string): string {
+  try {
+    const { size } = statSync(path);
+    if (size <= maxKeyFileBytes) return readFileSync(path, "utf8");
+    throw new InvalidSetting(`names a file of ${size} bytes; a key has at most ${maxKeyFileBytes}`);
+  } catch (error) {
+    if (error instanceof InvalidSetting) throw error;
+    throw new InvalidSetting(`names a file that cannot be read: ${fileProblem(error)}`);
   }
+}
 
-  /** An empty variable is an unset one: CI systems pass secrets that do not exist as empty text. */
-  #variable(name: string): string | null {
-    const value = this.#env[name];
-    return value === undefined || value.trim() === "" ? null : value;
-  }
-
-  #add(name: string, message: string): void {
-    this.problems.push({ name, message });
-  }
+function readProxy(reader: EnvironmentReader): ProxySettings {
+  const name = reader.text("https_proxy") === null ? "HTTPS_PROXY" : "https_proxy";
+  const httpsProxy = readVariable(reader, name, parseProxy);
+  return { httpsProxy, noProxy: reader.text("no_proxy") ?? reader.text("NO_PROXY") ?? "" };
 }
 
 const expectations: Readonly<Record<string, string>> = {
@@ -205,20 +137,21 @@ const providerDomains = /\.(okta|oktapreview|okta-emea|okta-gov|okta-miltest|tre
 
 function parseOrgUrl(text: string): string {
   const expected = `expected ${expectations["IDP_ORG_URL"]}`;
-  if (text === "") throw new Refused(`is empty: ${expected}`);
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) throw new Refused(`is not a URL with https://: ${expected}`);
+  if (text === "") throw new InvalidSetting(`is empty: ${expected}`);
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) throw new InvalidSetting(`is not a URL with https://: ${expected}`);
   const url = URL.canParse(text) ? new URL(text) : null;
-  if (url === null || url.hostname === "") throw new Refused(`is not a URL: ${expected}`);
-  if (url.username !== "" || url.password !== "") throw new Refused(`holds a user name or password: ${expected}`);
+  if (url === null || url.hostname === "") throw new InvalidSetting(`is not a URL: ${expected}`);
+  if (url.username !== "" || url.password !== "")
+    throw new InvalidSetting(`holds a user name or password: ${expected}`);
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "") {
-    throw new Refused(`has a path, query or fragment: ${expected}`);
+    throw new InvalidSetting(`has a path, query or fragment: ${expected}`);
   }
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    throw new Refused("is http:// and not on this machine: expected https:// (http:// only for loopback)");
+    throw new InvalidSetting("is http:// and not on this machine: expected https:// (http:// only for loopback)");
   }
-  if (url.protocol !== "https:" && url.protocol !== "http:") throw new Refused(`is not https://: ${expected}`);
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw new InvalidSetting(`is not https://: ${expected}`);
   if (providerDomains.test(url.hostname) && /^[^.]+-admin\./.test(url.hostname)) {
-    throw new Refused("is the address of the admin console: expected the organization's own, without -admin");
+    throw new InvalidSetting("is the address of the admin console: expected the organization's own, without -admin");
   }
   return url.origin;
 }
@@ -234,12 +167,14 @@ function isLoopback(hostname: string): boolean {
 
 function parseClientId(text: string): string {
   if (/^[A-Za-z0-9._~-]{1,200}$/.test(text)) return text;
-  throw new Refused(`is not a client id: expected ${expectations["IDP_CLIENT_ID"]}, such as 0oa1b2c3d4e5f6g7h8i9`);
+  throw new InvalidSetting(
+    `is not a client id: expected ${expectations["IDP_CLIENT_ID"]}, such as 0oa1b2c3d4e5f6g7h8i9`,
+  );
 }
 
 function parseKeyId(text: string): string {
   if (/^[\x21-\x7e]{1,200}$/.test(text)) return text;
-  throw new Refused("is not a key id: expected at most 200 printable characters without blanks");
+  throw new InvalidSetting("is not a key id: expected at most 200 printable characters without blanks");
 }
 
 function parseScopes(text: string): readonly string[] {
@@ -248,10 +183,10 @@ function parseScopes(text: string): readonly string[] {
     .filter((scope) => scope !== "")
     .map((scope) => scope.replace(/^(okta|idp)\./, ""));
   if (scopes.length === 0)
-    throw new Refused("holds no scope: expected names such as policies.read, separated by blanks or commas");
-  if (scopes.length > 50) throw new Refused("holds more than 50 scopes");
+    throw new InvalidSetting("holds no scope: expected names such as policies.read, separated by blanks or commas");
+  if (scopes.length > 50) throw new InvalidSetting("holds more than 50 scopes");
   if (scopes.some((scope) => !/^[A-Za-z][A-Za-z0-9.]*\.read$/.test(scope))) {
-    throw new Refused(
+    throw new InvalidSetting(
       "holds something other than a read scope: expected names such as policies.read or okta.policies.read",
     );
   }
@@ -260,20 +195,20 @@ function parseScopes(text: string): readonly string[] {
 
 function parseScopePrefix(text: string): "okta" | "idp" {
   if (text === "okta" || text === "idp") return text;
-  throw new Refused("is not a known prefix: expected okta or idp");
+  throw new InvalidSetting("is not a known prefix: expected okta or idp");
 }
 
 function parseConcurrency(text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= 1 && value <= maxConcurrency) return value;
-  throw new Refused(`is not a number of requests: expected a whole number from 1 to ${maxConcurrency}`);
+  throw new InvalidSetting(`is not a number of requests: expected a whole number from 1 to ${maxConcurrency}`);
 }
 
 function parseTimeout(text: string): number {
   const seconds = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && seconds > 0 && seconds <= maxTimeoutSeconds)
     return Math.max(1, Math.round(seconds * 1000));
-  throw new Refused(`is not a time in seconds: expected a number above 0, up to ${maxTimeoutSeconds}`);
+  throw new InvalidSetting(`is not a time in seconds: expected a number above 0, up to ${maxTimeoutSeconds}`);
 }
 
 function parseProxy(text: string): string {
@@ -281,11 +216,11 @@ function parseProxy(text: string): string {
     ? new URL(text.includes("://") ? text : `http://${text}`)
     : null;
   if (url !== null && url.hostname !== "" && (url.protocol === "http:" || url.protocol === "https:")) return url.href;
-  throw new Refused("is not a proxy's address: expected http://host:port");
+  throw new InvalidSetting("is not a proxy's address: expected http://host:port");
 }
 
 function fileProblem(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : null;
+  const code = errorCode(error);
   if (code === "ENOENT") return "there is no such file";
   if (code === "EACCES" || code === "EPERM") return "no permission to read it";
   if (code === "EISDIR") return "it is a directory";

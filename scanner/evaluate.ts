@@ -1,6 +1,7 @@
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import type { CheckContext, FindingDraft } from "./checks/check.ts";
+import { toHex } from "../shared/hex.ts";
 import { toLine } from "../shared/text.ts";
 import {
   worstStatus,
@@ -119,14 +120,7 @@ function coverageOf(draft: FindingDraft): Pick<Finding, "coverage" | "coverage_r
 }
 
 async function portableSha256(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)));
-  return digest.reduce((hex, byte) => hex + hexOf(byte), "");
-}
-
-const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-
-function hexOf(byte: number): string {
-  return hexDigits[byte] ?? "";
+  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
 }
 
 function orgResource(orgUrl: string): FindingResource {

@@ -7,6 +7,9 @@ export type EnvironmentReader = ReturnType<typeof createEnvironmentReader>;
 /** Longer, and a timer of the runtime would overflow and fire at once. */
 const maxSeconds = 2_000_000;
 
+/** One value is refused: the message is what it should be, without the value. */
+export class InvalidSetting extends Error {}
+
 interface Bounds {
   readonly fallback: number;
   readonly min: number;
@@ -67,5 +70,17 @@ export function createEnvironmentReader(environment: Environment) {
     return null;
   }
 
-  return { problems: problems as readonly string[], report, text, integer, seconds, url, pattern };
+  /** Any setting that was given, a flag's too. `parse` throws `InvalidSetting`. */
+  function parsed<Value>(name: string, given: string | undefined, parse: (text: string) => Value): Value | null {
+    if (given === undefined) return null;
+    try {
+      return parse(given.trim());
+    } catch (error) {
+      if (!(error instanceof InvalidSetting)) throw error;
+      report(`${name}: ${error.message}`);
+      return null;
+    }
+  }
+
+  return { problems: problems as readonly string[], report, text, integer, seconds, url, pattern, parsed };
 }

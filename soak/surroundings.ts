@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
 import { runAdmin, type AdminArguments, type AdminOperation } from "../gateway/admin/call_admin.ts";
-import { ConfigError } from "../gateway/config.ts";
+import { UsageError } from "../shared/usage_error.ts";
 import type { Broker } from "../shared/broker.ts";
 import { createRedisBroker } from "../shared/brokers/redis.ts";
 import { createTestDatabase, startPostgres } from "../test/support/postgres.ts";
@@ -92,7 +92,7 @@ async function administer(databaseUrl: string, operation: AdminOperation, args: 
       return await runAdmin({ DATABASE_URL: databaseUrl }, operation, args);
     } catch (error) {
       // Said before anything was done.
-      if (!(error instanceof ConfigError)) throw error;
+      if (!(error instanceof UsageError)) throw error;
     }
   }
 }

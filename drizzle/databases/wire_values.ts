@@ -1,4 +1,4 @@
-const encodeHex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+import { toHex } from "../../shared/hex.ts";
 
 /** A parameter in Postgres' text format; the server knows its type from the statement. The same on every driver. */
 export function encodeParameter(value: unknown): string | null {
@@ -6,7 +6,7 @@ export function encodeParameter(value: unknown): string | null {
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean") return String(value);
   if (value instanceof Date) return value.toISOString();
-  if (value instanceof Uint8Array) return `\\x${encodeHex(value)}`;
+  if (value instanceof Uint8Array) return `\\x${toHex(value)}`;
   if (Array.isArray(value)) return encodeArray(value);
   const json = JSON.stringify(value);
   if (typeof json !== "string") throw new TypeError(`Cannot send a parameter: a ${typeof value} has no text form`);

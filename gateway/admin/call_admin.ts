@@ -10,7 +10,8 @@ import {
   type AdminOperation,
 } from "./operations.ts";
 import { askStateHolder, lockStateDirectory, type AnswerRequest } from "./socket.ts";
-import { parseAdminConfig, type AdminConfig, type Environment } from "../config.ts";
+import { parseAdminConfig, type AdminConfig } from "../config.ts";
+import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
 import { requireMigrated } from "./require_migrated.ts";
 
@@ -20,7 +21,7 @@ export type { AdminArguments, AdminOperation } from "./operations.ts";
  * Runs one administrative operation on whatever database the environment names, and returns its result as JSON. Embedded
  * Postgres may be open in one process only: while a gateway has it, the operation is handed to that gateway.
  *
- * Rejects with `ConfigError`, or with `AppError`: `invalid`, `not_found`, `conflict`, `permission_denied`, `unavailable`.
+ * Rejects with `UsageError`, or with `AppError`: `invalid`, `not_found`, `conflict`, `permission_denied`, `unavailable`.
  */
 export async function runAdmin(
   environment: Environment,

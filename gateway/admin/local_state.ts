@@ -1,8 +1,10 @@
+import { errorCode, hasCode } from "../../shared/error_code.ts";
+import { settingsError } from "../config.ts";
 import { randomBytes, randomUUID } from "node:crypto";
 import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
-import { ConfigError } from "../config.ts";
+import type { UsageError } from "../../shared/usage_error.ts";
 
 /**
  * What the embedded defaults keep in `.scanstream/`: the database, a secret for stream tokens, and the development key
@@ -64,9 +66,10 @@ export function createLocalState(directory: string): LocalState {
   }
 }
 
-function cannotKeep(directory: string, cause: unknown): ConfigError {
-  const reason = cause instanceof Error && "code" in cause ? ` (${String(cause.code)})` : "";
-  return new ConfigError(
+function cannotKeep(directory: string, cause: unknown): UsageError {
+  const code = errorCode(cause);
+  const reason = code === null ? "" : ` (${code})`;
+  return settingsError(
     [
       `DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL: expected all three, or a folder ${directory} that can be written${reason}`,
     ],
@@ -85,7 +88,7 @@ async function readOrCreate(path: string, create: () => Promise<string>): Promis
     await link(draft, path);
   } catch (error) {
     // Some file systems have no links; there the first of two writers at once may lose its secret to the second.
-    if (["EPERM", "ENOTSUP", "ENOSYS"].some((code) => hasCode(error, code))) await rename(draft, path);
+    if (hasCode(error, "EPERM", "ENOTSUP", "ENOSYS")) await rename(draft, path);
     else if (!hasCode(error, "EEXIST")) throw error;
   } finally {
     await rm(draft, { force: true });
@@ -127,8 +130,4 @@ async function sign(key: CryptoKey | Uint8Array, kid: string, claims: Developmen
     .setIssuedAt(claims.issuedAtSeconds)
     .setExpirationTime(claims.expiresAtSeconds)
     .sign(key);
-}
-
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -2,13 +2,13 @@ import { DatabaseError } from "../../drizzle/database_error.ts";
 import { migrate } from "../../drizzle/migrate.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { GatewayIo } from "../../command_line/command_io.ts";
-import { ConfigError, parseAdminConfig } from "../config.ts";
+import { parseAdminConfig, settingsError } from "../config.ts";
 
 /** `scanstream migrate`: applies the migrations to `DATABASE_URL`, and returns the exit code. */
 export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | "terminal">): Promise<number> {
   const { databaseUrl } = parseAdminConfig(env);
   if (databaseUrl === null) {
-    throw new ConfigError([
+    throw settingsError([
       "DATABASE_URL: required: expected postgres://user:password@host/database (the embedded database migrates itself)",
     ]);
   }
@@ -23,7 +23,7 @@ export async function migrateCommand({ env, terminal }: Pick<GatewayIo, "env" | 
 
 function explain(error: unknown): unknown {
   if (error instanceof AppError) {
-    return new ConfigError(["DATABASE_URL: expected a Postgres database that answers: it cannot be reached"]);
+    return settingsError(["DATABASE_URL: expected a Postgres database that answers: it cannot be reached"]);
   }
   if (error instanceof DatabaseError) {
     return new AppError(

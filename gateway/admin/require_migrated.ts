@@ -1,8 +1,9 @@
+import { settingsError } from "../config.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { isMigrated } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
-import { ConfigError } from "../config.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 
 export interface RequireMigratedOptions {
   /** How long a database that is away is asked again: it may be starting beside us. */
@@ -12,22 +13,22 @@ export interface RequireMigratedOptions {
 
 const retryMs = 500;
 
-/** Rejects with `ConfigError` when the database is not there, has not our tables, or its role may not use them. */
+/** Rejects with `UsageError` when the database is not there, has not our tables, or its role may not use them. */
 export async function requireMigrated(database: Database, options: RequireMigratedOptions = {}): Promise<void> {
   const deadlineMs = Date.now() + (options.patienceMs ?? 0);
   for (;;) {
     try {
       if (await isMigrated(database)) return;
-      throw new ConfigError([
+      throw settingsError([
         "DATABASE_URL: expected a database with the tables of this version: run `scanstream migrate`",
       ]);
     } catch (error) {
-      if (error instanceof ConfigError) throw error;
-      if (error instanceof DatabaseError) throw new ConfigError([roleProblem(error)]);
+      if (error instanceof UsageError) throw error;
+      if (error instanceof DatabaseError) throw settingsError([roleProblem(error)]);
       if (!(error instanceof AppError)) throw error;
       options.signal?.throwIfAborted();
       if (Date.now() + retryMs > deadlineMs) {
-        throw new ConfigError(["DATABASE_URL: expected a Postgres database that answers: it cannot be reached"]);
+        throw settingsError(["DATABASE_URL: expected a Postgres database that answers: it cannot be reached"]);
       }
       await new Promise((resolve) => setTimeout(resolve, retryMs));
     }

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { AppError } from "../../shared/app_error.ts";
-import { hasCode } from "./local_state.ts";
+import { hasCode } from "../../shared/error_code.ts";
 
 /**
  * Embedded Postgres may be open in one process only. Whoever has it listens on a socket beside it: that is the lock, and the
@@ -149,7 +149,7 @@ async function open(path: string): Promise<Socket | null> {
     socket.once("connect", () => done(socket));
     socket.once("error", (error) => {
       // A reset: it stopped listening while we waited to be let in.
-      if (["ECONNREFUSED", "ECONNRESET", "ENOENT"].some((code) => hasCode(error, code))) done(null);
+      if (hasCode(error, "ECONNREFUSED", "ECONNRESET", "ENOENT")) done(null);
       else fail(error);
     });
   });

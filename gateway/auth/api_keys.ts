@@ -1,3 +1,5 @@
+import { toHex } from "../../shared/hex.ts";
+
 /**
  * API keys: `scs_<8 hex>_<64 hex>`. The first part may be seen by anybody and tells keys apart; the second is 256 random
  * bits. Only the SHA-256 of the whole key is stored, so a copy of the database opens nothing.
@@ -24,8 +26,4 @@ export function isApiKey(text: string): boolean {
 
 export async function hashApiKey(apiKey: string): Promise<string> {
   return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(apiKey))));
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

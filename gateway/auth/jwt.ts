@@ -13,7 +13,7 @@ import {
 import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { readBounded } from "../http/body.ts";
-import { ConfigError, type Jwks } from "../config.ts";
+import { type Jwks, settingsError } from "../config.ts";
 import type { Principal } from "./principal.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */
@@ -63,11 +63,10 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
   };
 }
 
-/** Keys given inline. Rejects with `ConfigError` when none of them can be used, so that it is found at start. */
+/** Keys given inline. Rejects with `UsageError` when none of them can be used, so that it is found at start. */
 export async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
   const usable = await Promise.all(jwks.keys.map(isUsable));
-  if (!usable.includes(true))
-    throw new ConfigError(["AUTH_JWKS: expected a key that can be imported: none of them can"]);
+  if (!usable.includes(true)) throw settingsError(["AUTH_JWKS: expected a key that can be imported: none of them can"]);
   return createLocalJWKSet({ keys: [...jwks.keys] });
 }
 

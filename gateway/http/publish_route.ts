@@ -1,3 +1,5 @@
+import { withTimeout } from "../../shared/with_timeout.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { Hono } from "hono";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import { canReadChannel } from "../../shared/channel_name.ts";
@@ -41,7 +43,7 @@ export function publishRoute({ authenticator, publisher, metrics }: Dependencies
 
   async function handOver(publish: () => Promise<void>, count: number): Promise<void> {
     try {
-      await withinTime(publish());
+      await withTimeout(publish(), publishTimeoutMs, notTaken);
       metrics.eventsPublished("taken", count);
     } catch (error) {
       metrics.eventsPublished("unavailable", count);
@@ -60,7 +62,7 @@ interface BodyEvent {
 
 /** One event, or `{"events": […]}`. */
 function parseEventBody(body: unknown): { readonly isBatch: boolean; readonly events: readonly BodyEvent[] } {
-  if (!isRecord(body)) {
+  if (!isJsonObject(body)) {
     throw new InvalidBody([{ pointer: "", detail: "expected a JSON object with type and data, or with events" }]);
   }
   const { events } = body;
@@ -68,8 +70,8 @@ function parseEventBody(body: unknown): { readonly isBatch: boolean; readonly ev
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
     throw new InvalidBody([{ pointer: "/events", detail: `expected an array of 1 to ${maxBatchEvents} events` }]);
   }
-  const wrong = events.findIndex((event) => !isRecord(event));
-  if (wrong === -1) return { isBatch: true, events: events.filter(isRecord).map(toBodyEvent) };
+  const wrong = events.findIndex((event) => !isJsonObject(event));
+  if (wrong === -1) return { isBatch: true, events: events.filter(isJsonObject).map(toBodyEvent) };
   throw new InvalidBody([{ pointer: `/events/${wrong}`, detail: "expected a JSON object with type and data" }]);
 }
 
@@ -82,21 +84,7 @@ function encodeBodyEvent({ type, data, deliveryId }: BodyEvent): EncodedEvent {
   return deliveryId === undefined ? event : { ...event, deliveryId: requireDeliveryId(deliveryId) };
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** The broker may still take the event after this: at most once is promised for a 503, not never. */
-async function withinTime(published: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new AppError("unavailable", "The broker did not take the event in time", { retryAfterSeconds: 2 }));
-    }, publishTimeoutMs);
-  });
-  try {
-    await Promise.race([published, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+function notTaken(): AppError {
+  return new AppError("unavailable", "The broker did not take the event in time", { retryAfterSeconds: 2 });
 }

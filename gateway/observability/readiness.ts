@@ -1,3 +1,5 @@
+import { withTimeout } from "../../shared/with_timeout.ts";
+
 /** Whether new work should be sent here. Never rejects. */
 export interface Readiness {
   check(): Promise<ReadinessReport>;
@@ -46,18 +48,9 @@ function shared(ask: () => Promise<boolean>): () => Promise<boolean> {
   };
 }
 
-async function answersWithin(ping: () => Promise<void>, timeoutMs: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), timeoutMs);
-  });
-  const answer = ping().then(
+function answersWithin(ping: () => Promise<void>, timeoutMs: number): Promise<boolean> {
+  return withTimeout(ping(), timeoutMs).then(
     () => true,
     () => false,
   );
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { hasCode } from "../admin/local_state.ts";
+import { hasCode } from "../../shared/error_code.ts";
 
 /** What Node's parser refuses never becomes a request: it is answered here, in the same form as everything else. */
 const refusals: readonly (readonly [code: string, line: string, title: string, headers?: string])[] = [

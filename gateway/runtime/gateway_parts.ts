@@ -14,7 +14,7 @@ import type { AdminContext } from "../admin/operations.ts";
 import { askStateHolder, lockStateDirectory, type AnswerRequest, type StateLock } from "../admin/socket.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
-import { ConfigError, type GatewayConfig } from "../config.ts";
+import { type GatewayConfig, settingsError } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
@@ -76,7 +76,7 @@ export interface GatewayParts {
 /** A database that starts beside the gateway may take this long. */
 const databasePatienceMs = 10_000;
 
-/** Opens everything or nothing. Rejects with `ConfigError` when what is configured is not there. */
+/** Opens everything or nothing. Rejects with `UsageError` when what is configured is not there. */
 export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
   const owned = createCleanup();
   try {
@@ -196,7 +196,7 @@ async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cle
   } catch (cause) {
     opened.reject(cause);
     const said = cause instanceof Error ? cause.message : String(cause);
-    throw new ConfigError(
+    throw settingsError(
       [
         `DATABASE_URL: unset, and the embedded database in ${state.databaseDirectory} cannot be opened: ` +
           `move that folder away to begin anew (${said})`,
@@ -215,7 +215,7 @@ async function lockEmbedded(state: LocalState, answer: AnswerRequest): Promise<S
     const holder = await askStateHolder(state.directory, {}, databasePatienceMs);
     // A command is about to finish; another gateway is not.
     if (isGateway(holder) || Date.now() > deadlineMs) {
-      throw new ConfigError([
+      throw settingsError([
         `DATABASE_URL: unset, and the embedded database in ${state.directory} is open in another gateway: ` +
           "stop that one, start in another folder, or name a Postgres database",
       ]);
@@ -244,7 +244,7 @@ function createBroker(config: BrokerConfig): Broker {
     return createUpstashBroker({ url, token: config.token, database });
   } catch (error) {
     // The adapters check their addresses once more, and name the variable.
-    if (error instanceof TypeError || error instanceof RangeError) throw new ConfigError([error.message]);
+    if (error instanceof TypeError || error instanceof RangeError) throw settingsError([error.message]);
     throw error;
   }
 }

@@ -1,7 +1,9 @@
 import { pause } from "../../shared/abortable.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { createApp } from "../app.ts";
-import { ConfigError, parseConfig, type Environment } from "../config.ts";
+import { parseConfig, settingsError } from "../config.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import type { Environment } from "../../shared/environment_reader.ts";
 import { createConsoleLog } from "../observability/console_log.ts";
 import { answerGraceMs, defaultDrainMs, Interruption, leave } from "./draining.ts";
 import { openGatewayParts, type GatewayParts } from "./gateway_parts.ts";
@@ -103,7 +105,7 @@ function listen({ hostname, port, name }: ListenAddress, fetch: Fetch): Deno.Htt
   } catch (cause) {
     const variable = name.startsWith("Metrics") ? "METRICS_PORT" : "PORT";
     if (cause instanceof Deno.errors.AddrInUse) {
-      throw new ConfigError([`${variable}: expected a free port: another program listens on it already`], { cause });
+      throw settingsError([`${variable}: expected a free port: another program listens on it already`], { cause });
     }
     throw cause;
   }
@@ -135,7 +137,7 @@ if (import.meta.main) {
   try {
     Deno.exit(await main());
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     console.error(error.message);
     Deno.exit(2);
   }

@@ -17,7 +17,7 @@ export interface ServeOptions {
 /**
  * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
  * until `hurried` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
- * `ConfigError` when it cannot start.
+ * `UsageError` when it cannot start.
  */
 export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
   const { env, terminal, interrupted, hurried } = io;

@@ -1,5 +1,5 @@
 import { createApp } from "../app.ts";
-import { ConfigError } from "../config.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { expireScans, staleScanMinutes } from "../features/scans/expire_scans.ts";
 import type { WorkerEnvironment } from "./worker/bindings.ts";
@@ -45,7 +45,7 @@ async function gatewayOf(environment: WorkerEnvironment): Promise<WorkerGateway>
 
 /** A wrong or missing variable: named for the operator, in the log and in the answer, and never with its value. */
 function startFailure(error: unknown): Response {
-  const isKnown = error instanceof ConfigError;
+  const isKnown = error instanceof UsageError;
   createConsoleLog().error({ error }, isKnown ? "the configuration is wrong" : "the gateway could not start");
   const problem = {
     type: "urn:scanstream:problem:internal",

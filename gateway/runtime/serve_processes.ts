@@ -2,7 +2,7 @@ import cluster, { type Worker } from "node:cluster";
 import { once } from "node:events";
 import process from "node:process";
 import type { GatewayIo } from "../../command_line/command_io.ts";
-import { ConfigError, parseConfig, type GatewayConfig } from "../config.ts";
+import { type GatewayConfig, parseConfig, settingsError } from "../config.ts";
 import type { Log } from "../observability/log.ts";
 import { aborted, sayAddresses, serve, type Addresses } from "./main_node.ts";
 import { createPinoLog } from "../observability/pino_log.ts";
@@ -11,7 +11,7 @@ import { createJoinedMetrics, type Line, type ToSupervisor, type ToWorker } from
 /**
  * `scanstream serve --processes N`: N gateways behind one port, each with its own streams and subscriptions, and this
  * process, which hands them the connections in turn and starts another for one that dies. Returns the exit code; rejects
- * with `ConfigError` when the processes would have nothing to share.
+ * with `UsageError` when the processes would have nothing to share.
  */
 export async function serveProcesses(io: GatewayIo, count: number): Promise<number> {
   if (cluster.isWorker) return serveShare(io);
@@ -36,7 +36,7 @@ function requireShared(config: GatewayConfig, count: number): void {
         "(the in-process broker reaches one process only)",
     );
   }
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.length > 0) throw settingsError(problems);
 }
 
 /** In a worker: the gateway itself, until it is interrupted or told to stop. */

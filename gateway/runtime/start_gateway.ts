@@ -1,3 +1,4 @@
+import { settingsError } from "../config.ts";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
@@ -5,11 +6,10 @@ import { AppError } from "../../shared/app_error.ts";
 import { executeAdmin, type AdminArguments, type AdminOperation } from "../admin/operations.ts";
 import { createApp } from "../app.ts";
 import { answerClientErrors } from "./client_errors.ts";
-import { ConfigError } from "../config.ts";
 import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { WebAssets } from "../http/dependencies.ts";
 import { openGatewayParts, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
-import { hasCode } from "../admin/local_state.ts";
+import { hasCode } from "../../shared/error_code.ts";
 import { problemResponse } from "../http/problem.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
@@ -37,7 +37,7 @@ interface StopOptions {
 
 /**
  * Starts the gateway on Node. Keeps nothing global and listens to no signal, so that several run in one process.
- * Rejects with `ConfigError` when what is configured is not there.
+ * Rejects with `UsageError` when what is configured is not there.
  */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
   const { config } = options;
@@ -147,17 +147,17 @@ async function listenForMetrics({ metricsText }: GatewayParts, host: string, por
 
 function listenProblem(error: Error, variable: ListenAddress["variable"]): Error {
   if (hasCode(error, "EADDRINUSE")) {
-    return new ConfigError([`${variable}: expected a free port: another program listens on it already`], {
+    return settingsError([`${variable}: expected a free port: another program listens on it already`], {
       cause: error,
     });
   }
   if (hasCode(error, "EACCES")) {
-    return new ConfigError([`${variable}: expected a port that this user may listen on, 1024 or higher`], {
+    return settingsError([`${variable}: expected a port that this user may listen on, 1024 or higher`], {
       cause: error,
     });
   }
-  if (["ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL"].some((code) => hasCode(error, code))) {
-    return new ConfigError(["HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0"], {
+  if (hasCode(error, "ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL")) {
+    return settingsError(["HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0"], {
       cause: error,
     });
   }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import type { WebAssets } from "../http/dependencies.ts";
-import { hasCode } from "../admin/local_state.ts";
+import { hasCode } from "../../shared/error_code.ts";
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -26,7 +26,7 @@ export function createStaticFiles(folder: string): WebAssets {
       try {
         return { body: new Uint8Array(await readFile(join(folder, path))), contentType };
       } catch (error) {
-        if (hasCode(error, "ENOENT") || hasCode(error, "EISDIR") || hasCode(error, "ENOTDIR")) return null;
+        if (hasCode(error, "ENOENT", "EISDIR", "ENOTDIR")) return null;
         throw error;
       }
     },

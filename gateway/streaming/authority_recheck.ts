@@ -1,3 +1,4 @@
+import { withTimeout } from "../../shared/with_timeout.ts";
 import type { Deadlines, Due } from "./timer_heap.ts";
 import type { OpenStream } from "./open_stream.ts";
 import type { Principal } from "../auth/principal.ts";
@@ -105,7 +106,7 @@ export class AuthorityRecheck {
     void this.#closeEnded(round, streams);
     try {
       const answer = this.#options.authority.stillAllowed(round.tenant.id, asked);
-      const allowed = await withinMs(answer, this.#options.recheckMs * 0.3);
+      const allowed = await withTimeout(answer, this.#options.recheckMs * 0.3);
       round.confirmedMs = startedMs;
       const isAllowed = new Set(asked.filter((subject) => allowed.has(subject)).map(subjectKey));
       for (const stream of streams) if (!isAllowed.has(subjectKey(stream.principal))) stream.close("revoked");
@@ -163,14 +164,4 @@ class Round implements Due {
 
 function subjectKey(subject: AuthoritySubject): string {
   return `${subject.kind}:${subject.id}`;
-}
-
-async function withinMs<Result>(promise: Promise<Result>, limitMs: number): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("The authority check took too long")), limitMs);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

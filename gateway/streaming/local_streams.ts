@@ -1,3 +1,4 @@
+import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Subscriber } from "../../shared/broker.ts";
 import { AuthorityRecheck, type AuthorityCheck, type FindEnded } from "./authority_recheck.ts";
@@ -143,7 +144,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     const nowMs = now();
     for (const stream of tenants.streams()) stream.endBy(nowMs + random() * overMs, "drain");
     // Streams that still wait for the broker, or a client that takes nothing, do not hold up the end.
-    await withinMs(tenants.empty(), overMs + shared.closeGraceMs + 1000);
+    await withTimeout(tenants.empty(), overMs + shared.closeGraceMs + 1000).catch(() => undefined);
     hub.close();
     deadlines.clear();
   }
@@ -153,11 +154,4 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
 function clientLeft(hold: Hold): Response {
   hold.release();
   return new Response(null, { status: 499 });
-}
-
-async function withinMs(promise: Promise<void>, limitMs: number): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, limitMs);
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

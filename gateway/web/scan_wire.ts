@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Severity, Status } from "../../shared/report.ts";
 import type { ScanEndStatus } from "../../shared/scan_events.ts";
 
@@ -116,8 +117,8 @@ export function parsePage<Item>(value: unknown, parseItem: (item: unknown) => It
   return { items: items.map(parseItem), nextCursor: toText(nextCursor) };
 }
 
-export function toRecord(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+export function toRecord(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
 }
 
 export function toText(value: unknown): string | null {

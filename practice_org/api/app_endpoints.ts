@@ -4,7 +4,8 @@ import { notFound, providerError } from "./provider_errors.ts";
 import { parseFilter } from "./search_filter.ts";
 import { json } from "../http/body.ts";
 import type { Answer, Call } from "./call.ts";
-import type { App, JsonObject, Listing } from "../objects/org_contents.ts";
+import type { App, Listing } from "../objects/org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 export function apps(call: Call): Answer {
   const filter = parseFilter(call.query.get("filter"), ["id", "name", "status"]);

@@ -1,5 +1,5 @@
 import { providerError } from "./provider_errors.ts";
-import type { JsonObject } from "../objects/org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { PracticeResponse } from "../http/body.ts";
 
 /**

@@ -1,7 +1,8 @@
 import { policyWithRules } from "./policy_objects.ts";
 import type { RuleSpec } from "./policy_objects.ts";
 import { anywhere } from "./sign_on_policies.ts";
-import type { JsonObject, PolicyWithRules, Site } from "./org_contents.ts";
+import type { PolicyWithRules, Site } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 export interface AccessPolicySpec {
   readonly name: string;

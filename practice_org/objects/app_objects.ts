@@ -1,6 +1,7 @@
 import { link } from "./links.ts";
 import { oktaId } from "./okta_id.ts";
-import type { App, JsonObject, Site } from "./org_contents.ts";
+import type { App, Site } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 const created = "2026-01-06T09:19:34.000Z";
 const lastUpdated = "2026-01-20T12:10:12.000Z";

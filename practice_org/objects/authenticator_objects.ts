@@ -1,6 +1,7 @@
 import { lifecycleLink, link } from "./links.ts";
 import { oktaId } from "./okta_id.ts";
-import type { JsonObject, Resource, Site } from "./org_contents.ts";
+import type { Resource, Site } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 const created = "2025-06-26T15:51:39.000Z";
 const lastUpdated = "2026-01-06T11:13:38.000Z";

@@ -2,7 +2,8 @@ import { appId } from "./app_objects.ts";
 import { link } from "./links.ts";
 import { oktaId } from "./okta_id.ts";
 import { signInPage } from "../api/sign_in_page.ts";
-import type { BrandWithPages, JsonObject, Site } from "./org_contents.ts";
+import type { BrandWithPages, Site } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 export interface BrandSpec {
   readonly name: string;

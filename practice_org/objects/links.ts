@@ -1,4 +1,4 @@
-import type { JsonObject } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 /** A link object as the provider writes them: the address and the methods it allows. */
 export function link(href: string, ...allow: readonly string[]): JsonObject {

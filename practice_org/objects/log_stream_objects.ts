@@ -1,5 +1,6 @@
 import { oktaId } from "./okta_id.ts";
-import type { JsonObject, Resource, Site } from "./org_contents.ts";
+import type { Resource, Site } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 const created = "2026-02-13T09:10:39.000Z";
 

@@ -1,8 +1,6 @@
 /** What a practice org holds: rendered objects of the provider, without any of its behaviour. */
 
-export interface JsonObject {
-  readonly [field: string]: unknown;
-}
+import type { JsonObject } from "../../shared/json.ts";
 
 export interface Resource extends JsonObject {
   readonly id: string;

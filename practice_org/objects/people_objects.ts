@@ -1,6 +1,7 @@
 import { link } from "./links.ts";
 import { oktaId } from "./okta_id.ts";
-import type { Group, JsonObject, Resource, Site, User } from "./org_contents.ts";
+import type { Group, Resource, Site, User } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 const created = "2025-06-26T15:51:38.000Z";
 const lastUpdated = "2026-02-13T09:10:39.000Z";

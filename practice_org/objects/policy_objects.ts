@@ -1,6 +1,7 @@
 import { lifecycleLink, link } from "./links.ts";
 import { oktaId } from "./okta_id.ts";
-import type { JsonObject, Policy, PolicyWithRules, Resource, Site } from "./org_contents.ts";
+import type { Policy, PolicyWithRules, Resource, Site } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 const created = "2025-06-26T15:51:39.000Z";
 const lastUpdated = "2026-03-22T09:16:18.000Z";

@@ -1,6 +1,7 @@
 import { policyWithRules } from "./policy_objects.ts";
 import type { RuleSpec } from "./policy_objects.ts";
-import type { JsonObject, PolicyWithRules, Site } from "./org_contents.ts";
+import type { PolicyWithRules, Site } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 export interface SessionRule {
   readonly name: string;

@@ -1,7 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { lifecycleLink, link } from "./links.ts";
 import { oktaId } from "./okta_id.ts";
-import type { JsonObject, Resource, Site } from "./org_contents.ts";
+import type { Resource, Site } from "./org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 const created = "2020-01-07T00:19:27.000Z";
 const lastUpdated = "2026-01-07T00:19:27.000Z";

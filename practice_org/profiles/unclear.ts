@@ -5,7 +5,8 @@ import { groupId } from "../objects/people_objects.ts";
 import { signInPage } from "../api/sign_in_page.ts";
 import { smartCardIdp } from "../objects/smart_card_idp.ts";
 import { emptyOrg } from "./empty.ts";
-import type { JsonObject, OrgContents, Resource, Site } from "../objects/org_contents.ts";
+import type { OrgContents, Resource, Site } from "../objects/org_contents.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 /** A fresh org with settings whose verdict depends on more than one object, or on what the API does not show. */
 export function unclearOrg(site: Site): OrgContents {

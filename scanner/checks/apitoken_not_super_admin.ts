@@ -1,11 +1,5 @@
-import type {
-  ApiTokenOwner,
-  ApiTokenOwners,
-  Evidence,
-  JsonList,
-  JsonObject,
-  OwnerGroup,
-} from "../evidence/artifacts.ts";
+import type { ApiTokenOwner, ApiTokenOwners, Evidence, JsonList, OwnerGroup } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
 import { readText, shown } from "./parsing/fields.ts";

@@ -1,4 +1,5 @@
-import { missing, type Evidence, type JsonList, type JsonObject } from "../evidence/artifacts.ts";
+import { missing, type Evidence, type JsonList } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { isNothing } from "./parsing/activity.ts";
 import { fail, judgeList, pass, unreadable, type Subject } from "./judging/drafts.ts";

@@ -1,4 +1,5 @@
-import { missing, type Evidence, type JsonList, type JsonObject, type RulesById } from "../evidence/artifacts.ts";
+import { missing, type Evidence, type JsonList, type RulesById } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, isNothing, unknownActivity } from "./parsing/activity.ts";

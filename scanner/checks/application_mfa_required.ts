@@ -1,4 +1,5 @@
-import type { JsonObject, BuiltInApp, Evidence } from "../evidence/artifacts.ts";
+import type { BuiltInApp, Evidence } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type CheckContext, type Explanation } from "./check.ts";
 import type { ChainPath, ChainStep, FactorKind } from "./parsing/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./judging/built_in_app.ts";

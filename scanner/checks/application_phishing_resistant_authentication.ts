@@ -1,4 +1,5 @@
-import { type BuiltInApp, type Evidence, type JsonObject, isJsonObject } from "../evidence/artifacts.ts";
+import type { BuiltInApp, Evidence } from "../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { defineCheck, type CheckContext, type Explanation } from "./check.ts";
 import type { ChainPath, ChainStep } from "./parsing/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./judging/built_in_app.ts";

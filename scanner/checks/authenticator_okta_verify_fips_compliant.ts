@@ -1,4 +1,5 @@
-import type { JsonList, JsonObject } from "../evidence/artifacts.ts";
+import type { JsonList } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activeOf, judgeAuthenticators } from "./judging/authenticators.ts";
 import { fail, judgeField, unreadable, type Subject } from "./judging/drafts.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./judging/drafts.ts";

@@ -1,4 +1,5 @@
-import { isJsonObject, type Evidence, type JsonList, type JsonObject } from "../evidence/artifacts.ts";
+import type { Evidence, JsonList } from "../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, isNothing } from "./parsing/activity.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";

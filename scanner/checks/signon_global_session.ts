@@ -1,4 +1,4 @@
-import type { JsonObject } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type Explanation } from "./check.ts";
 import { fail, judgeField, type Subject, unreadable } from "./judging/drafts.ts";
 import { readBoolean, readNumber, shown, type Field } from "./parsing/fields.ts";

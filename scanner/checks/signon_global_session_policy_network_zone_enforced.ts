@@ -1,4 +1,5 @@
-import type { JsonList, JsonObject } from "../evidence/artifacts.ts";
+import type { JsonList } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck } from "./check.ts";
 import { readText } from "./parsing/fields.ts";
 import { nameOf } from "./parsing/names.ts";

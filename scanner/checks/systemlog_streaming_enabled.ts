@@ -1,4 +1,4 @@
-import type { JsonObject } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf } from "./parsing/activity.ts";
 import { fail, judgeList, pass, unreadable } from "./judging/drafts.ts";

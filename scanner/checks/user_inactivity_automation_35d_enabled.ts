@@ -2,10 +2,10 @@ import {
   missing,
   type CollectedArtifacts,
   type JsonList,
-  type JsonObject,
   type MissingEvidence,
   type PolicyWithRules,
 } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import { createAutomationJudge, type JudgedAutomation } from "./judging/automations.ts";

@@ -1,5 +1,7 @@
-import type { Environment } from "../../command_line/command_io.ts";
-import { ConfigError, readScannerConfig, type ScannerConfig, type ScannerFlags } from "../config.ts";
+import type { Environment } from "../../shared/environment_reader.ts";
+import { readScannerConfig, type ScannerFlags } from "../config.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import type { ConnectionSettings } from "../idp/connection.ts";
 import { systemClock, type Clock } from "../idp/clock.ts";
 import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
 import { readOrganization, type Organization } from "../idp/organization.ts";
@@ -95,8 +97,8 @@ function examineConfig(flags: ScannerFlags, env: Environment) {
       results: [ok("configuration", wellFormed), keyResult(config)],
     };
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const isKey = ({ name }: { readonly name: string }) => /PRIVATE_KEY|private-key/.test(name);
+    if (!(error instanceof UsageError)) throw error;
+    const isKey = (problem: string) => /^[^:]*(PRIVATE_KEY|private-key)/.test(problem);
     const keyProblems = error.problems.filter(isKey);
     const others = error.problems.filter((problem) => !isKey(problem));
     const results = [
@@ -111,11 +113,11 @@ function examineConfig(flags: ScannerFlags, env: Environment) {
   }
 }
 
-function joined(problems: readonly { readonly name: string; readonly message: string }[]): string {
-  return problems.map(({ name, message }) => `${name} ${message}`).join("; ");
+function joined(problems: readonly string[]): string {
+  return problems.map((problem) => problem.replace(": ", " ")).join("; ");
 }
 
-function keyResult({ key }: ScannerConfig): DoctorResult {
+function keyResult({ key }: ConnectionSettings): DoctorResult {
   const details = key.key.asymmetricKeyDetails;
   const size =
     details?.modulusLength === undefined
@@ -130,7 +132,7 @@ interface Parts {
   readonly clock: Clock;
 }
 
-async function* examineOrg(config: ScannerConfig, parts: Parts): AsyncGenerator<DoctorResult> {
+async function* examineOrg(config: ConnectionSettings, parts: Parts): AsyncGenerator<DoctorResult> {
   const org = await attempt(readOrganization({ ...config, transport: parts.transport }));
   if (org instanceof IdpError) {
     yield fail("organization", org.message, org.remedy);
@@ -207,7 +209,7 @@ function scopesResult({ tokens, requestedScopes }: Session): DoctorResult {
 }
 
 /** Reads a little through every scope: what the role allows shows only by being asked for. */
-async function examineReads(config: ScannerConfig, session: Session): Promise<DoctorResult> {
+async function examineReads(config: ConnectionSettings, session: Session): Promise<DoctorResult> {
   const { client, isGranted } = session;
   const reads = generalReads.filter(({ scope }) => isGranted(scope));
   const outcomes = await Promise.all(reads.map(async (request) => ({ request, missing: await client.probe(request) })));
@@ -241,7 +243,10 @@ async function examineReads(config: ScannerConfig, session: Session): Promise<Do
 }
 
 /** What the provider says is assigned; reading the first-party settings tells a Super Administrator in any case. */
-async function assignedRoles({ clientId }: ScannerConfig, { client, isGranted }: Session): Promise<readonly string[]> {
+async function assignedRoles(
+  { clientId }: ConnectionSettings,
+  { client, isGranted }: Session,
+): Promise<readonly string[]> {
   if (isGranted("apps.read")) {
     await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
   }

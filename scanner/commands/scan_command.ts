@@ -1,4 +1,6 @@
-import type { Environment } from "../../command_line/command_io.ts";
+import { errorCode } from "../../shared/error_code.ts";
+import { createEnvironmentReader, type Environment } from "../../shared/environment_reader.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { randomUUID } from "node:crypto";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +15,7 @@ import { readScannerConfig, type ScannerFlags } from "../config.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
-import { codeOf, FileContentError, readText, requireWritable, writeWhole } from "../../command_line/files.ts";
+import { FileContentError, readText, requireWritable, writeWhole } from "../../command_line/files.ts";
 import { annotations } from "./github_actions.ts";
 import { connect } from "../idp/connect.ts";
 import { IdpError, toErrorReport } from "../idp/idp_error.ts";
@@ -26,7 +28,6 @@ import { markdownFormat } from "../reports/markdown.ts";
 import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
 import { printable } from "../../command_line/terminal.ts";
-import { UsageError } from "../../command_line/usage_error.ts";
 import { reportFileName, writeReports } from "../reports/write_reports.ts";
 
 export interface SelectionFlags {
@@ -142,7 +143,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const decisions = await readDecisions(options, checkNames);
   await requireWritable(reportPlaces(options));
   const text = await readText(file, maxArtifactsBytes).catch((error: unknown) => {
-    const problem = error instanceof FileContentError ? error.message : codeOf(error);
+    const problem = error instanceof FileContentError ? error.message : (errorCode(error) ?? "unknown");
     throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
   });
   const document = parseArtifacts(text);
@@ -162,8 +163,8 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
 
 /** Distinguished names hold commas, so semicolons separate them. They replace the DOD's; after a `+` they join them. */
 function readApprovedIssuers(env: Environment): readonly string[] | null {
-  const text = env["IDP_APPROVED_ISSUERS"]?.trim() ?? "";
-  if (text === "") return null;
+  const text = createEnvironmentReader(env).text("IDP_APPROVED_ISSUERS");
+  if (text === null) return null;
   const isAdded = text.startsWith("+");
   const issuers = text
     .slice(isAdded ? 1 : 0)
@@ -254,7 +255,7 @@ async function writeJobSummary(report: Report, io: CommandIo): Promise<boolean> 
     await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
     return isWhole;
   } catch (error) {
-    io.terminal.write(`The job summary could not be written (${codeOf(error)})\n`);
+    io.terminal.write(`The job summary could not be written (${errorCode(error) ?? "unknown"})\n`);
     return false;
   }
 }

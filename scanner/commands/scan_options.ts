@@ -1,7 +1,7 @@
 import type { FailOn } from "../../command_line/exit_code.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
-import { UsageError } from "../../command_line/usage_error.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 
 /** The report options of `scan` and `evaluate` as typed on the command line. */
 export interface ReportFlags {

@@ -5,7 +5,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
 import { paintStatus, printable } from "../../command_line/terminal.ts";
-import { UsageError } from "../../command_line/usage_error.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 
 /** An event's payload as it came: whoever has a key of the tenant may publish any type, with any fields. */
 type Payload = Readonly<Record<string, unknown>>;

@@ -17,7 +17,7 @@ const entry = v.strictObject({
   ),
 });
 
-/** Throws `DecisionFileError` naming everything that is wrong with the file. */
+/** Throws `UsageError` naming everything that is wrong with the file. */
 export function parseAttestations(text: string, source: DecisionFileSource): readonly AttestationEntry[] {
   return parseDecisionFile(text, "attestations", entry, source);
 }

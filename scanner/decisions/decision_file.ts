@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { UsageError } from "../../shared/usage_error.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 
 /** Ten thousand decisions with long reasons; nobody has decided more. */
@@ -8,16 +9,6 @@ const bounds = { maxDepth: 20, maxParts: 2 * maxDecisions, repeatedKeys: "refuse
 /** So many are named, each in so many characters: the file is as long as whoever wrote it wanted. */
 const maxProblems = 20;
 const maxProblemLength = 200;
-
-/** What a person decided, in a file: waivers and attestations. A malformed file stops the scan before it starts. */
-export class DecisionFileError extends Error {
-  constructor(option: string, file: string, problems: readonly string[]) {
-    const named = problems.slice(0, maxProblems).map(shorten);
-    if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
-    super(`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`);
-    this.name = "DecisionFileError";
-  }
-}
 
 /** Where a file came from, for its error messages. */
 export interface DecisionFileSource {
@@ -42,14 +33,14 @@ export const decisionFields = {
   expires: v.optional(v.nullable(expiry), null),
 } as const;
 
-/** Reads `[…]` or `{ "<key>": […] }`; every problem of the file is in one error. */
+/** Reads `[…]` or `{ "<key>": […] }`; throws `UsageError` with every problem of the file: a malformed one stops the scan before it starts. */
 export function parseDecisionFile<Entry extends v.GenericSchema<unknown, { readonly check: string }>>(
   text: string,
   key: string,
   entry: Entry,
   source: DecisionFileSource,
 ): readonly v.InferOutput<Entry>[] {
-  const fail = (problems: readonly string[]) => new DecisionFileError(source.option, source.file, problems);
+  const fail = (problems: readonly string[]) => toUsageError(source, problems);
   let content: unknown;
   try {
     content = parseJsonText(text, bounds);
@@ -73,6 +64,12 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, { reado
   );
   if (unknown.length > 0) throw fail(unknown);
   return parsed.output;
+}
+
+function toUsageError({ option, file }: DecisionFileSource, problems: readonly string[]): UsageError {
+  const named = problems.slice(0, maxProblems).map(shorten);
+  if (problems.length > maxProblems) named.push(`and ${problems.length - maxProblems} more`);
+  return new UsageError([`Cannot use ${option} ${JSON.stringify(file)}: ${named.join("; ")}`]);
 }
 
 /** `0.check` of `waivers` is `waivers[0].check`. */

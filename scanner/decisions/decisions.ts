@@ -4,7 +4,8 @@ import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } f
 import { maxDecisionBytes } from "./decision_file.ts";
 import { FileContentError, readText } from "../../command_line/files.ts";
 import type { ReportOptions } from "../commands/scan_options.ts";
-import { UsageError } from "../../command_line/usage_error.ts";
+import { errorCode } from "../../shared/error_code.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
 
 /** What people decided beforehand, read and checked before a scan starts. */
@@ -61,7 +62,7 @@ export function applyDecisions(results: readonly CheckResult[], decisions: Decis
 }
 
 function isFileError(error: unknown): error is Error & { readonly code: string } {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error;
+  return errorCode(error) !== null && error instanceof Error && "syscall" in error;
 }
 
 function messageOf(error: unknown): string {

@@ -32,7 +32,7 @@ const entry = v.strictObject({
   ),
 });
 
-/** Throws `DecisionFileError` naming everything that is wrong with the file. */
+/** Throws `UsageError` naming everything that is wrong with the file. */
 export function parseWaivers(text: string, source: DecisionFileSource): readonly WaiverEntry[] {
   return parseDecisionFile(text, "waivers", entry, source);
 }

@@ -1,8 +1,5 @@
+import type { JsonObject } from "../../shared/json.ts";
 import type { ManualReason } from "../../shared/report.ts";
-
-export interface JsonObject {
-  readonly [key: string]: unknown;
-}
 
 /** Why something could not be obtained; becomes the `reason` of every MANUAL that rests on it. */
 export type MissingReason = Exclude<ManualReason, "not_applicable" | "needs_review">;
@@ -130,8 +127,4 @@ export function missing<Value>(
   partial: Value | null = null,
 ): MissingEvidence<Value> {
   return { state: "missing", reason, detail, partial };
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

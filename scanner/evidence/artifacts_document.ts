@@ -1,14 +1,8 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import type { ScanSummary } from "../../shared/report.ts";
-import {
-  isJsonObject,
-  type ArtifactName,
-  type Artifacts,
-  type CollectedArtifacts,
-  type Evidence,
-  type JsonObject,
-} from "./artifacts.ts";
+import type { ArtifactName, Artifacts, CollectedArtifacts, Evidence } from "./artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { parseJsonText } from "./json_text.ts";
 
 /** The evidence of an org with tens of thousands of apps. */

@@ -1,6 +1,5 @@
-import type { ScannerConfig } from "../config.ts";
+import type { Connection, ConnectionSettings, ConnectOptions } from "./connection.ts";
 import { systemClock, type Clock } from "./clock.ts";
-import type { Connection, ConnectOptions } from "./connection.ts";
 import { readOrganization } from "./organization.ts";
 import { probe } from "./probe.ts";
 import { createSession, openTransport } from "./session.ts";
@@ -10,7 +9,7 @@ import { createSession, openTransport } from "./session.ts";
  * evaluated. Throws the signal's reason when it aborts.
  */
 export async function connect(
-  config: ScannerConfig,
+  config: ConnectionSettings,
   options: ConnectOptions & { readonly clock?: Clock },
 ): Promise<Connection> {
   const { signal, clock = systemClock, probes = [] } = options;

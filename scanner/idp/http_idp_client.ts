@@ -1,7 +1,7 @@
-import type { JsonObject } from "../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { IdpClient, IdpRequest, Reading } from "./idp_client.ts";
 import { IdpError } from "./idp_error.ts";
-import { isJsonObject, objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
+import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
 import { parseNextLink } from "./link_header.ts";
 import { NoAnswer } from "./no_answer.ts";
 import { missingScope, toMissing, type Missing } from "./refusals.ts";

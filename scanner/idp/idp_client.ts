@@ -1,4 +1,5 @@
-import type { Evidence, JsonObject } from "../evidence/artifacts.ts";
+import type { Evidence } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 
 /** What the provider is asked for: a path under the org, and the scope that the call needs (without its prefix). */
 export interface IdpRequest {

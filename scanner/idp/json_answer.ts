@@ -1,4 +1,4 @@
-import type { JsonObject } from "../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { cleanProviderText } from "./provider_text.ts";
 
 /** Deeper than anything the provider sends; what walks a value later may recurse that far. */
@@ -26,8 +26,4 @@ export function parseBody(body: string): ParsedBody {
 export function objectIn(body: string): JsonObject {
   const parsed = parseBody(body);
   return parsed.kind === "json" && isJsonObject(parsed.value) ? parsed.value : {};
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { errorCode } from "../../shared/error_code.ts";
 import { IdpError } from "./idp_error.ts";
 
 /** Why a request got no usable HTTP answer at all. */
@@ -141,6 +142,6 @@ interface Cause {
 function causes(error: unknown, depth = 0): readonly Cause[] {
   if (!(error instanceof Error) || depth > 5) return [];
   const inner = error instanceof AggregateError ? error.errors.flatMap((each) => causes(each, depth + 1)) : [];
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = errorCode(error) ?? "";
   return [...causes(error.cause, depth + 1), ...inner, { name: error.name, code, message: error.message }];
 }

@@ -1,7 +1,8 @@
 import type { Engine } from "../../shared/report.ts";
 import { providerMoment, type ProviderMoment } from "./clock.ts";
 import { IdpError } from "./idp_error.ts";
-import { isJsonObject, parseBody } from "./json_answer.ts";
+import { parseBody } from "./json_answer.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { NoAnswer, noAnswerError } from "./no_answer.ts";
 import { redirectTarget } from "./token_errors.ts";
 import type { ReceivedAnswer, Transport } from "./transport.ts";

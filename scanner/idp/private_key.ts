@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, sign, verify, type JsonWebKey, type KeyObject } from "node:crypto";
-import type { JsonObject } from "../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 type SigningAlgorithm = "RS256" | "RS384" | "RS512" | "ES256" | "ES384" | "ES512";
 
@@ -111,10 +111,10 @@ function importPem(label: string, body: string): KeyObject {
 
 function parseJwkText(text: string, options: PrivateKeyOptions): SigningKey {
   const json = parseJson(text);
-  if (!isObject(json)) throw new PrivateKeyError("It is JSON, but neither a JWK nor a JWKS");
+  if (!isJsonObject(json)) throw new PrivateKeyError("It is JSON, but neither a JWK nor a JWKS");
   if (!("keys" in json)) return parseJwk(json, options.keyId ?? kidOf(json));
   if (!Array.isArray(json["keys"])) throw new PrivateKeyError('It is a JWKS whose "keys" is not an array');
-  const jwk = pickKey(json["keys"].filter(isObject), options.keyId);
+  const jwk = pickKey(json["keys"].filter(isJsonObject), options.keyId);
   return parseJwk(jwk, options.keyId ?? kidOf(jwk));
 }
 
@@ -228,8 +228,4 @@ function unsupportedCurve(): PrivateKeyError {
 function kidOf(jwk: JsonObject): string | null {
   const kid = jwk["kid"];
   return typeof kid === "string" && kid !== "" ? kid : null;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

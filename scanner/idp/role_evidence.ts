@@ -1,4 +1,4 @@
-import type { JsonObject } from "../evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { Role } from "../../shared/report.ts";
 
 /** What an answer showed. */

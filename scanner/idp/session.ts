@@ -1,4 +1,4 @@
-import type { ScannerConfig } from "../config.ts";
+import type { ConnectionSettings } from "./connection.ts";
 import { ProviderClock, type Clock } from "./clock.ts";
 import { createDpopProver } from "./dpop.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
@@ -17,7 +17,7 @@ export interface TransportParts {
   readonly clock: Clock;
 }
 
-export function openTransport(config: ScannerConfig, { signal, clock }: TransportParts): Transport {
+export function openTransport(config: ConnectionSettings, { signal, clock }: TransportParts): Transport {
   const { orgUrl, timeoutMs, proxy, concurrency } = config;
   const wire = openWire({ orgUrl, timeoutMs, proxy, maxBodyBytes });
   return new Transport({ wire, clock, signal, concurrency });
@@ -40,7 +40,7 @@ export interface SessionParts {
   readonly clock: Clock;
 }
 
-export async function createSession(config: ScannerConfig, parts: SessionParts): Promise<Session> {
+export async function createSession(config: ConnectionSettings, parts: SessionParts): Promise<Session> {
   const { orgUrl, clientId, key } = config;
   const { org, transport, clock } = parts;
   const { scopePrefix } = org;

@@ -1,5 +1,5 @@
 import { EnvHttpProxyAgent, fetch } from "undici";
-import type { ProxyConfig } from "../config.ts";
+import type { ProxySettings } from "./connection.ts";
 import { NoAnswer, toNoAnswer } from "./no_answer.ts";
 
 /** One request to the organization, as it leaves. */
@@ -27,7 +27,7 @@ export interface Wire {
 export interface WireOptions {
   readonly orgUrl: string;
   readonly timeoutMs: number;
-  readonly proxy: ProxyConfig;
+  readonly proxy: ProxySettings;
   /** The largest answer that is read, after decompression. */
   readonly maxBodyBytes: number;
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../shared/json.ts";
 import type { Coverage, ManualReason, Severity, Status, StatusCounts } from "../../shared/report.ts";
 import type { ScanEndStatus } from "../../shared/scan_events.ts";
 
@@ -108,7 +109,7 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
 }
 
 function parseRegistered(answer: unknown): RegisteredScan {
-  if (isRecord(answer)) {
+  if (isJsonObject(answer)) {
     const { id, tenant_id, channel } = answer;
     if (typeof id === "string" && typeof tenant_id === "string" && typeof channel === "string") {
       return { id, tenant_id, channel };
@@ -120,7 +121,7 @@ function parseRegistered(answer: unknown): RegisteredScan {
 }
 
 function toState(answer: unknown): ScanState {
-  const { status, cancel_requested } = isRecord(answer) ? answer : {};
+  const { status, cancel_requested } = isJsonObject(answer) ? answer : {};
   return { status: String(status), cancel_requested: cancel_requested === true };
 }
 
@@ -128,13 +129,9 @@ function toState(answer: unknown): ScanState {
 function refusalText(httpStatus: number, body: string): string {
   try {
     const problem: unknown = JSON.parse(body);
-    if (isRecord(problem) && typeof problem["detail"] === "string") return `${httpStatus} ${problem["detail"]}`;
+    if (isJsonObject(problem) && typeof problem["detail"] === "string") return `${httpStatus} ${problem["detail"]}`;
   } catch {
     // Not JSON: a proxy's page says nothing that helps.
   }
   return `HTTP status ${httpStatus}`;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

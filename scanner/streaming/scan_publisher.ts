@@ -1,3 +1,4 @@
+import { errorCode } from "../../shared/error_code.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/broker.ts";
 import { countStatuses, type CheckResult } from "../../shared/report.ts";
@@ -220,8 +221,8 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
 /** What `fetch` only says in its cause: refused, reset, not found. */
 function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return "it cannot be reached";
-  const { cause } = error;
-  return cause instanceof Error && "code" in cause ? `${error.message} (${String(cause.code)})` : error.message;
+  const code = errorCode(error.cause);
+  return code === null ? error.message : `${error.message} (${code})`;
 }
 
 /** 4xx but "too many": asking again would be refused again. */

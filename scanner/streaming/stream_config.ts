@@ -1,7 +1,6 @@
-import type { Environment } from "../../command_line/command_io.ts";
+import { createEnvironmentReader, type Environment } from "../../shared/environment_reader.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../../shared/brokers/broker_config.ts";
-import { createEnvironmentReader } from "../../shared/environment_reader.ts";
-import { UsageError } from "../../command_line/usage_error.ts";
 
 /** Where a scan is registered and published. */
 export interface StreamConfig {

@@ -1,6 +1,7 @@
 import { Redis } from "ioredis";
 import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
+import { withTimeout } from "../with_timeout.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** One TCP connection to Redis that is never repaired. */
@@ -89,15 +90,11 @@ export function openRedisConnection(
   }
 
   async function answerInTime<Result>(answer: Promise<Result>): Promise<Result> {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      late.reject(new NoAnswer(`no answer within ${timeoutMs} ms`));
-      drop("silent");
-    }, timeoutMs);
     try {
-      return await Promise.race([answer, late.promise]);
-    } finally {
-      clearTimeout(timer);
+      return await withTimeout(answer, timeoutMs, () => new NoAnswer(`no answer within ${timeoutMs} ms`));
+    } catch (error) {
+      if (error instanceof NoAnswer) drop("silent");
+      throw error;
     }
   }
 

@@ -1,4 +1,5 @@
 import { AppError } from "../app_error.ts";
+import { errorCode } from "../error_code.ts";
 
 export interface UnavailableOptions {
   /** What went wrong. Only its words and codes are kept: a client's error may hold the command and its password. */
@@ -25,7 +26,7 @@ export function unavailable(message: string, options: UnavailableOptions): AppEr
 function describe(error: unknown, secrets: readonly string[]): string {
   const words: string[] = [];
   for (let current = error, depth = 0; current instanceof Error && depth < 4; current = current.cause, depth += 1) {
-    const code = "code" in current && typeof current.code === "string" ? current.code : "";
+    const code = errorCode(current) ?? "";
     words.push(current.message.includes(code) ? current.message : `${current.message} (${code})`);
   }
   let text = words.join(": ");

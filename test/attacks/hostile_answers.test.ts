@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";

@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { runAdmin } from "../../gateway/admin/call_admin.ts";
-import { parseConfig, type Environment } from "../../gateway/config.ts";
+import { parseConfig } from "../../gateway/config.ts";
+import type { Environment } from "../../shared/environment_reader.ts";
 import { createPinoLog } from "../../gateway/observability/pino_log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import type { Broker } from "../../shared/broker.ts";

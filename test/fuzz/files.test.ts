@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
 import { parseAttestations } from "../../scanner/decisions/attestations.ts";
 import { parseBaseline } from "../../scanner/decisions/baseline.ts";
-import { DecisionFileError } from "../../scanner/decisions/decision_file.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { applyWaivers, parseWaivers } from "../../scanner/decisions/waivers.ts";
 import { parsePrivateKey, PrivateKeyError } from "../../scanner/idp/private_key.ts";
 import { AppError } from "../../shared/app_error.ts";
@@ -36,12 +36,12 @@ const noisy = (text: string): Arbitrary<string> =>
   oneof(mutated(constant(text)), json(), string({ unit: "binary" }), constant(text));
 
 describe.each<[string, string, (text: string) => unknown, abstract new (...args: never) => Error]>([
-  ["waivers", waivers, (text) => parseWaivers(text, source), DecisionFileError],
+  ["waivers", waivers, (text) => parseWaivers(text, source), UsageError],
   [
     "attestations",
     attestations,
     (text) => parseAttestations(text, { ...source, option: "--attestations" }),
-    DecisionFileError,
+    UsageError,
   ],
   ["a baseline", baseline, (text) => parseBaseline(text, "report.json"), TypeError],
   ["saved artifacts", artifacts, parseArtifacts, AppError],

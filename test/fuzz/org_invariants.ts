@@ -1,4 +1,4 @@
-import { isJsonObject } from "../../scanner/evidence/artifacts.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { worstStatus, type CheckResult } from "../../shared/report.ts";
 import { changeAt, listsIn, mutate, shuffle, waysIn, type Way } from "../support/mutate_json.ts";

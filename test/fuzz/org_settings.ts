@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { set } from "../support/artifact_builders.ts";
 import { paths } from "../support/compliant_org.ts";

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError, parseAdminConfig, parseConfig, type Environment } from "../../gateway/config.ts";
+import { parseAdminConfig, parseConfig } from "../../gateway/config.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import type { Environment } from "../../shared/environment_reader.ts";
 
 const jwks = JSON.stringify({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] });
 const issuer = { AUTH_ISSUER: "https://issuer.test", AUTH_AUDIENCE: "scanstream" };
@@ -9,7 +11,7 @@ function problemsOf(environment: Environment): readonly string[] {
   try {
     parseConfig(environment);
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
+    if (error instanceof UsageError) return error.problems;
     throw error;
   }
   return [];
@@ -144,7 +146,7 @@ test("the REST broker needs both of its variables", () => {
 
 test("every problem is in one message, and no value", () => {
   const environment = { PORT: "eighty-eighty", REDIS_URL: "hunter2-redis", EVENTSTREAM_MAX_STREAMS: "hunter2-max" };
-  expect(() => parseConfig(environment)).toThrow(ConfigError);
+  expect(() => parseConfig(environment)).toThrow(UsageError);
   try {
     parseConfig(environment);
   } catch (error) {
@@ -166,5 +168,5 @@ test("the administrative commands need no gateway's settings", () => {
     tenantClaim: "tenant_id",
   });
   expect(parseAdminConfig({ AUTH_JWKS_URL: "https://x.test" }).hasIssuer).toBe(true);
-  expect(() => parseAdminConfig({ DATABASE_URL: "nonsense" })).toThrow(ConfigError);
+  expect(() => parseAdminConfig({ DATABASE_URL: "nonsense" })).toThrow(UsageError);
 });

@@ -1,10 +1,11 @@
-import type { Environment } from "../../command_line/command_io.ts";
+import type { Environment } from "../../shared/environment_reader.ts";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ConfigError, defaultScopes, readScannerConfig, type ScannerFlags } from "../../scanner/config.ts";
+import { defaultScopes, readScannerConfig, type ScannerFlags } from "../../scanner/config.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 
 const pem = generateKeyPairSync("ec", { namedCurve: "P-256" })
   .privateKey.export({ type: "pkcs8", format: "pem" })
@@ -43,7 +44,7 @@ test("readScannerConfig fills in what is not set", () => {
 
 test("readScannerConfig names everything that is missing, in one message", () => {
   const { problems, message } = failure({}, {});
-  expect(problems.map(({ name }) => name)).toEqual(["IDP_ORG_URL", "IDP_CLIENT_ID", "IDP_PRIVATE_KEY"]);
+  expect(problems.map(nameOf)).toEqual(["IDP_ORG_URL", "IDP_CLIENT_ID", "IDP_PRIVATE_KEY"]);
   for (const name of [
     "IDP_ORG_URL",
     "--org-url",
@@ -67,7 +68,7 @@ test("readScannerConfig names everything that is wrong, in one message and witho
     HTTPS_PROXY: "::secret::",
   };
   const { problems, message } = failure({ concurrency: "secret", timeout: "secret" }, env);
-  expect(problems.map(({ name }) => name).toSorted()).toEqual(
+  expect(problems.map(nameOf).toSorted()).toEqual(
     [
       "--concurrency",
       "--timeout",
@@ -87,7 +88,7 @@ test("empty variables are unset ones", () => {
     {},
     { IDP_ORG_URL: "", IDP_CLIENT_ID: "  ", IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: "" },
   );
-  expect(problems.map(({ message }) => message.startsWith("is not set"))).toEqual([true, true, true]);
+  expect(problems.map((problem) => problem.includes(": is not set"))).toEqual([true, true, true]);
   expect(
     readScannerConfig({}, { ...whole, IDP_SCOPES: " ", IDP_SCOPE_PREFIX: "", IDP_PRIVATE_KEY_ID: "", HTTPS_PROXY: "" })
       .scopes,
@@ -101,7 +102,7 @@ test("a flag wins over its variable", () => {
     clientId: "0oaflag",
     key: { alg: "ES384" },
   });
-  expect(failure({ ...flags, orgUrl: "" }, whole).problems).toEqual([expect.objectContaining({ name: "--org-url" })]);
+  expect(failure({ ...flags, orgUrl: "" }, whole).problems).toEqual([expect.stringContaining("--org-url: ")]);
 });
 
 test.each([
@@ -136,7 +137,8 @@ test.each([
   ["https://acme-admin.okta.mil", "without -admin"],
 ])("IDP_ORG_URL may not be %s", (given, words) => {
   const { problems } = failure({}, { ...whole, IDP_ORG_URL: given });
-  expect(problems).toEqual([{ name: "IDP_ORG_URL", message: expect.stringContaining(words) as string }]);
+  expect(problems).toEqual([expect.stringMatching(/^IDP_ORG_URL: /)]);
+  expect(problems[0]).toContain(words);
 });
 
 test.each([
@@ -155,9 +157,7 @@ test.each([
   "policies.read okta.apps.manage",
   Array.from({ length: 51 }, (_, index) => `s${index}.read`).join(" "),
 ])("IDP_SCOPES may not be %j", (given) => {
-  expect(failure({}, { ...whole, IDP_SCOPES: given }).problems).toEqual([
-    expect.objectContaining({ name: "IDP_SCOPES" }),
-  ]);
+  expect(failure({}, { ...whole, IDP_SCOPES: given }).problems).toEqual([expect.stringContaining("IDP_SCOPES: ")]);
 });
 
 test("IDP_SCOPES may hold fifty scopes", () => {
@@ -168,7 +168,7 @@ test("IDP_SCOPES may hold fifty scopes", () => {
 test("IDP_SCOPE_PREFIX is okta or idp", () => {
   expect(readScannerConfig({}, { ...whole, IDP_SCOPE_PREFIX: "idp" }).scopePrefix).toBe("idp");
   expect(readScannerConfig({}, { ...whole, IDP_SCOPE_PREFIX: "okta" }).scopePrefix).toBe("okta");
-  expect(failure({}, { ...whole, IDP_SCOPE_PREFIX: "Okta." }).problems[0]?.message).toContain("okta or idp");
+  expect(failure({}, { ...whole, IDP_SCOPE_PREFIX: "Okta." }).problems[0]).toContain("okta or idp");
 });
 
 test.each([
@@ -190,7 +190,7 @@ test.each([
 ])("--%s %s", (flag, value, isAccepted) => {
   const flags = { [flag]: value };
   if (isAccepted) expect(() => readScannerConfig(flags, whole)).not.toThrow();
-  else expect(failure(flags, whole).problems).toEqual([expect.objectContaining({ name: `--${flag}` })]);
+  else expect(failure(flags, whole).problems).toEqual([expect.stringContaining(`--${flag}: `)]);
 });
 
 test("--timeout is seconds, --concurrency a number of requests", () => {
@@ -216,7 +216,8 @@ test.each([
     {},
     { ...whole, IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: join(directory, name) },
   );
-  expect(problems).toEqual([{ name: "IDP_PRIVATE_KEY_FILE", message: expect.stringContaining(words) as string }]);
+  expect(problems).toEqual([expect.stringMatching(/^IDP_PRIVATE_KEY_FILE: /)]);
+  expect(problems[0]).toContain(words);
   expect(message).not.toContain("hunter2");
 });
 
@@ -230,7 +231,7 @@ test("a refused key says which formats are accepted", () => {
 test("IDP_PRIVATE_KEY_ID is the kid, and has no blanks", () => {
   expect(readScannerConfig({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid-1" }).key.kid).toBe("kid-1");
   expect(failure({}, { ...whole, IDP_PRIVATE_KEY_ID: "kid 1" }).problems).toEqual([
-    expect.objectContaining({ name: "IDP_PRIVATE_KEY_ID" }),
+    expect.stringContaining("IDP_PRIVATE_KEY_ID: "),
   ]);
 });
 
@@ -247,12 +248,16 @@ test("HTTPS_PROXY and NO_PROXY are read in either case, without a scheme too", (
   expect(failure({}, { ...whole, HTTPS_PROXY: "socks5://me:hunter2@proxy" }).message).not.toContain("hunter2");
 });
 
-function failure(flags: ScannerFlags, env: Environment): ConfigError {
+function failure(flags: ScannerFlags, env: Environment): UsageError {
   try {
     readScannerConfig(flags, env);
   } catch (error) {
-    if (error instanceof ConfigError) return error;
+    if (error instanceof UsageError) return error;
     throw error;
   }
   throw new Error("The configuration was accepted");
+}
+
+function nameOf(problem: string): string {
+  return problem.slice(0, problem.indexOf(": "));
 }

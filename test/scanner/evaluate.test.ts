@@ -1,13 +1,13 @@
 import { assert, asyncProperty, constantFrom, infiniteStream, jsonValue, nat } from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  isJsonObject,
   missing,
   obtained,
   type ArtifactName,
   type CollectedArtifacts,
   type MissingReason,
 } from "../../scanner/evidence/artifacts.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { FindingDraft } from "../../scanner/checks/check.ts";

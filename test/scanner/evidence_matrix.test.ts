@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
-import { readScannerConfig, type ScannerConfig } from "../../scanner/config.ts";
+import { readScannerConfig } from "../../scanner/config.ts";
+import type { ConnectionSettings } from "../../scanner/idp/connection.ts";
 import { connect } from "../../scanner/idp/connect.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { FaultName } from "../../practice_org/http/fault.ts";
@@ -107,7 +108,7 @@ const endpoints: readonly Endpoint[] = [
 
 const clock = createFakeClock();
 let org: PracticeOrg;
-let config: ScannerConfig;
+let config: ConnectionSettings;
 
 beforeAll(async () => {
   // The organization and the scanner share one clock, so that waiting costs no time.
@@ -128,7 +129,7 @@ async function scanWith(name: FaultName, path: string): Promise<readonly CheckRe
   return scan(config);
 }
 
-async function scan(connected: ScannerConfig): Promise<readonly CheckResult[]> {
+async function scan(connected: ConnectionSettings): Promise<readonly CheckResult[]> {
   const { orgUrl, clientId } = connected;
   const { signal } = new AbortController();
   const plan = { orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { isJsonObject, type JsonList, type JsonObject } from "../../scanner/evidence/artifacts.ts";
+import type { JsonList } from "../../scanner/evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";

@@ -1,9 +1,5 @@
-import {
-  obtained,
-  type Artifacts,
-  type CollectedArtifacts,
-  type JsonObject,
-} from "../../scanner/evidence/artifacts.ts";
+import { obtained, type Artifacts, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { CollectedScan } from "../../scanner/evidence/artifacts_document.ts";
 import { findCheck } from "../../scanner/catalog/select_checks.ts";
 import type { EvaluationContext } from "../../scanner/evaluate.ts";

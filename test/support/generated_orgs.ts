@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import { smartCardIdp } from "../../practice_org/objects/smart_card_idp.ts";
 import {
   aCatchAll,

@@ -1,7 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
-import { isJsonObject, type ArtifactName, type CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
+import type { ArtifactName, CollectedArtifacts } from "../../scanner/evidence/artifacts.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import { parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { defaultScopes } from "../../scanner/config.ts";

@@ -1,9 +1,9 @@
-import type { ScannerConfig } from "../../scanner/config.ts";
+import type { ConnectionSettings } from "../../scanner/idp/connection.ts";
 import { parsePrivateKey } from "../../scanner/idp/private_key.ts";
 import type { ScriptedIdp } from "./scripted_idp.ts";
 
 /** A configuration that fits a scripted provider. */
-export function configFor(idp: ScriptedIdp, overrides: Partial<ScannerConfig> = {}): ScannerConfig {
+export function configFor(idp: ScriptedIdp, overrides: Partial<ConnectionSettings> = {}): ConnectionSettings {
   return {
     orgUrl: idp.url,
     clientId: idp.clientId,

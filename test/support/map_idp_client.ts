@@ -1,4 +1,5 @@
-import { missing, obtained, type JsonList, type JsonObject } from "../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type JsonList } from "../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { IdpClient, IdpRequest, Reading } from "../../scanner/idp/idp_client.ts";
 
 /** A provider that is a table: path to the list, object or refusal that it answers with. What it does not know is 404. */

@@ -1,4 +1,5 @@
-import { missing, obtained, type Artifacts, type JsonObject } from "../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type Artifacts } from "../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import {
   aCatchAll,
   aPasswordPolicy,

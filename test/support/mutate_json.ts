@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../scanner/evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { neighboursOf } from "./org_words.ts";
 
 export type Way = readonly (string | number)[];

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { isJsonObject, type JsonObject } from "../../scanner/evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /** `OKTA_RECORDED_DIR` names a folder of recorded interactions; without it fixtures of our own carry the same shapes. */
 const folder = process.env["OKTA_RECORDED_DIR"] ?? join(import.meta.dirname, "../fixtures/okta/recorded");

@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../shared/json.ts";
 import { isUuid, parseChannelName } from "../../../shared/channel_name.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { StreamRequest } from "../../streaming/streams.ts";
@@ -30,7 +31,7 @@ export function parseHandOver(request: Request): HandOver {
 }
 
 function isHandOver(value: unknown): value is HandOver {
-  if (!isRecord(value) || typeof value["endsAfterTerminalEvent"] !== "boolean") return false;
+  if (!isJsonObject(value) || typeof value["endsAfterTerminalEvent"] !== "boolean") return false;
   const { principal, channels } = value;
   if (!isPrincipal(principal) || !Array.isArray(channels) || channels.length === 0) return false;
   return channels.every(
@@ -39,7 +40,7 @@ function isHandOver(value: unknown): value is HandOver {
 }
 
 function isPrincipal(value: unknown): value is Principal {
-  if (!isRecord(value)) return false;
+  if (!isJsonObject(value)) return false;
   const { kind, id, tenantId, expiresAtMs, onlyChannel } = value;
   return (
     (kind === "user" || kind === "api_key") &&
@@ -48,8 +49,4 @@ function isPrincipal(value: unknown): value is Principal {
     (expiresAtMs === null || typeof expiresAtMs === "number") &&
     (onlyChannel === null || typeof onlyChannel === "string")
   );
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }

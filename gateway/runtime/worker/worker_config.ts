@@ -1,4 +1,6 @@
-import { ConfigError, parseConfig, type Environment, type GatewayConfig } from "../../config.ts";
+import { type GatewayConfig, parseConfig, settingsError } from "../../config.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
+import type { Environment } from "../../../shared/environment_reader.ts";
 
 /** What `parseConfig` reads, with the parts that have no default on Workers. */
 export interface WorkerConfig {
@@ -14,7 +16,7 @@ export interface WorkerConfig {
 /** More objects for one tenant than this would each hold next to nothing. */
 const maxShards = 256;
 
-/** Checks a Worker's variables and secrets. Throws `ConfigError` with every problem found. */
+/** Checks a Worker's variables and secrets. Throws `UsageError` with every problem found. */
 export function parseWorkerConfig(environment: Environment): WorkerConfig {
   const problems: string[] = [];
   const gateway = parsedOr(problems, () => parseConfig(environment));
@@ -35,7 +37,7 @@ export function parseWorkerConfig(environment: Environment): WorkerConfig {
     gateway.streamTokenSecret === null ||
     gateway.broker.kind !== "upstash"
   ) {
-    throw new ConfigError(problems);
+    throw settingsError(problems);
   }
   const { url, token, databaseNumber: database } = gateway.broker;
   return {
@@ -52,7 +54,7 @@ function parsedOr<Result>(problems: string[], parse: () => Result): Result | nul
   try {
     return parse();
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof UsageError)) throw error;
     problems.push(...error.problems);
     return null;
   }

@@ -1,4 +1,5 @@
-import { isJsonObject, type Evidence, type JsonList, type JsonObject } from "../../evidence/artifacts.ts";
+import type { Evidence, JsonList } from "../../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
 import { fail, judgeList, unreadable, type Subject } from "./drafts.ts";

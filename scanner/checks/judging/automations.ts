@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
 import { readNumber, readText, readTexts, shown } from "../parsing/fields.ts";

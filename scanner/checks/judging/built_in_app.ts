@@ -1,4 +1,5 @@
-import type { BuiltInApp, Evidence, JsonObject } from "../../evidence/artifacts.ts";
+import type { BuiltInApp, Evidence } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { CheckContext, FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
 import { fail, manual, manualForMissing, unreadable, withRemains, type Subject } from "./drafts.ts";

@@ -1,4 +1,5 @@
-import { isJsonObject, type Evidence, type MissingEvidence } from "../../evidence/artifacts.ts";
+import type { Evidence, MissingEvidence } from "../../evidence/artifacts.ts";
+import { isJsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { shown, type Field } from "../parsing/fields.ts";

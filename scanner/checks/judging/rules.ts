@@ -1,4 +1,5 @@
-import type { JsonList, JsonObject } from "../../evidence/artifacts.ts";
+import type { JsonList } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, isNothing, unknownActivity } from "../parsing/activity.ts";
 import { fail, unreadable, type Subject } from "./drafts.ts";

@@ -1,4 +1,5 @@
-import type { Evidence, JsonList, JsonObject, PolicyWithRules } from "../../evidence/artifacts.ts";
+import type { Evidence, JsonList, PolicyWithRules } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
 import { fail, judgeList, manual, manualForMissing, unreadable, withRemains, type Subject } from "./drafts.ts";

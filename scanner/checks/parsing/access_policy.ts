@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { readText } from "./fields.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { shown } from "./fields.ts";
 
 /** `unknown`: a status that nobody documented, so neither can be said. */

@@ -1,5 +1,5 @@
 import { shorten } from "../../../shared/text.ts";
-import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { readList, readText, readWord, shown, type Field } from "./fields.ts";
 
 export type FactorKind = "knowledge" | "possession";

@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  type CollectedArtifacts,
-  type Evidence,
-  type JsonList,
-  type JsonObject,
-  type MissingEvidence,
-} from "../../evidence/artifacts.ts";
+import type { CollectedArtifacts, Evidence, JsonList, MissingEvidence } from "../../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { activityOf } from "./activity.ts";
 import { readText } from "./fields.ts";
 import { firstTexts, inOrder } from "./in_order.ts";

@@ -1,5 +1,5 @@
 import { shorten } from "../../../shared/text.ts";
-import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 
 /**
  * One field of the provider's JSON. Absent (or null) means that the org does not assert it; unreadable means that a

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 
 /** What the console calls a provider object. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { readList } from "./fields.ts";
 
 const lists = ["users.include", "users.exclude", "groups.include", "groups.exclude"];

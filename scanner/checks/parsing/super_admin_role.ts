@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 
 /** Whether a role assignment makes its holder a Super Administrator; null where it has no type and its label does not say so. */
 export function isSuperAdminRole(role: JsonObject): boolean | null {

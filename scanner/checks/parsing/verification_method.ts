@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { fail, manual, unreadable, type Subject } from "../judging/drafts.ts";
 import { readList, readObject, readText, readWord } from "./fields.ts";

@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  missing,
-  type Evidence,
-  type JsonList,
-  type JsonObject,
-  type MissingEvidence,
-} from "../../evidence/artifacts.ts";
+import { missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { explicitActivityOf, isNothing } from "./activity.ts";
 import { coverEverything, readAddressRange, type AddressRange } from "./address_ranges.ts";
 import { readList, readText, readWord, shown, type Field } from "./fields.ts";

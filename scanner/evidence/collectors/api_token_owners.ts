@@ -4,9 +4,9 @@ import {
   type ApiTokenOwners,
   type Evidence,
   type JsonList,
-  type JsonObject,
   type OwnerGroup,
 } from "../artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import { isSuperAdminRole } from "../../checks/parsing/super_admin_role.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";

@@ -1,4 +1,5 @@
-import { missing, type BrandSignInPage, type Evidence, type JsonObject, type SignInPage } from "../artifacts.ts";
+import { missing, type BrandSignInPage, type Evidence, type SignInPage } from "../artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { IdpClient, Reading } from "../../idp/idp_client.ts";
 import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
 import { evidenceOf } from "./evidence_of.ts";

@@ -1,11 +1,5 @@
-import {
-  isJsonObject,
-  type ArtifactName,
-  type Artifacts,
-  type Evidence,
-  type JsonList,
-  type JsonObject,
-} from "../artifacts.ts";
+import type { ArtifactName, Artifacts, Evidence, JsonList } from "../artifacts.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
 
 /** What a collector works with. Everything it obtains is fetched once for the whole scan. */

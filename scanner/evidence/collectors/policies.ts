@@ -1,4 +1,5 @@
-import { missing, type Evidence, type JsonList, type JsonObject, type PolicyWithRules } from "../artifacts.ts";
+import { missing, type Evidence, type JsonList, type PolicyWithRules } from "../artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
 import { mapEvidence, pathSegment, type Collector, type CollectorContext } from "./collector.ts";

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { obtained, type Evidence, type JsonObject, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
+import { obtained, type Evidence, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
 import { cleanDistinguishedName } from "../../idp/provider_text.ts";

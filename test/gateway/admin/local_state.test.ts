@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { decodeProtectedHeader, importJWK, jwtVerify } from "jose";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ConfigError } from "../../../gateway/config.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
 import { createLocalState, developmentAudience, developmentIssuer } from "../../../gateway/admin/local_state.ts";
 
 let folder: string;
@@ -65,7 +65,7 @@ test("a folder that cannot be written is a configuration error that says what wo
   await writeFile(file, "");
   const state = createLocalState(join(file, "state"));
   for (const wanted of [state.streamTokenSecret(), state.developmentKey(), state.makeDirectory()]) {
-    await expect(wanted).rejects.toThrow(ConfigError);
+    await expect(wanted).rejects.toThrow(UsageError);
     await expect(wanted).rejects.toThrow(/DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL: .*\(ENOTDIR\)/);
   }
 });

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { base64url, exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from "jose";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { ConfigError } from "../../../gateway/config.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
 import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../../../gateway/auth/jwt.ts";
 import { audience, createIssuerKey, issuer, type IssuerKey } from "../../support/test_gateway.ts";
 
@@ -164,9 +164,7 @@ describe("inline keys", () => {
   });
 
   test("keys of which none can be imported are a configuration error", async () => {
-    await expect(createInlineKeys({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] })).rejects.toThrow(
-      ConfigError,
-    );
+    await expect(createInlineKeys({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] })).rejects.toThrow(UsageError);
     await expect(
       createInlineKeys({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }, { ...key.publicJwk }] }),
     ).resolves.toBeDefined();

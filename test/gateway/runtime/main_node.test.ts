@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
 import { runAdmin } from "../../../gateway/admin/call_admin.ts";
-import { ConfigError } from "../../../gateway/config.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
 import { Interruption } from "../../../gateway/runtime/draining.ts";
 import { serve } from "../../../gateway/runtime/main_node.ts";
 import { migrateCommand } from "../../../gateway/admin/migrate.ts";
@@ -69,7 +69,7 @@ test("says where it listens, serves, and leaves with 0 when interrupted", async 
 describe("a real database", () => {
   test("without our tables: run migrate; after that it serves, also as the application's own role", async () => {
     const refused = serve(createIo({ PORT: "0", DATABASE_URL: bare.ownerUrl, ...secret }).io);
-    await expect(refused).rejects.toThrow(ConfigError);
+    await expect(refused).rejects.toThrow(UsageError);
     await expect(refused).rejects.toThrow(/DATABASE_URL: .*run `scanstream migrate`/);
     await expect(runAdmin({ DATABASE_URL: bare.ownerUrl }, "tenant.list", {})).rejects.toThrow(/scanstream migrate/);
 
@@ -122,7 +122,7 @@ describe("a real database", () => {
   test("migrate needs a database, and one that answers", async () => {
     await expect(migrateCommand(createIo({}).io)).rejects.toThrow(/DATABASE_URL: required/);
     const away = migrateCommand(createIo({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/d" }).io);
-    await expect(away).rejects.toThrow(ConfigError);
+    await expect(away).rejects.toThrow(UsageError);
     await expect(away).rejects.not.toThrow(/hunter2/);
   });
 });

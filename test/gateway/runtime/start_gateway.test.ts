@@ -5,7 +5,8 @@ import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ConfigError, parseConfig } from "../../../gateway/config.ts";
+import { parseConfig } from "../../../gateway/config.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../../gateway/runtime/static_files.ts";
@@ -100,7 +101,7 @@ describe("what keeps it from starting is one clear error", () => {
     const { port } = other.address() as AddressInfo;
     for (const environment of [{ PORT: String(port) }, { METRICS_PORT: String(port) }]) {
       const refused = start(environment);
-      await expect(refused).rejects.toThrow(ConfigError);
+      await expect(refused).rejects.toThrow(UsageError);
       await expect(refused).rejects.toThrow(/PORT: expected a free port: another program listens on it already/);
     }
     other.close();

@@ -6,8 +6,8 @@ import {
   type ApiTokenOwner,
   type Evidence,
   type JsonList,
-  type JsonObject,
 } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { aRole, aToken, aZone, anAnonymizerZone, evaluate } from "../../support/artifact_builders.ts";
 

@@ -5,8 +5,8 @@ import {
   type BuiltInApp,
   type Evidence,
   type JsonList,
-  type JsonObject,
 } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { Engine } from "../../../shared/report.ts";
 import {
   aCatchAll,

@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { zoneCases } from "../../support/zone_cases.ts";
-import {
-  missing,
-  obtained,
-  type Evidence,
-  type JsonList,
-  type JsonObject,
-} from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type Evidence, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import type { Engine } from "../../../shared/report.ts";
 import {
   aCatchAll,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { obtained, type JsonList, type JsonObject } from "../../../scanner/evidence/artifacts.ts";
+import { obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { aCatchAll, adminConsoleApp, anAccessRule, dashboardApp, evaluate } from "../../support/artifact_builders.ts";
 
 describe.each([

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  missing,
-  obtained,
-  type Evidence,
-  type JsonObject,
-  type TrustedCertificate,
-} from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type Evidence, type TrustedCertificate } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { namesApprovedIssuer } from "../../../scanner/checks/parsing/distinguished_name.ts";
 import { aSmartCardIdp, dodCertificate, evaluate, set } from "../../support/artifact_builders.ts";
 

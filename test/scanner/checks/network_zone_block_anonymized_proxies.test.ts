@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained, type JsonList, type JsonObject } from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { aZone, anAnonymizerZone, evaluate } from "../../support/artifact_builders.ts";
 
 const check = "network_zone_block_anonymized_proxies";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained, type JsonList, type JsonObject } from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { anAccessRule, adminConsoleApp, evaluate, set } from "../../support/artifact_builders.ts";
 
 /** Okta Verify as one authenticator, and as the three that release 2026.08.0 made of it. */

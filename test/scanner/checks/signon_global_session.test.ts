@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  missing,
-  obtained,
-  type Evidence,
-  type JsonList,
-  type JsonObject,
-} from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type Evidence, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { aDefaultRule, aSessionPolicy, aSessionRule, aZone, evaluate, set } from "../../support/artifact_builders.ts";
 
 const idle = "signon_global_session_idle_timeout_15min";

@@ -1,11 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  missing,
-  obtained,
-  type Evidence,
-  type JsonList,
-  type JsonObject,
-} from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained, type Evidence, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { aDefaultRule, aSessionPolicy, aSessionRule, aZone, evaluate, set } from "../../support/artifact_builders.ts";
 import { zoneCases } from "../../support/zone_cases.ts";
 

@@ -5,8 +5,8 @@ import {
   type CollectedArtifacts,
   type Evidence,
   type JsonList,
-  type JsonObject,
 } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { findCheck } from "../../../scanner/catalog/select_checks.ts";
 import { aPasswordPolicy, anAction, anApp, anAutomation, evaluate, set } from "../../support/artifact_builders.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { missing, obtained, type JsonObject } from "../../../scanner/evidence/artifacts.ts";
+import { missing, obtained } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { findCheck, selectChecks } from "../../../scanner/catalog/select_checks.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";

@@ -1,9 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import type { ScannerConfig } from "../../../scanner/config.ts";
+import type { Connection, ConnectionSettings, ConnectOptions } from "../../../scanner/idp/connection.ts";
 import { connect } from "../../../scanner/idp/connect.ts";
-import type { Connection, ConnectOptions } from "../../../scanner/idp/connection.ts";
 import { IdpError, toErrorReport } from "../../../scanner/idp/idp_error.ts";
 import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
@@ -266,7 +265,7 @@ test("the practice org without a role ends with no_role", async () => {
 });
 
 interface Connecting extends Partial<ConnectOptions> {
-  readonly config?: Partial<ScannerConfig>;
+  readonly config?: Partial<ConnectionSettings>;
 }
 
 async function connected(idp: ScriptedIdp, { config = {}, ...options }: Connecting = {}): Promise<Connection> {
@@ -276,7 +275,7 @@ async function connected(idp: ScriptedIdp, { config = {}, ...options }: Connecti
   return connection;
 }
 
-async function refusal(idp: ScriptedIdp, config: Partial<ScannerConfig> = {}): Promise<IdpError> {
+async function refusal(idp: ScriptedIdp, config: Partial<ConnectionSettings> = {}): Promise<IdpError> {
   try {
     await connected(idp, { config });
   } catch (error) {
@@ -311,7 +310,7 @@ async function practised(options: Pick<PracticeOrgOptions, "role" | "rateLimit">
     ...options,
   });
   owned.push(() => org.stop());
-  const config: ScannerConfig = {
+  const config: ConnectionSettings = {
     orgUrl: org.url,
     clientId: org.clientId,
     key: parsePrivateKey(org.privateKeyPem, { keyId: null }),

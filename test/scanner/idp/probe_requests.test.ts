@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ArtifactName } from "../../../scanner/evidence/artifacts.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
-import type { ScannerConfig } from "../../../scanner/config.ts";
+import type { ConnectionSettings } from "../../../scanner/idp/connection.ts";
 import { systemClock } from "../../../scanner/idp/clock.ts";
 import { connect } from "../../../scanner/idp/connect.ts";
 import type { IdpClient } from "../../../scanner/idp/idp_client.ts";
@@ -83,7 +83,7 @@ async function reads(act: () => Promise<void>): Promise<readonly string[]> {
     .toSorted();
 }
 
-function config(): ScannerConfig {
+function config(): ConnectionSettings {
   return {
     orgUrl: org.url,
     clientId: org.clientId,

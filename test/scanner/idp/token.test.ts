@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, UnsecuredJWT } from "jose";
 import { afterEach, expect, test } from "vitest";
-import type { ScannerConfig } from "../../../scanner/config.ts";
+import type { ConnectionSettings } from "../../../scanner/idp/connection.ts";
 import { IdpError } from "../../../scanner/idp/idp_error.ts";
 import { readOrganization } from "../../../scanner/idp/organization.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
@@ -389,7 +389,7 @@ interface SetUp {
   /** How far this machine's clock is ahead of the provider's. */
   readonly aheadMs?: number;
   readonly token?: (request: SeenRequest, providerMs: number) => Reply | Promise<Reply>;
-  readonly config?: Partial<ScannerConfig>;
+  readonly config?: Partial<ConnectionSettings>;
 }
 
 async function setUp({ dpop = false, aheadMs = 0, token, config = {} }: SetUp = {}) {

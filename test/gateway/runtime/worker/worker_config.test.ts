@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConfigError } from "../../../../gateway/config.ts";
+import { UsageError } from "../../../../shared/usage_error.ts";
 import { parseWorkerConfig } from "../../../../gateway/runtime/worker/worker_config.ts";
 
 const whole = {
@@ -14,7 +14,7 @@ function problemsOf(environment: Readonly<Record<string, unknown>>): readonly st
     parseWorkerConfig(environment);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
+    if (error instanceof UsageError) return error.problems;
     throw error;
   }
 }

@@ -1,0 +1,21 @@
+export interface UsageErrorOptions extends ErrorOptions {
+  /** What cannot be done, before the problems: `Cannot use the configuration`. */
+  readonly heading?: string;
+}
+
+/** Wrong usage or settings: one message that names every problem and never a setting's value. The command line exits with 2. */
+export class UsageError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[], { heading, ...options }: UsageErrorOptions = {}) {
+    super(toMessage(problems, heading), options);
+    this.name = "UsageError";
+    this.problems = problems;
+  }
+}
+
+function toMessage(problems: readonly string[], heading: string | undefined): string {
+  if (heading === undefined) return problems.join("\n");
+  if (problems.length === 1) return `${heading}: ${problems.join()}`;
+  return `${heading}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`;
+}

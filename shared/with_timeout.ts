@@ -1,0 +1,14 @@
+/** Settles as the promise does, but rejects with what `toError` gives when that takes longer. A later rejection is ignored. */
+export async function withTimeout<Value>(
+  promise: Promise<Value>,
+  timeoutMs: number,
+  toError: () => Error = () => new Error(`No result within ${timeoutMs} ms`),
+): Promise<Value> {
+  const { promise: timedOut, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(toError()), timeoutMs);
+  try {
+    return await Promise.race([promise, timedOut]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
