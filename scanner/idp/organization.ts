@@ -2,9 +2,9 @@ import type { Engine } from "../../shared/report.ts";
 import { providerMoment, type ProviderMoment } from "./clock.ts";
 import { IdpError } from "./idp_error.ts";
 import { isJsonObject, parseBody } from "./json_answer.ts";
-import { NoAnswer, noAnswerError } from "./no_answer.ts";
+import { NetworkError, unreachableError } from "./network_error.ts";
 import { redirectTarget } from "./token_errors.ts";
-import type { ReceivedAnswer, Transport } from "./transport.ts";
+import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
 
 /** What the organization says about itself to anyone, at `/.well-known/okta-organization`. */
 export interface Organization {
@@ -18,7 +18,7 @@ export interface Organization {
 
 export interface OrganizationOptions {
   readonly orgUrl: string;
-  readonly transport: Transport;
+  readonly transport: RequestSender;
   /** Set: not inferred. */
   readonly scopePrefix: "okta" | "idp" | null;
 }
@@ -40,7 +40,7 @@ export async function readOrganization(options: OrganizationOptions): Promise<Or
   };
 }
 
-async function ask({ orgUrl, transport, scopePrefix }: OrganizationOptions): Promise<ReceivedAnswer> {
+async function ask({ orgUrl, transport, scopePrefix }: OrganizationOptions): Promise<ReceivedResponse> {
   let answer;
   try {
     answer = await transport.send({
@@ -49,7 +49,7 @@ async function ask({ orgUrl, transport, scopePrefix }: OrganizationOptions): Pro
       prepare: () => Promise.resolve({ headers: {} }),
     });
   } catch (error) {
-    throw error instanceof NoAnswer ? noAnswerError(error, orgUrl) : error;
+    throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
   }
   if (answer.status >= 300 && answer.status < 400) {
     const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} redirects${redirectTarget(answer)}`;
