@@ -6,9 +6,9 @@ import { systemClock, type Clock } from "../idp/clock.ts";
 import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
 import { readOrganization, type Organization } from "../idp/organization.ts";
 import { generalReads } from "../idp/probe.ts";
-import { createSession, openTransport, type Session } from "../idp/session.ts";
+import { createSession, createRequestSender, type Session } from "../idp/session.ts";
 import { grantScopes } from "../idp/token_errors.ts";
-import type { Transport } from "../idp/transport.ts";
+import type { RequestSender } from "../idp/request_sender.ts";
 
 export type DoctorStep =
   | "configuration"
@@ -81,7 +81,7 @@ async function* examine({ flags, env, signal, clock = systemClock }: DoctorInput
   const { config, results } = examineConfig(flags, env);
   yield* results;
   if (config === null) return;
-  const transport = openTransport(config, { signal, clock });
+  const transport = createRequestSender(config, { signal, clock });
   try {
     yield* examineOrg(config, { transport, clock });
   } finally {
@@ -128,7 +128,7 @@ function keyResult({ key }: ConnectionSettings): DoctorResult {
 }
 
 interface Parts {
-  readonly transport: Transport;
+  readonly transport: RequestSender;
   readonly clock: Clock;
 }
 
@@ -260,7 +260,7 @@ async function assignedRoles(
     .map((type) => type.slice(0, 60));
 }
 
-function rateLimitResult(transport: Transport): DoctorResult {
+function rateLimitResult(transport: RequestSender): DoctorResult {
   const limits = transport.rateLimits();
   const [lowest] = limits.toSorted((one, other) => one.limit - other.limit);
   if (lowest === undefined) return ok("rate_limits", "The organization tells no rate limits; a 429 is waited out");

@@ -20,7 +20,7 @@ import { annotations } from "./github_actions.ts";
 import { connect } from "../idp/connect.ts";
 import { IdpError, toErrorReport } from "../idp/idp_error.ts";
 import type { RegisteredScan } from "../streaming/gateway_client.ts";
-import { openStream } from "../streaming/connect_stream.ts";
+import { openStream } from "../streaming/start_publishing.ts";
 import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { runScan, toContext, type FinishedScan } from "../run_scan.ts";

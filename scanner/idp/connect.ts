@@ -2,7 +2,7 @@ import type { Connection, ConnectionSettings, ConnectOptions } from "./connectio
 import { systemClock, type Clock } from "./clock.ts";
 import { readOrganization } from "./organization.ts";
 import { probe } from "./probe.ts";
-import { createSession, openTransport } from "./session.ts";
+import { createSession, createRequestSender } from "./session.ts";
 
 /**
  * Logs in and proves that something can be read. Throws `IdpError` (exit code 3) when not: then no check may be
@@ -14,7 +14,7 @@ export async function connect(
 ): Promise<Connection> {
   const { signal, clock = systemClock, probes = [] } = options;
   const { orgUrl, scopePrefix } = config;
-  const transport = openTransport(config, { signal, clock });
+  const transport = createRequestSender(config, { signal, clock });
   try {
     const org = await readOrganization({ orgUrl, transport, scopePrefix });
     const { tokens, client, roleEvidence, requestedScopes, isGranted } = await createSession(config, {

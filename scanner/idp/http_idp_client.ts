@@ -3,19 +3,19 @@ import type { IdpClient, IdpRequest, Reading } from "./idp_client.ts";
 import { IdpError } from "./idp_error.ts";
 import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
 import { parseNextLink } from "./link_header.ts";
-import { NoAnswer } from "./no_answer.ts";
+import { NetworkError } from "./network_error.ts";
 import { missingScope, toMissing, type Missing } from "./refusals.ts";
 import type { RoleEvidence } from "./role_evidence.ts";
 import { toShownPath } from "./safe_text.ts";
 import type { AccessToken } from "./token_endpoint.ts";
 import { oauthError } from "./token_errors.ts";
 import type { TokenSource } from "./token_source.ts";
-import type { ReceivedAnswer, Transport } from "./transport.ts";
-import { ForbiddenRequest } from "./wire.ts";
+import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
+import { ForbiddenRequest } from "./http_transport.ts";
 
 export interface HttpIdpClientOptions {
   readonly orgUrl: string;
-  readonly transport: Transport;
+  readonly transport: RequestSender;
   readonly tokens: TokenSource;
   readonly roleEvidence: RoleEvidence;
   /** `okta` or `idp`: what the provider puts before `.policies.read`. */
@@ -124,7 +124,7 @@ export class HttpIdpClient implements IdpClient {
   }
 
   /** One GET, with a new nonce or a new token where the provider asks for it. */
-  async #get(path: string): Promise<ReceivedAnswer> {
+  async #get(path: string): Promise<ReceivedResponse> {
     const { orgUrl, transport, tokens } = this.#options;
     let nonceTurns = 0;
     let hasRenewed = false;
@@ -145,7 +145,7 @@ export class HttpIdpClient implements IdpClient {
     }
   }
 
-  #note(path: string, answer: ReceivedAnswer, parsed: ParsedBody | null): void {
+  #note(path: string, answer: ReceivedResponse, parsed: ParsedBody | null): void {
     const code = objectIn(parsed === null ? answer.body : "")["errorCode"];
     const errorCode = typeof code === "string" ? code : null;
     this.#options.roleEvidence.note({ path, status: answer.status, errorCode });
@@ -220,7 +220,7 @@ function notJson(path: string, kind: Exclude<ParsedBody["kind"], "json">): Missi
 /** Rethrows what is no answer of the provider: an abort, and bugs. */
 function failed(path: string, error: unknown): Missing {
   const asked = `GET ${toShownPath(path)}`;
-  if (error instanceof NoAnswer) {
+  if (error instanceof NetworkError) {
     const detail = `${asked} got no answer: ${error.message}; scan again later`;
     return { reason: "provider_error", detail, refusal: unasked };
   }
@@ -240,13 +240,13 @@ function cursorOf(path: string): string {
   return after === null ? `${pathname}?${searchParams}` : `${pathname} after ${after}`;
 }
 
-function asksForNonce(answer: ReceivedAnswer): boolean {
+function asksForNonce(answer: ReceivedResponse): boolean {
   if ((answer.status !== 401 && answer.status !== 400) || answer.headers.get("dpop-nonce") === null) return false;
   const challenge = answer.headers.get("www-authenticate") ?? "";
   return /use_dpop_nonce/.test(challenge) || oauthError(answer).error === "use_dpop_nonce";
 }
 
 /** E0000015 is a 401 as well, but says that a feature is off, whatever the token. */
-function isTokenRefused(answer: ReceivedAnswer): boolean {
+function isTokenRefused(answer: ReceivedResponse): boolean {
   return answer.status === 401 && objectIn(answer.body)["errorCode"] !== "E0000015";
 }

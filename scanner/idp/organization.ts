@@ -3,9 +3,9 @@ import { providerMoment, type ProviderMoment } from "./clock.ts";
 import { IdpError } from "./idp_error.ts";
 import { parseBody } from "./json_answer.ts";
 import { isJsonObject } from "../../shared/json.ts";
-import { NoAnswer, noAnswerError } from "./no_answer.ts";
+import { NetworkError, unreachableError } from "./network_error.ts";
 import { redirectTarget } from "./token_errors.ts";
-import type { ReceivedAnswer, Transport } from "./transport.ts";
+import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
 
 /** What the organization says about itself to anyone, at `/.well-known/okta-organization`. */
 export interface Organization {
@@ -19,7 +19,7 @@ export interface Organization {
 
 export interface OrganizationOptions {
   readonly orgUrl: string;
-  readonly transport: Transport;
+  readonly transport: RequestSender;
   /** Set: not inferred. */
   readonly scopePrefix: "okta" | "idp" | null;
 }
@@ -41,7 +41,7 @@ export async function readOrganization(options: OrganizationOptions): Promise<Or
   };
 }
 
-async function ask({ orgUrl, transport, scopePrefix }: OrganizationOptions): Promise<ReceivedAnswer> {
+async function ask({ orgUrl, transport, scopePrefix }: OrganizationOptions): Promise<ReceivedResponse> {
   let answer;
   try {
     answer = await transport.send({
@@ -50,7 +50,7 @@ async function ask({ orgUrl, transport, scopePrefix }: OrganizationOptions): Pro
       prepare: () => Promise.resolve({ headers: {} }),
     });
   } catch (error) {
-    throw error instanceof NoAnswer ? noAnswerError(error, orgUrl) : error;
+    throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
   }
   if (answer.status >= 300 && answer.status < 400) {
     const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} redirects${redirectTarget(answer)}`;

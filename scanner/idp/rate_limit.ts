@@ -1,7 +1,7 @@
 import { providerMoment } from "./clock.ts";
 
 /** What one answer says about its rate limit window, in this machine's time. */
-export interface RateFacts {
+export interface RateLimitReading {
   readonly limit: number;
   readonly remaining: number;
   /** The provider's own end of the window, seconds since its epoch: together with the limit it tells windows apart. */
@@ -17,7 +17,7 @@ export const maxWindowMs = 120_000;
  * Reads `X-Rate-Limit-*`. null where they are missing or describe no window: a limit of 0 is how the provider says that
  * too many requests are under way at once, and a window that is long over says nothing about the present one.
  */
-export function parseRateFacts(headers: Headers, times: AnswerTimes): RateFacts | null {
+export function parseRateLimit(headers: Headers, times: ResponseTimes): RateLimitReading | null {
   const limit = wholeNumber(headers.get("x-rate-limit-limit"));
   const remaining = wholeNumber(headers.get("x-rate-limit-remaining"));
   const resetSeconds = wholeNumber(headers.get("x-rate-limit-reset"));
@@ -28,7 +28,7 @@ export function parseRateFacts(headers: Headers, times: AnswerTimes): RateFacts 
 }
 
 /** One moment by both clocks. */
-export interface AnswerTimes {
+export interface ResponseTimes {
   readonly receivedAtMs: number;
   /** By the provider's clock; never ahead of it. */
   readonly providerMs: number;
@@ -45,7 +45,7 @@ export class ProviderTime {
   at(
     headers: Headers,
     { sentAtMs, receivedAtMs }: { readonly sentAtMs: number; readonly receivedAtMs: number },
-  ): AnswerTimes {
+  ): ResponseTimes {
     const dateMs = providerMoment(headers, receivedAtMs)?.providerMs ?? null;
     if (dateMs === null) return { receivedAtMs, providerMs: receivedAtMs + (this.#offsetMs ?? 0) };
     const atLeastMs = dateMs - receivedAtMs;

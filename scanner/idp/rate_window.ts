@@ -1,4 +1,4 @@
-import type { RateFacts } from "./rate_limit.ts";
+import type { RateLimitReading } from "./rate_limit.ts";
 
 /** What is known of one window of the provider's rate limit, as its answers told it. */
 export interface RateWindow {
@@ -16,7 +16,7 @@ export interface RateWindow {
 
 interface Sighting {
   readonly family: string;
-  readonly facts: RateFacts;
+  readonly facts: RateLimitReading;
   readonly startedAt: number;
 }
 
@@ -26,6 +26,6 @@ export function contradicts(window: RateWindow, { family, facts, startedAt }: Si
 }
 
 /** What tells windows apart; `family`: of a family that is known to count apart. */
-export function signatureOf(facts: RateFacts, family: string | null): string {
+export function signatureOf(facts: RateLimitReading, family: string | null): string {
   return `${facts.limit}/${facts.resetSeconds}/${family ?? ""}`;
 }

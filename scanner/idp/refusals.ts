@@ -3,7 +3,7 @@ import type { IdpRequest, Refusal } from "./idp_client.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { toSafeText, toShownPath } from "./safe_text.ts";
 import { redirectTarget } from "./token_errors.ts";
-import type { Answer } from "./wire.ts";
+import type { HttpResponse } from "./http_transport.ts";
 
 /** Why a read gave nothing: the reason and detail of the evidence, and the refusal that a collector may branch on. */
 export interface Missing {
@@ -13,7 +13,7 @@ export interface Missing {
 }
 
 /** Tells apart the ways in which the provider refuses a read (E6). `scope` is the full name of the scope it needs. */
-export function toMissing(answer: Answer, request: IdpRequest, scope: string): Missing {
+export function toMissing(answer: HttpResponse, request: IdpRequest, scope: string): Missing {
   const { errorCode: givenCode, errorSummary } = objectIn(answer.body);
   const errorCode = typeof givenCode === "string" ? toSafeText(givenCode, 20) : null;
   const refusal = { httpStatus: answer.status, errorCode };
@@ -39,11 +39,11 @@ export function missingScope(said: string, scope: string): Pick<Missing, "reason
 }
 
 /** The provider says this in a header only; the body is empty. */
-function isInsufficientScope(answer: Answer): boolean {
+function isInsufficientScope(answer: HttpResponse): boolean {
   return /\berror\s*=\s*"?insufficient_scope\b/i.test(answer.headers.get("www-authenticate") ?? "");
 }
 
-function explain(answer: Answer): string {
+function explain(answer: HttpResponse): string {
   const { status } = answer;
   if (status === 429) return "its rate limit stayed used up; scan again later, or with a lower --concurrency";
   if (status >= 500) return "the provider has a problem of its own; scan again later";

@@ -6,21 +6,21 @@ import type { Organization } from "./organization.ts";
 import { RoleEvidence } from "./role_evidence.ts";
 import { TokenEndpoint } from "./token_endpoint.ts";
 import { TokenSource } from "./token_source.ts";
-import { Transport } from "./transport.ts";
-import { openWire } from "./wire.ts";
+import { RequestSender } from "./request_sender.ts";
+import { createHttpTransport } from "./http_transport.ts";
 
 /** Far above the largest page of the provider, far below what would hurt. */
 const maxBodyBytes = 33_554_432;
 
-export interface TransportParts {
+export interface SenderParts {
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
 
-export function openTransport(config: ConnectionSettings, { signal, clock }: TransportParts): Transport {
+export function createRequestSender(config: ConnectionSettings, { signal, clock }: SenderParts): RequestSender {
   const { orgUrl, timeoutMs, proxy, concurrency } = config;
-  const wire = openWire({ orgUrl, timeoutMs, proxy, maxBodyBytes });
-  return new Transport({ wire, clock, signal, concurrency });
+  const wire = createHttpTransport({ orgUrl, timeoutMs, proxy, maxBodyBytes });
+  return new RequestSender({ wire, clock, signal, concurrency });
 }
 
 /** What speaks to one organization as the service application. Nothing is sent before its first use. */
@@ -36,7 +36,7 @@ export interface Session {
 
 export interface SessionParts {
   readonly org: Organization;
-  readonly transport: Transport;
+  readonly transport: RequestSender;
   readonly clock: Clock;
 }
 

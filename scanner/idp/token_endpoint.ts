@@ -6,11 +6,11 @@ import type { IdpError } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { cleanProviderText } from "./provider_text.ts";
-import { NoAnswer, noAnswerError } from "./no_answer.ts";
+import { NetworkError, unreachableError } from "./network_error.ts";
 import type { SigningKey } from "./private_key.ts";
 import { isClockRefusal, oauthError, tokenRefusal, unreadableToken } from "./token_errors.ts";
-import type { ReceivedAnswer, Transport } from "./transport.ts";
-import { tokenPath } from "./wire.ts";
+import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
+import { tokenPath } from "./http_transport.ts";
 
 export interface AccessToken {
   readonly value: string;
@@ -30,7 +30,7 @@ export interface TokenEndpointOptions {
   readonly orgUrl: string;
   readonly clientId: string;
   readonly key: SigningKey;
-  readonly transport: Transport;
+  readonly transport: RequestSender;
   readonly clock: Clock;
   readonly providerClock: ProviderClock;
   readonly prover: DpopProver;
@@ -82,12 +82,12 @@ export class TokenEndpoint {
     }
   }
 
-  async #post(scopes: readonly string[]): Promise<ReceivedAnswer> {
+  async #post(scopes: readonly string[]): Promise<ReceivedResponse> {
     const { transport, orgUrl } = this.#options;
     try {
       return await transport.send({ method: "POST", path: tokenPath, prepare: () => this.#prepare(scopes) });
     } catch (error) {
-      throw error instanceof NoAnswer ? noAnswerError(error, orgUrl) : error;
+      throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
     }
   }
 
@@ -105,7 +105,7 @@ export class TokenEndpoint {
   }
 
   /** Once per scan: a clock that is still wrong after that is not what is wrong. */
-  #mayCorrectClock(answer: ReceivedAnswer): boolean {
+  #mayCorrectClock(answer: ReceivedResponse): boolean {
     const moment = providerMoment(answer.headers, answer.receivedAtMs);
     if (this.#hasCorrectedClock || moment === null) return false;
     const { error } = oauthError(answer);
@@ -117,7 +117,7 @@ export class TokenEndpoint {
     return true;
   }
 
-  #read(answer: ReceivedAnswer, sentAtMs: number): AccessToken {
+  #read(answer: ReceivedResponse, sentAtMs: number): AccessToken {
     if (parseBody(answer.body).kind === "html") throw tokenRefusal(answer, this.#options.orgUrl);
     const body = objectIn(answer.body);
     const { access_token: value, token_type: givenType } = body;

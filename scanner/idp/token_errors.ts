@@ -1,26 +1,26 @@
 import { IdpError } from "./idp_error.ts";
 import { objectIn, parseBody } from "./json_answer.ts";
 import { toSafeText } from "./safe_text.ts";
-import { tokenPath, type Answer } from "./wire.ts";
+import { tokenPath, type HttpResponse } from "./http_transport.ts";
 
 /** The provider's words for a client that is right but whose clock is wrong. */
 const clockWords =
   /expir|too far into the future|issued (before|in the future|after)|not yet valid|\biat\b|\bexp\b|\bnbf\b/i;
 
 /** `error` and `error_description` of a refused token request; empty where there are none. */
-export function oauthError(answer: Answer): { readonly error: string; readonly description: string } {
+export function oauthError(answer: HttpResponse): { readonly error: string; readonly description: string } {
   const { error, error_description: description } = objectIn(answer.body);
   return { error: toSafeText(error, 80), description: toSafeText(description) };
 }
 
 /** True for a refusal that a corrected clock may turn into a token. */
-export function isClockRefusal(answer: Answer): boolean {
+export function isClockRefusal(answer: HttpResponse): boolean {
   const { error, description } = oauthError(answer);
   return (error === "invalid_client" || error === "invalid_dpop_proof") && clockWords.test(description);
 }
 
 /** What a refused token request means for the person who set the service application up. */
-export function tokenRefusal(answer: Answer, orgUrl: string): IdpError {
+export function tokenRefusal(answer: HttpResponse, orgUrl: string): IdpError {
   const { error, description } = oauthError(answer);
   const said = description === "" ? error : `${error}, "${description}"`;
   const message = `Cannot log in to ${orgUrl}: the token endpoint answered ${answer.status} ${said}`.trimEnd();
@@ -60,7 +60,7 @@ export function unreadableToken(orgUrl: string): IdpError {
 }
 
 interface ClientRefusal {
-  readonly answer: Answer;
+  readonly answer: HttpResponse;
   readonly description: string;
   readonly message: string;
 }
@@ -101,7 +101,7 @@ function invalidClient({ answer, description, message }: ClientRefusal): IdpErro
   );
 }
 
-function otherRefusal(answer: Answer, told: { readonly orgUrl: string; readonly message: string }): IdpError {
+function otherRefusal(answer: HttpResponse, told: { readonly orgUrl: string; readonly message: string }): IdpError {
   const { status } = answer;
   if (status >= 300 && status < 400) {
     return new IdpError(
@@ -131,7 +131,7 @@ function otherRefusal(answer: Answer, told: { readonly orgUrl: string; readonly 
 }
 
 /** The origin only: the rest of a redirect may hold more than should be shown. */
-export function redirectTarget(answer: Answer): string {
+export function redirectTarget(answer: HttpResponse): string {
   const location = answer.headers.get("location") ?? "";
   return URL.canParse(location) ? ` to ${new URL(location).origin}` : "";
 }

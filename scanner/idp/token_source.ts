@@ -3,7 +3,7 @@ import type { DpopProver } from "./dpop.ts";
 import { IdpError } from "./idp_error.ts";
 import { grantScopes } from "./token_errors.ts";
 import type { AccessToken, TokenEndpoint } from "./token_endpoint.ts";
-import type { Answer } from "./wire.ts";
+import type { HttpResponse } from "./http_transport.ts";
 
 export interface TokenSourceOptions {
   readonly orgUrl: string;
@@ -68,7 +68,7 @@ export class TokenSource {
   }
 
   /** Remembers the nonce of a resource answer; the provider rotates it whenever it likes. */
-  noteNonce(answer: Answer): void {
+  noteNonce(answer: HttpResponse): void {
     this.#resourceNonce = answer.headers.get("dpop-nonce") ?? this.#resourceNonce;
   }
 

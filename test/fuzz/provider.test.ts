@@ -20,15 +20,15 @@ import { parseNextLink } from "../../scanner/idp/link_header.ts";
 import { cleanProviderText } from "../../scanner/idp/provider_text.ts";
 import { connect } from "../../scanner/idp/connect.ts";
 import { IdpError } from "../../scanner/idp/idp_error.ts";
-import { maxWindowMs, parseRateFacts, parseRetryAfterMs } from "../../scanner/idp/rate_limit.ts";
+import { maxWindowMs, parseRateLimit, parseRetryAfterMs } from "../../scanner/idp/rate_limit.ts";
 import { readOrganization } from "../../scanner/idp/organization.ts";
-import { createSession, openTransport } from "../../scanner/idp/session.ts";
+import { createSession, createRequestSender } from "../../scanner/idp/session.ts";
 import { isLine } from "../../shared/text.ts";
 import { context } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
 import { hostileString, textsOf, toHostileJson } from "../support/hostile_text.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
-import { configFor } from "../support/idp_session.ts";
+import { configFor } from "../support/idp_connection.ts";
 import { mapIdpClient } from "../support/map_idp_client.ts";
 import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
 import { fuzzed } from "./fuzzed.ts";
@@ -74,7 +74,7 @@ test("rate limit headers of any kind are a bounded wait or nothing", () => {
         headers.set(`x-rate-limit-${name}`, clean);
         headers.set("retry-after", clean);
       }
-      const facts = parseRateFacts(headers, { receivedAtMs: 0, providerMs: 0 });
+      const facts = parseRateLimit(headers, { receivedAtMs: 0, providerMs: 0 });
       if (facts !== null) {
         expect(facts.resetAtMs).toBeLessThanOrEqual(maxWindowMs);
         expect(facts.remaining).toBeGreaterThanOrEqual(0);
@@ -98,7 +98,7 @@ test("whatever bytes an organization answers, a read is evidence only when they 
   const config = configFor(idp);
   let read = 0;
   const clock = createFakeClock(Date.now());
-  const transport = openTransport(config, { signal: new AbortController().signal, clock });
+  const transport = createRequestSender(config, { signal: new AbortController().signal, clock });
   owned.push(() => transport.close());
   const org = await readOrganization({ ...config, transport });
   const { client, tokens } = await createSession(config, { org, transport, clock });

@@ -14,7 +14,7 @@ import { countStatuses, type CheckResult, type Report } from "../../shared/repor
 import reportSchema from "../../shared/report.schema.json" with { type: "json" };
 import { compliantOrg } from "./compliant_org.ts";
 import { toHostileJson, type HostileSource } from "./hostile_text.ts";
-import { configFor } from "./idp_session.ts";
+import { configFor } from "./idp_connection.ts";
 import type { Reply, ScriptedIdp, SeenRequest } from "./scripted_idp.ts";
 
 /** An org whose every answer is hostile, behind a real HTTP server, and what has to hold of a scan of it. */

@@ -4,7 +4,7 @@ import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { HttpIdpClient } from "../../scanner/idp/http_idp_client.ts";
 import { RoleEvidence } from "../../scanner/idp/role_evidence.ts";
 import type { TokenSource } from "../../scanner/idp/token_source.ts";
-import type { RepeatableRequest, Transport } from "../../scanner/idp/transport.ts";
+import type { RetryableRequest, RequestSender } from "../../scanner/idp/request_sender.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { context } from "./artifact_builders.ts";
 
@@ -45,11 +45,11 @@ export async function judgeOrg(org: OrgAnswers, options: JudgeOptions = {}): Pro
 
 function tableClient(org: OrgAnswers, pageSize: number): HttpIdpClient {
   // Retries, tokens and pacing have tests of their own; below the client is only this table.
-  const transport = { send: async ({ path }: RepeatableRequest) => answerTo(org, path, pageSize) };
+  const transport = { send: async ({ path }: RetryableRequest) => answerTo(org, path, pageSize) };
   const tokens = { granted: scopes, noteNonce: () => {} };
   return new HttpIdpClient({
     orgUrl: context.orgUrl,
-    transport: transport as unknown as Transport,
+    transport: transport as unknown as RequestSender,
     tokens: tokens as unknown as TokenSource,
     roleEvidence: new RoleEvidence(),
     scopePrefix: "okta",

@@ -7,7 +7,7 @@ import { IdpError, toErrorReport } from "../../../scanner/idp/idp_error.ts";
 import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
-import { configFor } from "../../support/idp_session.ts";
+import { configFor } from "../../support/idp_connection.ts";
 import {
   apiError,
   createScriptedIdp,

@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from "vitest";
 import type { HttpIdpClient } from "../../../scanner/idp/http_idp_client.ts";
 import { readOrganization } from "../../../scanner/idp/organization.ts";
-import { createSession, openTransport, type Session } from "../../../scanner/idp/session.ts";
+import { createSession, createRequestSender, type Session } from "../../../scanner/idp/session.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
-import { configFor } from "../../support/idp_session.ts";
+import { configFor } from "../../support/idp_connection.ts";
 import {
   apiError,
   createScriptedIdp,
@@ -470,7 +470,7 @@ async function setUp({ dpop = true, timeoutMs = 5000, signal = new AbortControll
   owned.push(() => idp.stop());
   if (!dpop) idp.on("POST", tokenPath, (asked) => issueToken(asked, { token_type: "Bearer" }));
   const config = configFor(idp, { timeoutMs });
-  const transport = openTransport(config, { signal, clock });
+  const transport = createRequestSender(config, { signal, clock });
   owned.push(() => transport.close());
   const org = await readOrganization({ ...config, transport });
   const session = await createSession(config, { org, transport, clock });

@@ -9,7 +9,7 @@ import type { IdpClient } from "../../../scanner/idp/idp_client.ts";
 import { readOrganization } from "../../../scanner/idp/organization.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
 import { probeRequests } from "../../../scanner/idp/probe_requests.ts";
-import { createSession, openTransport } from "../../../scanner/idp/session.ts";
+import { createSession, createRequestSender } from "../../../scanner/idp/session.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../../practice_org/create_practice_org.ts";
 
 const { signal } = new AbortController();
@@ -34,7 +34,7 @@ test.each([["all checks", everyName] as const, ...everyName.map((name) => [name,
     };
 
     const withoutProbe = await reads(async () => {
-      const transport = openTransport(config(), { signal, clock: systemClock });
+      const transport = createRequestSender(config(), { signal, clock: systemClock });
       const organization = await readOrganization({ ...config(), transport });
       const { tokens, client } = await createSession(config(), { org: organization, transport, clock: systemClock });
       await tokens.current();

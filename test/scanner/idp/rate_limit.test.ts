@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endpointOf, parseRateFacts, parseRetryAfterMs, ProviderTime } from "../../../scanner/idp/rate_limit.ts";
+import { endpointOf, parseRateLimit, parseRetryAfterMs, ProviderTime } from "../../../scanner/idp/rate_limit.ts";
 
 /** A recorded 429: the local clock is some other time altogether. */
 const recorded = {
@@ -10,9 +10,9 @@ const recorded = {
 };
 const receivedAtMs = 1_000_000;
 const facts = (headers: Record<string, string>) =>
-  parseRateFacts(new Headers({ ...recorded, ...headers }), { receivedAtMs, providerMs: Date.parse(recorded.date) });
+  parseRateLimit(new Headers({ ...recorded, ...headers }), { receivedAtMs, providerMs: Date.parse(recorded.date) });
 
-test("parseRateFacts places the end of the window by the answer's own Date", () => {
+test("parseRateLimit places the end of the window by the answer's own Date", () => {
   expect(facts({})).toEqual({ limit: 10, remaining: 0, resetSeconds: 1_757_607_758, resetAtMs: receivedAtMs + 48_000 });
 });
 
@@ -52,12 +52,12 @@ test("ProviderTime takes the clocks to agree without a Date", () => {
 
 const reset = (secondsFromDate: number) => ({ "x-rate-limit-reset": String(1_757_607_710 + secondsFromDate) });
 
-test("parseRateFacts believes windows that end up to two minutes ahead", () => {
+test("parseRateLimit believes windows that end up to two minutes ahead", () => {
   expect(facts(reset(120))).toMatchObject({ resetAtMs: receivedAtMs + 120_000 });
   expect(facts(reset(121))).toBeNull();
 });
 
-test("parseRateFacts takes a window that has just ended for ended, and an old one for nothing", () => {
+test("parseRateLimit takes a window that has just ended for ended, and an old one for nothing", () => {
   expect(facts(reset(0))).toMatchObject({ resetAtMs: receivedAtMs });
   expect(facts(reset(-2))).toMatchObject({ resetAtMs: receivedAtMs });
   expect(facts(reset(-3))).toBeNull();
@@ -69,7 +69,7 @@ test.each([
   ["a negative rest", { "x-rate-limit-remaining": "-1" }],
   ["a rest that is no number", { "x-rate-limit-remaining": "" }],
   ["an end that is no number", { "x-rate-limit-reset": "soon" }],
-])("parseRateFacts gives null for %s", (_, headers) => {
+])("parseRateLimit gives null for %s", (_, headers) => {
   expect(facts(headers)).toBeNull();
 });
 

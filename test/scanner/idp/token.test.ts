@@ -5,9 +5,9 @@ import type { ConnectionSettings } from "../../../scanner/idp/connection.ts";
 import { IdpError } from "../../../scanner/idp/idp_error.ts";
 import { readOrganization } from "../../../scanner/idp/organization.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
-import { createSession, openTransport } from "../../../scanner/idp/session.ts";
+import { createSession, createRequestSender } from "../../../scanner/idp/session.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
-import { configFor } from "../../support/idp_session.ts";
+import { configFor } from "../../support/idp_connection.ts";
 import {
   apiError,
   createScriptedIdp,
@@ -400,7 +400,7 @@ async function setUp({ dpop = false, aheadMs = 0, token, config = {} }: SetUp = 
   const script: Script | undefined = token === undefined ? undefined : (request) => token(request, providerMs());
   if (script !== undefined) idp.on("POST", tokenPath, script);
   const scannerConfig = configFor(idp, config);
-  const transport = openTransport(scannerConfig, { signal: new AbortController().signal, clock });
+  const transport = createRequestSender(scannerConfig, { signal: new AbortController().signal, clock });
   owned.push(() => transport.close());
   const org = await readOrganization({ ...scannerConfig, transport });
   const { tokens } = await createSession(scannerConfig, { org, transport, clock });

@@ -2,7 +2,7 @@ import { errorCode } from "../../shared/error_code.ts";
 import { IdpError } from "./idp_error.ts";
 
 /** Why a request got no usable HTTP answer at all. */
-export type NoAnswerKind =
+export type NetworkErrorKind =
   | "dns"
   | "refused"
   | "network"
@@ -17,12 +17,12 @@ export type NoAnswerKind =
   | "tls_failed";
 
 /** A request without an HTTP answer. The message says what happened, without address details or secrets. */
-export class NoAnswer extends Error {
-  readonly kind: NoAnswerKind;
+export class NetworkError extends Error {
+  readonly kind: NetworkErrorKind;
 
-  constructor(kind: NoAnswerKind, message: string) {
+  constructor(kind: NetworkErrorKind, message: string) {
     super(message);
-    this.name = "NoAnswer";
+    this.name = "NetworkError";
     this.kind = kind;
   }
 
@@ -32,7 +32,7 @@ export class NoAnswer extends Error {
   }
 }
 
-const kinds: Readonly<Record<string, readonly [NoAnswerKind, string]>> = {
+const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   ENOTFOUND: ["dns", "its name does not resolve"],
   EAI_AGAIN: ["network", "its name cannot be resolved at the moment"],
   ECONNREFUSED: ["refused", "the connection was refused"],
@@ -61,24 +61,24 @@ const kinds: Readonly<Record<string, readonly [NoAnswerKind, string]>> = {
 };
 
 /** Tells a failed fetch by its innermost code. */
-export function toNoAnswer(error: unknown): NoAnswer {
-  if (error instanceof NoAnswer) return error;
+export function toNetworkError(error: unknown): NetworkError {
+  if (error instanceof NetworkError) return error;
   for (const { name, code, message } of causes(error)) {
     const known = kinds[code];
-    if (known !== undefined) return new NoAnswer(...known);
-    if (code === "UND_ERR_INVALID_ARG" || /proxy response/i.test(message)) return new NoAnswer(...proxyRefusal);
-    if (name === "HTTPParserError") return new NoAnswer("not_http", "what answered does not speak HTTP");
+    if (known !== undefined) return new NetworkError(...known);
+    if (code === "UND_ERR_INVALID_ARG" || /proxy response/i.test(message)) return new NetworkError(...proxyRefusal);
+    if (name === "HTTPParserError") return new NetworkError("not_http", "what answered does not speak HTTP");
     if (/^(ERR_SSL|ERR_TLS|EPROTO|CERT_|CRL_|HOSTNAME_)/.test(code) || /\btls\b|ssl routines/i.test(message)) {
-      return new NoAnswer("tls_failed", `the TLS connection failed (${code === "" ? "handshake" : code})`);
+      return new NetworkError("tls_failed", `the TLS connection failed (${code === "" ? "handshake" : code})`);
     }
   }
-  return new NoAnswer("network", "the connection failed");
+  return new NetworkError("network", "the connection failed");
 }
 
 const proxyRefusal = ["proxy", "the proxy refused the connection"] as const;
 
 /** What a login that never reached the organization means for the person who started it. */
-export function noAnswerError(failure: NoAnswer, orgUrl: string): IdpError {
+export function unreachableError(failure: NetworkError, orgUrl: string): IdpError {
   const message = `Cannot reach ${orgUrl}: ${failure.message}`;
   if (failure.kind === "tls_untrusted") {
     return new IdpError(

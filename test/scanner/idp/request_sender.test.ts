@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { Transport, type RepeatableRequest } from "../../../scanner/idp/transport.ts";
-import { openWire } from "../../../scanner/idp/wire.ts";
+import { RequestSender, type RetryableRequest } from "../../../scanner/idp/request_sender.ts";
+import { createHttpTransport } from "../../../scanner/idp/http_transport.ts";
 import { createFakeClock, type FakeClock } from "../../support/fake_clock.ts";
 import {
   apiError,
@@ -267,7 +267,7 @@ test("an abort ends the wait between two attempts", async () => {
     ...createFakeClock(),
     sleep: (_: number, signal: AbortSignal) => untilAborted(signal, () => stop.abort(new Error("interrupted"))),
   };
-  const transport = new Transport({ wire, clock, signal: stop.signal, concurrency: 1 });
+  const transport = new RequestSender({ wire, clock, signal: stop.signal, concurrency: 1 });
   await expect(transport.send(get("/api/v1/x"))).rejects.toThrow("interrupted");
 });
 
@@ -307,20 +307,20 @@ async function setUp(options: SetUp = {}) {
   owned.push(() => idp.stop());
   const wire = openTestWire(idp.url, options.timeoutMs);
   const { signal = new AbortController().signal, concurrency = 8 } = options;
-  return { idp, clock, wire, transport: new Transport({ wire, clock, signal, concurrency }) };
+  return { idp, clock, wire, transport: new RequestSender({ wire, clock, signal, concurrency }) };
 }
 
-function transportTo(url: string, clock: FakeClock): Transport {
-  return new Transport({ wire: openTestWire(url), clock, signal: new AbortController().signal, concurrency: 1 });
+function transportTo(url: string, clock: FakeClock): RequestSender {
+  return new RequestSender({ wire: openTestWire(url), clock, signal: new AbortController().signal, concurrency: 1 });
 }
 
 function openTestWire(orgUrl: string, timeoutMs = 5000) {
-  const wire = openWire({ orgUrl, timeoutMs, maxBodyBytes: 100_000, proxy: { httpsProxy: null, noProxy: "" } });
+  const wire = createHttpTransport({ orgUrl, timeoutMs, maxBodyBytes: 100_000, proxy: { httpsProxy: null, noProxy: "" } });
   owned.push(() => wire.close());
   return wire;
 }
 
-function get(path: string): RepeatableRequest {
+function get(path: string): RetryableRequest {
   return { method: "GET", path, prepare: () => Promise.resolve({ headers: {} }) };
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Pacer, TurnedAway, type Permit } from "../../../scanner/idp/pacer.ts";
-import type { RateFacts } from "../../../scanner/idp/rate_limit.ts";
+import { RateLimiter, EndpointExhausted, type Permit } from "../../../scanner/idp/rate_limiter.ts";
+import type { RateLimitReading } from "../../../scanner/idp/rate_limit.ts";
 import { createFakeClock, type FakeClock } from "../../support/fake_clock.ts";
 
 const windowMs = 60_000;
@@ -219,8 +219,8 @@ test("turning an endpoint away ends the waiting for it only", async () => {
   await pacer.enter("/api/v1/a");
   const apps = pacer.enter("/api/v1/apps");
   const zones = enterAll(pacer, ["/api/v1/zones"]);
-  pacer.turnAway("/api/v1/apps");
-  await expect(apps).rejects.toBeInstanceOf(TurnedAway);
+  pacer.rejectWaiting("/api/v1/apps");
+  await expect(apps).rejects.toBeInstanceOf(EndpointExhausted);
   expect(zones[0]?.problem).toBeNull();
 });
 
@@ -249,13 +249,13 @@ test("a permit that is given back twice counts once", async () => {
 function createPacer(options: { readonly concurrency?: number; readonly signal?: AbortSignal } = {}) {
   const clock = createFakeClock(1_800_000_000_000);
   const { concurrency = 50, signal = new AbortController().signal } = options;
-  return { clock, pacer: new Pacer({ clock, signal, concurrency }) };
+  return { clock, pacer: new RateLimiter({ clock, signal, concurrency }) };
 }
 
 function facts(
   clock: FakeClock,
   { limit, remaining }: { readonly limit: number; readonly remaining: number },
-): RateFacts {
+): RateLimitReading {
   const resetSeconds = Math.floor(clock.nowMs() / windowMs + 1) * (windowMs / 1000);
   return { limit, remaining, resetSeconds, resetAtMs: resetSeconds * 1000 };
 }
@@ -265,7 +265,7 @@ interface Waiting {
   problem: unknown;
 }
 
-function enterAll(pacer: Pacer, paths: readonly string[]): readonly Waiting[] {
+function enterAll(pacer: RateLimiter, paths: readonly string[]): readonly Waiting[] {
   return paths.map((path) => {
     const entry: Waiting = { permit: null, problem: null };
     pacer.enter(path).then(

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
-import { NoAnswer, noAnswerError } from "../../../scanner/idp/no_answer.ts";
-import { ForbiddenRequest, openWire, type WireOptions, type WireRequest } from "../../../scanner/idp/wire.ts";
+import { NetworkError, unreachableError } from "../../../scanner/idp/network_error.ts";
+import { ForbiddenRequest, createHttpTransport, type HttpTransportOptions, type HttpRequest } from "../../../scanner/idp/http_transport.ts";
 import { createScriptedIdp, type ScriptedIdp, type ScriptedIdpOptions } from "../../support/scripted_idp.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 
@@ -27,7 +27,7 @@ test.each([
 ])("a wire sends GET %s", async (path) => {
   const idp = await scripted();
   idp.on("GET", path, { body: { fine: true } });
-  const answer = await open(idp.url).exchange(get(path), never);
+  const answer = await open(idp.url).send(get(path), never);
   expect(answer.status).toBe(200);
   expect(JSON.parse(answer.body)).toEqual({ fine: true });
 });
@@ -56,7 +56,7 @@ test.each([
 ])("a wire refuses %s %s, and nothing leaves", async (method, path) => {
   const idp = await scripted();
   const request = { method: method as "GET", path, headers: {} };
-  await expect(open(idp.url).exchange(request, never)).rejects.toBeInstanceOf(ForbiddenRequest);
+  await expect(open(idp.url).send(request, never)).rejects.toBeInstanceOf(ForbiddenRequest);
   expect(idp.requests).toHaveLength(0);
 });
 
@@ -66,9 +66,9 @@ test("a wire gives a redirect back and does not follow it", async () => {
   idp.on("GET", "/api/v1/apps", { status: 302, headers: { location: `${other.url}/api/v1/apps` } });
   idp.on("POST", "/oauth2/v1/token", { status: 307, headers: { location: `${other.url}/oauth2/v1/token` } });
   const wire = open(idp.url);
-  expect((await wire.exchange(get("/api/v1/apps"), never)).status).toBe(302);
+  expect((await wire.send(get("/api/v1/apps"), never)).status).toBe(302);
   const form = new URLSearchParams({ client_assertion: "secret" });
-  expect((await wire.exchange({ method: "POST", path: "/oauth2/v1/token", headers: {}, form }, never)).status).toBe(
+  expect((await wire.send({ method: "POST", path: "/oauth2/v1/token", headers: {}, form }, never)).status).toBe(
     307,
   );
   expect(other.requests).toHaveLength(0);
@@ -81,7 +81,7 @@ test("a wire joins the lines of a repeated header and decompresses", async () =>
     response.setHeader("content-encoding", "gzip");
     response.end(gzipSync('{"a":1}'));
   });
-  const answer = await open(await listening(server)).exchange(get("/api/v1/x"), never);
+  const answer = await open(await listening(server)).send(get("/api/v1/x"), never);
   expect(answer.headers.get("link")).toBe('<https://a/1>; rel="self", <https://a/2>; rel="next"');
   expect(answer.body).toBe('{"a":1}');
   expect(idp.requests).toHaveLength(0);
@@ -92,8 +92,8 @@ test("a wire reads a body up to its bound and not beyond", async () => {
   const wire = open(idp.url, { maxBodyBytes: 1000 });
   idp.on("GET", "/api/v1/fits", { body: "x".repeat(1000) });
   idp.on("GET", "/api/v1/over", { body: "x".repeat(1001) });
-  expect((await wire.exchange(get("/api/v1/fits"), never)).body).toHaveLength(1000);
-  await expect(wire.exchange(get("/api/v1/over"), never)).rejects.toMatchObject({ kind: "too_large" });
+  expect((await wire.send(get("/api/v1/fits"), never)).body).toHaveLength(1000);
+  await expect(wire.send(get("/api/v1/over"), never)).rejects.toMatchObject({ kind: "too_large" });
 });
 
 test("a wire bounds the decompressed size and an endless body", async () => {
@@ -110,8 +110,8 @@ test("a wire bounds the decompressed size and an endless body", async () => {
     pour();
   });
   const wire = open(await listening(server), { maxBodyBytes: 40_000 });
-  await expect(wire.exchange(get("/api/v1/bomb"), never)).rejects.toMatchObject({ kind: "too_large" });
-  await expect(wire.exchange(get("/api/v1/endless"), never)).rejects.toMatchObject({ kind: "too_large" });
+  await expect(wire.send(get("/api/v1/bomb"), never)).rejects.toMatchObject({ kind: "too_large" });
+  await expect(wire.send(get("/api/v1/endless"), never)).rejects.toMatchObject({ kind: "too_large" });
 });
 
 test("a wire's time-out covers the headers and the body", async () => {
@@ -119,8 +119,8 @@ test("a wire's time-out covers the headers and the body", async () => {
     if (request.url === "/api/v1/half") response.write("[");
   });
   const wire = open(await listening(server), { timeoutMs: 60 });
-  await expect(wire.exchange(get("/api/v1/none"), never)).rejects.toMatchObject({ kind: "timeout" });
-  await expect(wire.exchange(get("/api/v1/half"), never)).rejects.toMatchObject({ kind: "timeout" });
+  await expect(wire.send(get("/api/v1/none"), never)).rejects.toMatchObject({ kind: "timeout" });
+  await expect(wire.send(get("/api/v1/half"), never)).rejects.toMatchObject({ kind: "timeout" });
 });
 
 test("a wire stops at once when its signal aborts, with the signal's reason", async () => {
@@ -130,8 +130,8 @@ test("a wire stops at once when its signal aborts, with the signal's reason", as
     stop.abort(new Error("interrupted"));
     return { fault: "hang" };
   });
-  await expect(open(idp.url).exchange(get("/api/v1/x"), stop.signal)).rejects.toThrow("interrupted");
-  await expect(open(idp.url).exchange(get("/api/v1/x"), stop.signal)).rejects.toThrow("interrupted");
+  await expect(open(idp.url).send(get("/api/v1/x"), stop.signal)).rejects.toThrow("interrupted");
+  await expect(open(idp.url).send(get("/api/v1/x"), stop.signal)).rejects.toThrow("interrupted");
   expect(idp.requests).toHaveLength(1);
 });
 
@@ -140,8 +140,8 @@ test("a wire tells refused, reset, cut off and unknown hosts apart", async () =>
   idp.on("GET", "/api/v1/reset", { fault: "reset" });
   idp.on("GET", "/api/v1/cut", { fault: "cut", body: [{ id: "a" }, { id: "b" }] });
   const wire = open(idp.url);
-  await expect(wire.exchange(get("/api/v1/reset"), never)).rejects.toMatchObject({ kind: "reset" });
-  await expect(wire.exchange(get("/api/v1/cut"), never)).rejects.toMatchObject({ kind: "reset" });
+  await expect(wire.send(get("/api/v1/reset"), never)).rejects.toMatchObject({ kind: "reset" });
+  await expect(wire.send(get("/api/v1/cut"), never)).rejects.toMatchObject({ kind: "reset" });
   const server = createServer();
   const closed = await listening(server);
   await new Promise((resolve) => server.close(resolve));
@@ -158,14 +158,14 @@ test("a wire tells what is no HTTP and what is no TLS", async () => {
   const plain = await scripted();
   const error = await failure(plain.url.replace("http:", "https:"));
   expect(error).toMatchObject({ kind: "tls_failed" });
-  expect(noAnswerError(error, plain.url).code).toBe("tls_failed");
+  expect(unreachableError(error, plain.url).code).toBe("tls_failed");
 });
 
 test("a self-signed certificate is refused, and the remedy names NODE_EXTRA_CA_CERTS", async () => {
   const idp = await scripted({ tls: createSelfSigned({ names: ["localhost"] }) });
   const error = await failure(idp.url);
   expect(error).toMatchObject({ kind: "tls_untrusted" });
-  expect(noAnswerError(error, idp.url)).toMatchObject({
+  expect(unreachableError(error, idp.url)).toMatchObject({
     code: "tls_failed",
     remedy: expect.stringContaining("NODE_EXTRA_CA_CERTS") as string,
   });
@@ -187,9 +187,9 @@ test.each([
   await writeFile(file, tls.cert);
   // Node reads the variable when it starts, so the request is made by a program of its own.
   const program = `
-    import { openWire } from ${JSON.stringify(new URL("../../../scanner/idp/wire.ts", import.meta.url).href)};
-    const wire = openWire({ orgUrl: process.argv[1], timeoutMs: 5000, maxBodyBytes: 1000, proxy: { httpsProxy: null, noProxy: "" } });
-    const told = await wire.exchange({ method: "GET", path: "/api/v1/x", headers: {} }, new AbortController().signal)
+    import { createHttpTransport } from ${JSON.stringify(new URL("../../../scanner/idp/http_transport.ts", import.meta.url).href)};
+    const wire = createHttpTransport({ orgUrl: process.argv[1], timeoutMs: 5000, maxBodyBytes: 1000, proxy: { httpsProxy: null, noProxy: "" } });
+    const told = await wire.send({ method: "GET", path: "/api/v1/x", headers: {} }, new AbortController().signal)
       .then((answer) => "answered " + answer.status, (error) => error.kind);
     console.log(told);
     await wire.close();`;
@@ -216,7 +216,7 @@ test("an http:// organization, which is on this machine, never goes through a pr
   const idp = await scripted();
   idp.on("GET", "/api/v1/x", { body: {} });
   const { url: httpsProxy, targets } = await proxy(1);
-  expect((await open(idp.url, { proxy: { httpsProxy, noProxy: "" } }).exchange(get("/api/v1/x"), never)).status).toBe(
+  expect((await open(idp.url, { proxy: { httpsProxy, noProxy: "" } }).send(get("/api/v1/x"), never)).status).toBe(
     200,
   );
   expect(targets).toEqual([]);
@@ -230,17 +230,17 @@ test("a proxy that refuses or is away is named, not its password", async () => {
   address.password = "hunter2";
   const error = await failure("https://acme.okta.test", { proxy: { httpsProxy: address.href, noProxy: "" } });
   expect(error).toMatchObject({ kind: "proxy" });
-  const told = noAnswerError(error, "https://acme.okta.test");
+  const told = unreachableError(error, "https://acme.okta.test");
   expect(told).toMatchObject({ code: "unreachable", remedy: expect.stringContaining("HTTPS_PROXY") as string });
   expect(`${told.message}${told.remedy}${String(error.stack)}`).not.toContain("hunter2");
 });
 
-function get(path: string): WireRequest {
+function get(path: string): HttpRequest {
   return { method: "GET", path, headers: {} };
 }
 
-function open(orgUrl: string, options: Partial<WireOptions> = {}) {
-  const wire = openWire({
+function open(orgUrl: string, options: Partial<HttpTransportOptions> = {}) {
+  const wire = createHttpTransport({
     orgUrl,
     timeoutMs: 5000,
     maxBodyBytes: 100_000,
@@ -251,11 +251,11 @@ function open(orgUrl: string, options: Partial<WireOptions> = {}) {
   return wire;
 }
 
-async function failure(orgUrl: string, options: Partial<WireOptions> = {}): Promise<NoAnswer> {
+async function failure(orgUrl: string, options: Partial<HttpTransportOptions> = {}): Promise<NetworkError> {
   try {
-    await open(orgUrl, options).exchange(get("/api/v1/x"), never);
+    await open(orgUrl, options).send(get("/api/v1/x"), never);
   } catch (error) {
-    if (error instanceof NoAnswer) return error;
+    if (error instanceof NetworkError) return error;
     throw error;
   }
   throw new Error("There was an answer");

@@ -1,31 +1,31 @@
 import type { Clock } from "./clock.ts";
-import { NoAnswer } from "./no_answer.ts";
-import { Pacer, TurnedAway, type Told } from "./pacer.ts";
+import { NetworkError } from "./network_error.ts";
+import { RateLimiter, EndpointExhausted, type RequestOutcome } from "./rate_limiter.ts";
 import {
   endpointOf,
   maxWindowMs,
-  parseRateFacts,
+  parseRateLimit,
   parseRetryAfterMs,
   ProviderTime,
-  type RateFacts,
+  type RateLimitReading,
 } from "./rate_limit.ts";
-import { tokenPath, type Answer, type Wire, type WireRequest } from "./wire.ts";
+import { tokenPath, type HttpResponse, type HttpTransport, type HttpRequest } from "./http_transport.ts";
 
 /** A request that may be sent several times: what is good for one use only is made anew by `prepare`. */
-export interface RepeatableRequest {
+export interface RetryableRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   /** Called right before each attempt. */
-  prepare(): Promise<Pick<WireRequest, "headers" | "form">>;
+  prepare(): Promise<Pick<HttpRequest, "headers" | "form">>;
 }
 
-export interface ReceivedAnswer extends Answer {
+export interface ReceivedResponse extends HttpResponse {
   readonly receivedAtMs: number;
   /** What it told about its rate limit; null for nothing. */
-  readonly rate: RateFacts | null;
+  readonly rate: RateLimitReading | null;
 }
 
-export interface SeenRateLimit {
+export interface RateLimitStatus {
   /** `policies * rules`. */
   readonly endpoint: string;
   /** Requests in one window. */
@@ -33,8 +33,8 @@ export interface SeenRateLimit {
   readonly remaining: number;
 }
 
-export interface TransportOptions {
-  readonly wire: Wire;
+export interface RequestSenderOptions {
+  readonly wire: HttpTransport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly concurrency: number;
@@ -52,19 +52,19 @@ const maxFailuresInRow = 2;
 const maxTokenRequestsAtOnce = 4;
 
 /** Sends requests at the pace of the provider's rate limits, and repeats those whose failure may pass. */
-export class Transport {
-  readonly #wire: Wire;
+export class RequestSender {
+  readonly #wire: HttpTransport;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
-  readonly #reads: Pacer;
+  readonly #reads: RateLimiter;
   /** The token endpoint has a pacer of its own: a read that holds a permit may have to wait for a new token. */
-  readonly #logins: Pacer;
+  readonly #logins: RateLimiter;
   /** Endpoints whose refusals did not end: not asked again before that time, and then once only. */
-  readonly #saturated = new Map<string, { readonly answer: ReceivedAnswer; readonly untilMs: number }>();
+  readonly #saturated = new Map<string, { readonly answer: ReceivedResponse; readonly untilMs: number }>();
   /** Refusals of an endpoint since it last let something through; those of one wait are one. */
   readonly #refusals = new Map<string, { readonly count: number; readonly untilMs: number }>();
   /** The latest that each endpoint told about its rate limit. */
-  readonly #limits = new Map<string, SeenRateLimit>();
+  readonly #limits = new Map<string, RateLimitStatus>();
   readonly #time = new ProviderTime();
   /** Requests of an endpoint that failed for good since it last answered. */
   readonly #failures = new Map<string, number>();
@@ -72,20 +72,20 @@ export class Transport {
   #total = 0;
   #retried = 0;
 
-  constructor(options: TransportOptions) {
+  constructor(options: RequestSenderOptions) {
     const { wire, clock, signal, concurrency } = options;
     this.#wire = wire;
     this.#clock = clock;
     this.#signal = signal;
-    this.#reads = new Pacer({ clock, signal, concurrency });
-    this.#logins = new Pacer({ clock, signal, concurrency: maxTokenRequestsAtOnce });
+    this.#reads = new RateLimiter({ clock, signal, concurrency });
+    this.#logins = new RateLimiter({ clock, signal, concurrency: maxTokenRequestsAtOnce });
   }
 
   /**
-   * The provider's answer, whatever its status. Throws `NoAnswer` when none came, `ForbiddenRequest`, the signal's
+   * The provider's answer, whatever its status. Throws `NetworkError` when none came, `ForbiddenRequest`, the signal's
    * reason, and whatever `prepare` throws.
    */
-  async send(request: RepeatableRequest): Promise<ReceivedAnswer> {
+  async send(request: RetryableRequest): Promise<ReceivedResponse> {
     let failures = 0;
     let refusals = 0;
     for (;;) {
@@ -107,7 +107,7 @@ export class Transport {
     return { total: this.#total, retried: this.#retried, throttledMs };
   }
 
-  rateLimits(): readonly SeenRateLimit[] {
+  rateLimits(): readonly RateLimitStatus[] {
     return [...this.#limits.values()];
   }
 
@@ -115,7 +115,7 @@ export class Transport {
     return this.#wire.close();
   }
 
-  async #attempt(request: RepeatableRequest): Promise<ReceivedAnswer | NoAnswer> {
+  async #attempt(request: RetryableRequest): Promise<ReceivedResponse | NetworkError> {
     const { endpoint } = endpointOf(request.path);
     const refused = this.#saturated.get(endpoint);
     if (refused !== undefined && this.#clock.nowMs() < refused.untilMs) return refused.answer;
@@ -124,26 +124,26 @@ export class Transport {
       permit = await this.#pacerOf(request.path).enter(request.path);
     } catch (error) {
       const refusal = this.#saturated.get(endpoint);
-      if (error instanceof TurnedAway && refusal !== undefined) return refusal.answer;
+      if (error instanceof EndpointExhausted && refusal !== undefined) return refusal.answer;
       throw error;
     }
-    let told: Told = "silence";
+    let told: RequestOutcome = "silence";
     try {
       const prepared = await request.prepare();
       this.#total++;
       const sentAtMs = this.#clock.nowMs();
-      const answer = await this.#wire.exchange(
+      const answer = await this.#wire.send(
         { method: request.method, path: request.path, ...prepared },
         this.#signal,
       );
       const receivedAtMs = this.#clock.nowMs();
-      const rate = parseRateFacts(answer.headers, this.#time.at(answer.headers, { sentAtMs, receivedAtMs }));
+      const rate = parseRateLimit(answer.headers, this.#time.at(answer.headers, { sentAtMs, receivedAtMs }));
       told = rate ?? (answer.status === 429 ? "refused" : "no_limit");
       if (rate !== null) this.#limits.set(endpoint, { endpoint, limit: rate.limit, remaining: rate.remaining });
       this.#hasAnswered = true;
       return { ...answer, receivedAtMs, rate };
     } catch (error) {
-      if (error instanceof NoAnswer) return error;
+      if (error instanceof NetworkError) return error;
       throw error;
     } finally {
       permit.leave(told);
@@ -151,7 +151,7 @@ export class Transport {
   }
 
   /** Decides whether a 429 is waited out; the wait itself happens where the next attempt asks for its permit. */
-  #mayWait(path: string, answer: ReceivedAnswer, refusals: number): boolean {
+  #mayWait(path: string, answer: ReceivedResponse, refusals: number): boolean {
     const { endpoint } = endpointOf(path);
     const pacer = this.#pacerOf(path);
     const nowMs = this.#clock.nowMs();
@@ -163,7 +163,7 @@ export class Transport {
     if (isEndless || (retryAfterMs ?? 0) > maxWindowMs) {
       const untilMs = Math.max(facts?.resetAtMs ?? 0, nowMs + (retryAfterMs ?? maxBackOffMs));
       this.#saturated.set(endpoint, { answer, untilMs });
-      pacer.turnAway(path);
+      pacer.rejectWaiting(path);
       return false;
     }
     // Without a window that is used up the refusal was for too many requests at once.
@@ -176,22 +176,22 @@ export class Transport {
     return true;
   }
 
-  #mayRetry(path: string, failures: number, outcome: ReceivedAnswer | NoAnswer): boolean {
+  #mayRetry(path: string, failures: number, outcome: ReceivedResponse | NetworkError): boolean {
     const { endpoint } = endpointOf(path);
     const inRow = this.#failures.get(endpoint) ?? 0;
     // Where nothing has ever answered, waiting on tells a wrong address only later.
-    const isFirstContact = outcome instanceof NoAnswer && outcome.kind !== "reset" && !this.#hasAnswered;
+    const isFirstContact = outcome instanceof NetworkError && outcome.kind !== "reset" && !this.#hasAnswered;
     const isTried = failures > maxRetries || isFirstContact || inRow >= maxFailuresInRow;
     if (isTried) this.#failures.set(endpoint, inRow + 1);
     return !isTried;
   }
 
-  #retryDelayMs(failures: number, outcome: ReceivedAnswer | NoAnswer): number {
+  #retryDelayMs(failures: number, outcome: ReceivedResponse | NetworkError): number {
     const askedMs = isAnswer(outcome) ? (parseRetryAfterMs(outcome.headers, outcome.receivedAtMs) ?? 0) : 0;
     return Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), Math.min(askedMs, maxBackOffMs));
   }
 
-  #succeeded(path: string, outcome: ReceivedAnswer | NoAnswer): ReceivedAnswer {
+  #succeeded(path: string, outcome: ReceivedResponse | NetworkError): ReceivedResponse {
     if (!isAnswer(outcome)) throw outcome;
     const { endpoint } = endpointOf(path);
     this.#failures.delete(endpoint);
@@ -204,21 +204,21 @@ export class Transport {
     return Math.round(ms * (0.5 + this.#clock.random() / 2));
   }
 
-  #pacerOf(path: string): Pacer {
+  #pacerOf(path: string): RateLimiter {
     return path === tokenPath ? this.#logins : this.#reads;
   }
 }
 
-function isAnswer(outcome: ReceivedAnswer | NoAnswer): outcome is ReceivedAnswer {
-  return !(outcome instanceof NoAnswer);
+function isAnswer(outcome: ReceivedResponse | NetworkError): outcome is ReceivedResponse {
+  return !(outcome instanceof NetworkError);
 }
 
-function mayPass(outcome: ReceivedAnswer | NoAnswer): boolean {
-  if (outcome instanceof NoAnswer) return outcome.isTransient;
+function mayPass(outcome: ReceivedResponse | NetworkError): boolean {
+  if (outcome instanceof NetworkError) return outcome.isTransient;
   return outcome.status === 408 || outcome.status >= 500;
 }
 
-function givenUp(outcome: ReceivedAnswer | NoAnswer): ReceivedAnswer {
+function givenUp(outcome: ReceivedResponse | NetworkError): ReceivedResponse {
   if (isAnswer(outcome)) return outcome;
   throw outcome;
 }

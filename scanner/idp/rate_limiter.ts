@@ -1,9 +1,9 @@
 import type { Clock } from "./clock.ts";
-import { endpointOf, type RateFacts } from "./rate_limit.ts";
+import { endpointOf, type RateLimitReading } from "./rate_limit.ts";
 import { contradicts, signatureOf, type RateWindow } from "./rate_window.ts";
 import { Stopwatch } from "./stopwatch.ts";
 
-export interface PacerOptions {
+export interface RateLimiterOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** How many requests may be under way at once. */
@@ -13,17 +13,17 @@ export interface PacerOptions {
 /** The right to send one request now. */
 export interface Permit {
   /** Gives it back, with what came of the request. */
-  leave(told: Told): void;
+  leave(told: RequestOutcome): void;
 }
 
 /** What an answer told: its window; none; none, but it was a refusal; or there was no answer (or no request) at all. */
-export type Told = RateFacts | "no_limit" | "refused" | "silence";
+export type RequestOutcome = RateLimitReading | "no_limit" | "refused" | "silence";
 
 /** What `enter` rejects with when its endpoint was given up while it waited. */
-export class TurnedAway extends Error {
+export class EndpointExhausted extends Error {
   constructor() {
     super("The endpoint refuses every request for its rate limit");
-    this.name = "TurnedAway";
+    this.name = "EndpointExhausted";
   }
 }
 
@@ -35,7 +35,7 @@ export class TurnedAway extends Error {
  * Counted together wrongly costs a little time; counted apart wrongly costs a 429, on an org that others work with.
  * The first request of a family of endpoints, and of each new window, goes alone: its answer says how many may follow.
  */
-export class Pacer {
+export class RateLimiter {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
   readonly #lanes = new Map<string, Lane>();
@@ -50,14 +50,14 @@ export class Pacer {
   #alarm: { readonly atMs: number; readonly stop: AbortController } | null = null;
   readonly #throttled = new Stopwatch();
 
-  constructor(options: PacerOptions) {
+  constructor(options: RateLimiterOptions) {
     this.#clock = options.clock;
     this.#signal = options.signal;
     this.#concurrency = options.concurrency;
     options.signal.addEventListener("abort", () => this.#abort(), { once: true });
   }
 
-  /** Resolves when the request may be sent; rejects with `TurnedAway` or the signal's reason. In order per endpoint. */
+  /** Resolves when the request may be sent; rejects with `EndpointExhausted` or the signal's reason. In order per endpoint. */
   enter(path: string): Promise<Permit> {
     this.#signal.throwIfAborted();
     const lane = this.#laneOf(path);
@@ -74,8 +74,8 @@ export class Pacer {
   }
 
   /** Ends the waiting of every request for an endpoint that refuses them without end. */
-  turnAway(path: string): void {
-    for (const waiter of this.#laneOf(path).waiting.splice(0)) waiter.reject(new TurnedAway());
+  rejectWaiting(path: string): void {
+    for (const waiter of this.#laneOf(path).waiting.splice(0)) waiter.reject(new EndpointExhausted());
     this.#drain();
   }
 
@@ -158,7 +158,7 @@ export class Pacer {
       lane.asking++;
     }
     let isOver = false;
-    const leave = (told: Told) => {
+    const leave = (told: RequestOutcome) => {
       if (isOver) return;
       isOver = true;
       this.#active--;
@@ -173,7 +173,7 @@ export class Pacer {
     waiter.resolve({ leave });
   }
 
-  #learn(lane: Lane, told: Told, startedAt: number): void {
+  #learn(lane: Lane, told: RequestOutcome, startedAt: number): void {
     lane.isSilent = told === "silence";
     if (told === "silence" || told === "refused") return;
     lane.isUnlimited = told === "no_limit";
@@ -181,7 +181,7 @@ export class Pacer {
     this.#learnWindow(lane, told, startedAt);
   }
 
-  #learnWindow(lane: Lane, facts: RateFacts, startedAt: number): void {
+  #learnWindow(lane: Lane, facts: RateLimitReading, startedAt: number): void {
     const nowMs = this.#clock.nowMs();
     const known = liveWindow(lane, nowMs);
     // An answer that was overtaken by one of the next window says nothing any more.

@@ -1,9 +1,9 @@
 import { EnvHttpProxyAgent, fetch } from "undici";
 import type { ProxySettings } from "./connection.ts";
-import { NoAnswer, toNoAnswer } from "./no_answer.ts";
+import { NetworkError, toNetworkError } from "./network_error.ts";
 
 /** One request to the organization, as it leaves. */
-export interface WireRequest {
+export interface HttpRequest {
   readonly method: "GET" | "POST";
   /** Path and query under the organization's origin. */
   readonly path: string;
@@ -12,19 +12,19 @@ export interface WireRequest {
   readonly form?: URLSearchParams;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
 }
 
-export interface Wire {
-  /** Throws `NoAnswer`, `ForbiddenRequest`, or the signal's reason. */
-  exchange(request: WireRequest, signal: AbortSignal): Promise<Answer>;
+export interface HttpTransport {
+  /** Throws `NetworkError`, `ForbiddenRequest`, or the signal's reason. */
+  send(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse>;
   close(): Promise<void>;
 }
 
-export interface WireOptions {
+export interface HttpTransportOptions {
   readonly orgUrl: string;
   readonly timeoutMs: number;
   readonly proxy: ProxySettings;
@@ -47,7 +47,7 @@ export class ForbiddenRequest extends Error {
  * to its token endpoint; anything else is refused here, whoever asks. Redirects are answers and are never followed, so
  * no token, proof or assertion reaches another origin.
  */
-export function openWire(options: WireOptions): Wire {
+export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const connect = { timeout: options.timeoutMs };
   // No bounds of its own below the one on the whole request: a time-out is told once, here.
   const dispatcher = new EnvHttpProxyAgent({
@@ -61,17 +61,17 @@ export function openWire(options: WireOptions): Wire {
     proxyTls: connect,
   });
   return {
-    exchange: (request, signal) => exchange(request, { ...options, dispatcher, signal }),
+    send: (request, signal) => send(request, { ...options, dispatcher, signal }),
     close: () => dispatcher.destroy(),
   };
 }
 
-interface ExchangeOptions extends WireOptions {
+interface SendOptions extends HttpTransportOptions {
   readonly dispatcher: EnvHttpProxyAgent;
   readonly signal: AbortSignal;
 }
 
-async function exchange(request: WireRequest, options: ExchangeOptions): Promise<Answer> {
+async function send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
   const url = allowedUrl(request, options.orgUrl);
   const { signal } = options;
   signal.throwIfAborted();
@@ -93,7 +93,7 @@ async function exchange(request: WireRequest, options: ExchangeOptions): Promise
   } catch (error) {
     signal.throwIfAborted();
     if (stop.signal.aborted) throw stop.signal.reason;
-    throw toNoAnswer(error);
+    throw toNetworkError(error);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);
@@ -102,7 +102,7 @@ async function exchange(request: WireRequest, options: ExchangeOptions): Promise
   }
 }
 
-function allowedUrl(request: WireRequest, orgUrl: string): URL {
+function allowedUrl(request: HttpRequest, orgUrl: string): URL {
   const { method, path } = request;
   if (!path.startsWith("/") || !URL.canParse(path, orgUrl)) throw new ForbiddenRequest("its path is not a path");
   const url = new URL(path, orgUrl);
@@ -131,12 +131,12 @@ async function readBody(stream: AsyncIterable<Uint8Array>, maxBytes: number): Pr
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new NoAnswer("too_large", `the answer is larger than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new NetworkError("too_large", `the answer is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-function timedOut(timeoutMs: number): NoAnswer {
-  return new NoAnswer("timeout", `no complete answer within ${timeoutMs / 1000} s`);
+function timedOut(timeoutMs: number): NetworkError {
+  return new NetworkError("timeout", `no complete answer within ${timeoutMs / 1000} s`);
 }
