@@ -157,7 +157,8 @@ async function registerScan(): Promise<ProducedScan> {
 }
 
 function openWith(answer: (route: Route) => Promise<void>): Promise<WatchedPage> {
-  return openPage(browser, gateway.url, { beforeOpen: (page: Page) => page.route("**/*", answer) });
+  const beforeOpen = async (page: Page) => void (await page.route("**/*", answer));
+  return openPage(browser, gateway.url, { beforeOpen });
 }
 
 function isStream(request: Request): boolean {
