@@ -1,9 +1,25 @@
 import { defineConfig } from "vitest/config";
 
+/**
+ * Tests that start a server beside Node (PostgreSQL, Redis, Chromium, workerd, Deno) or that run whole commands, one after
+ * the other. Everything else is fast; `test/support/machine_tools.ts` refuses to start such a server for a fast test.
+ */
+const system = [
+  "test/{e2e,edge,faults}/**/*.test.ts",
+  "test/web/!(scan_model).test.ts",
+  "test/attacks/{decision_files,hostile_provider,hostile_publisher}.test.ts",
+  "test/command_line/node_version.test.ts",
+  "test/drizzle/{migrate,neon_http,neon_outage,neon_websocket,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",
+  "test/gateway/runtime/{main_node,serve_processes}.test.ts",
+  "test/scanner/reports/{hostile_text,html,outside_readers}.test.ts",
+  "test/shared/brokers/{close_and_exit,contract,deno,redis,upstash,workerd}.test.ts",
+  "test/shared/client/subscribe.test.ts",
+  "test/support/upstash_bridge.test.ts",
+  "soak/soak.test.ts",
+];
+
 export default defineConfig({
   test: {
-    include: ["{test,soak,mutations}/**/*.test.ts"],
-    globalSetup: ["test/support/global_setup.ts"],
     reporters:
       process.env["GITHUB_ACTIONS"] === "true"
         ? ["default", "github-actions", "./test/support/summary_reporter.ts"]
@@ -12,6 +28,21 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    typecheck: { enabled: true, include: ["test/**/*.test_d.ts"], tsconfig: "tsconfig.json" },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "fast",
+          include: ["{test,soak}/**/*.test.ts"],
+          exclude: system,
+          env: { TEST_SPEED: "fast" },
+          typecheck: { enabled: true, include: ["test/**/*.test_d.ts"], tsconfig: "tsconfig.json" },
+        },
+      },
+      {
+        extends: true,
+        test: { name: "system", include: system, globalSetup: ["test/support/global_setup.ts"] },
+      },
+    ],
   },
 });

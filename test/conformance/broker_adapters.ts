@@ -5,7 +5,6 @@ import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
-import { startEventGateway } from "../support/event_gateway.ts";
 import type { RedisServer } from "../support/redis.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startUpstashBridge } from "../support/upstash_bridge.ts";
@@ -76,52 +75,44 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
   };
 }
 
-export const openGatewayHarness: OpenHarness = async () => {
-  const apiKey = "ssk_0123456789_the-key";
-  const server = await startEventGateway({ apiKey, heartbeatMs: 100 });
-  const network = await startTcpProxy(server);
-  const url = `http://127.0.0.1:${network.port}`;
-  const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 800, silenceMs: 800 });
-  return collect({
-    createBroker: (timing = "patient") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
-    createDirectBroker: () => createGatewayBroker({ url: server.url, apiKey }),
-    createRefusedBroker: () => createGatewayBroker({ url, apiKey: "not-the-key" }),
-    createChannel,
-    upstreamCount: async (channel) => server.streamCount(channel),
-    network,
-    carriesAnyText: false,
-    secrets: [apiKey, "not-the-key"],
-    async close() {
-      await network.close();
-      await server.close();
-    },
-  });
-};
-
-/** The whole gateway over its own broker. `channels` are of scans that the key's tenant has; each is used once. */
-export function gatewayAppHarness(gateway: {
+/** A whole gateway, and channels of scans of the key's tenant; each channel is used once. */
+export interface GatewayWithChannels {
   readonly url: string;
   readonly apiKey: string;
   readonly channels: string[];
-  readonly streamCount: () => number;
-}): OpenHarness {
+}
+
+/** As many channels as the contract needs. */
+export async function createChannels(url: string, apiKey: string): Promise<GatewayWithChannels> {
+  const channels: string[] = [];
+  const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
+  while (channels.length < 120) {
+    const response = await fetch(`${url}/api/v1/scans`, { method: "POST", headers, body: "{}" });
+    channels.push(((await response.json()) as { readonly channel: string }).channel);
+  }
+  return { url, apiKey, channels };
+}
+
+export function gatewayHarness({ url: directUrl, apiKey, channels }: GatewayWithChannels): OpenHarness {
   return async () => {
-    const { apiKey, channels, streamCount } = gateway;
-    const { hostname, port } = new URL(gateway.url);
+    const { hostname, port } = new URL(directUrl);
     const network = await startTcpProxy({ host: hostname, port: Number(port) });
     const url = `http://127.0.0.1:${network.port}`;
     const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 1000, silenceMs: 1800 });
     return collect({
       createBroker: (timing = "patient") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
-      createDirectBroker: () => createGatewayBroker({ url: gateway.url, apiKey }),
+      createDirectBroker: () => createGatewayBroker({ url: directUrl, apiKey }),
       createRefusedBroker: () => createGatewayBroker({ url, apiKey: "not-the-key" }),
       createChannel() {
         const channel = channels.pop();
         if (channel === undefined) throw new RangeError("There are not enough scans for every case");
         return channel;
       },
-      // Nobody else is there, so all streams are the case's.
-      upstreamCount: async () => streamCount(),
+      // The cases run one after the other, so every open stream is the case's.
+      async upstreamCount() {
+        const metrics = await (await fetch(`${directUrl}/metrics`)).text();
+        return Number(/^scanstream_streams_open (\d+)$/m.exec(metrics)?.[1]);
+      },
       network,
       carriesAnyText: false,
       secrets: [apiKey, "not-the-key"],

@@ -1,16 +1,24 @@
 import { startRedis } from "../support/redis.ts";
-import { openGatewayHarness, openMemoryHarness, redisHarness, upstashHarness } from "./broker_adapters.ts";
+import {
+  gatewayHarness,
+  openMemoryHarness,
+  redisHarness,
+  upstashHarness,
+  type GatewayWithChannels,
+} from "./broker_adapters.ts";
 import { brokerContract } from "./broker_contract.ts";
 import type { OpenHarness } from "./broker_harness.ts";
 import { networkContract } from "./broker_network_contract.ts";
 
-// The contract on Deno: one line a case, exit code 1 when any failed. `broker_contract_deno.test.ts` starts it.
+// The contract on Deno: one line a case, exit code 1 when any failed. `test/shared/brokers/deno.test.ts` starts it, with a
+// gateway (as JSON) in its argument.
+const gateway = JSON.parse(process.argv[2] ?? "") as GatewayWithChannels;
 const redis = await startRedis({ password: "p@ss/w:rd secret" });
 const adapters: readonly (readonly [string, OpenHarness])[] = [
   ["memory", openMemoryHarness],
   ["redis", redisHarness(redis)],
   ["upstash", upstashHarness(redis)],
-  ["gateway", openGatewayHarness],
+  ["gateway", gatewayHarness(gateway)],
 ];
 const failures = await Promise.all(adapters.map(([adapter, openHarness]) => runAll(adapter, openHarness)));
 await redis.stop();

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { refuseInFastTest } from "./machine_tools.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -59,5 +60,6 @@ export async function startDenoGateway(environment: Readonly<Record<string, stri
 
 /** The program itself: the package's wrapper passes no signal on. */
 export function denoProgram(): string {
+  refuseInFastTest("Deno");
   return join(dirname(createRequire(import.meta.url).resolve("deno/package.json")), "deno");
 }

@@ -45,6 +45,12 @@ export async function requireMachineTools(): Promise<void> {
   );
 }
 
+/** Fast tests run where none of the tools are: a server that one of them starts is an error, not a minute more. */
+export function refuseInFastTest(server: string): void {
+  if (process.env["TEST_SPEED"] !== "fast") return;
+  throw new Error(`A fast test may not start ${server}: name its file in the list \`system\` of vitest.config.ts`);
+}
+
 function isMissing(tool: Tool): boolean {
   return !tool.programs.some(findProgram);
 }

@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { Client } from "pg";
 import { migrate } from "../../drizzle/migrate.ts";
 import { freePort } from "./free_port.ts";
+import { refuseInFastTest } from "./machine_tools.ts";
 
 /** A real PostgreSQL of our own on loopback: started once for a run, removed with everything in it when stopped. */
 export interface PostgresServer {
@@ -38,6 +39,7 @@ const password = "correct-horse";
  * so that no user has to be added to the machine. A bare one has no roles and no databases of ours.
  */
 export async function startPostgres(content: "prepared" | "bare" = "prepared"): Promise<PostgresServer> {
+  refuseInFastTest("PostgreSQL");
   const directory = await mkdtemp(join(tmpdir(), "scanstream-postgres-"));
   try {
     const user = await unprivilegedUser();

@@ -6,6 +6,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Redis } from "ioredis";
 import { freePort } from "./free_port.ts";
+import { refuseInFastTest } from "./machine_tools.ts";
 
 /** A real Redis of this machine, on a loopback port of its own, that keeps nothing on disk. */
 export interface RedisServer {
@@ -39,6 +40,7 @@ export const endsWithUs = 'exec 3<&0; (read -r _ <&3 || kill -KILL $$) >/dev/nul
 
 /** Throws one error that says what to install when the machine has no Redis. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
+  refuseInFastTest("Redis");
   const binary = findRedisServer();
   const password = options.password ?? null;
   const host = "127.0.0.1";

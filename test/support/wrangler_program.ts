@@ -1,8 +1,10 @@
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { refuseInFastTest } from "./machine_tools.ts";
 
 /** To be run with Node: the package's own link would take whatever Node comes first. */
 export function wranglerProgram(): string {
+  refuseInFastTest("workerd");
   return join(dirname(createRequire(import.meta.url).resolve("wrangler/package.json")), "bin/wrangler.js");
 }
 

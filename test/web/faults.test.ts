@@ -1,41 +1,31 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page, Request, Route } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildPage } from "../../gateway/web/build.ts";
 import { launchChromium } from "../support/chromium.ts";
-import {
-  createGatewayState,
-  startContractGateway,
-  type ContractGateway,
-  type GatewayTenant,
-} from "../support/contract_gateway.ts";
-import { buildFinding, createScanProducer, type ProducedScan } from "../support/scan_producer.ts";
-import { openPage } from "./watched_page.ts";
+import { buildFinding, type ProducedScan } from "../support/scan_producer.ts";
+import { startTcpProxy } from "../support/tcp_proxy.ts";
+import { startWebGateway, type WebGateway } from "../support/web_gateway.ts";
+import { openPage, type WatchedPage } from "./watched_page.ts";
 
-/** What a gateway, or a proxy before it, may do wrong: shown with a server that does it on demand. */
+/** What a gateway, or a proxy before it, may do wrong: a real gateway, some of whose answers the browser replaces. */
 let browser: Browser;
-let webFolder: string;
+let gateway: WebGateway;
 
 beforeAll(async () => {
-  webFolder = await mkdtemp(join(tmpdir(), "scanstream-web-"));
-  [browser] = await Promise.all([launchChromium(), buildPage(webFolder)]);
+  [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
 });
 
 afterAll(async () => {
   await browser.close();
-  await rm(webFolder, { recursive: true, force: true });
+  await gateway[Symbol.asyncDispose]();
 });
 
 test("a full gateway is tried again after the time it asked for, and the page says so", async () => {
   let isFull = true;
-  await using stage = await setStage((request, response) => {
-    if (!isFull || !isStream(request)) return false;
-    return refuse(response, 429, "This tenant has as many open streams as it may", { "retry-after": "2" });
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (!isFull || !isStream(route.request())) return route.fallback();
+    await refuse(route, 429, "This tenant has as many open streams as it may", { "retry-after": "2" });
   });
-  await using watched = await openPage(browser, stage.gateway.url);
   await watched.untilConnection("reconnecting");
   const connection = watched.page.locator(".connection");
   await connection.filter({ hasText: "This tenant has as many open streams as it may · next try in" }).waitFor();
@@ -46,23 +36,25 @@ test("a full gateway is tried again after the time it asked for, and the page sa
 });
 
 test("a pause before the next try can be cut short", async () => {
-  let isAway = true;
-  await using stage = await setStage((request, response) =>
-    isAway && isStream(request) ? refuse(response, 503, "The broker is away", { "retry-after": "600" }) : false,
-  );
-  await using watched = await openPage(browser, stage.gateway.url);
-  await watched.page.locator(".connection", { hasText: "The broker is away · next try in" }).waitFor();
-  isAway = false;
+  let isUnavailable = true;
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (!isUnavailable || !isStream(route.request())) return route.fallback();
+    await refuse(route, 503, "The broker is unavailable", { "retry-after": "600" });
+  });
+  await watched.page.locator(".connection", { hasText: "The broker is unavailable · next try in" }).waitFor();
+  isUnavailable = false;
   await watched.page.getByRole("button", { name: "Try now" }).click();
   await watched.untilConnection("live");
 });
 
 test("a stream that is refused for good is shown as such, with what is known and a way on", async () => {
   let isRefused = true;
-  await using stage = await setStage((request, response) =>
-    isRefused && isStream(request) ? refuse(response, 403, "You may not follow this scan") : false,
-  );
-  await using watched = await openPage(browser, stage.gateway.url);
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (!isRefused || !isStream(route.request())) return route.fallback();
+    await refuse(route, 403, "You may not follow this scan");
+  });
   await watched.untilConnection("failed");
   await watched.page.locator(".connection", { hasText: "You may not follow this scan" }).waitFor();
   expect(await watched.page.getByRole("heading", { level: 1, name: "acme.okta.com" }).isVisible()).toBe(true);
@@ -72,33 +64,32 @@ test("a stream that is refused for good is shown as such, with what is known and
 });
 
 test("a stream that is cut again and again ends with the whole truth", async () => {
-  await using stage = await setStage();
-  await using watched = await openPage(browser, stage.gateway.url);
+  const scan = await registerScan();
+  const { hostname, port } = new URL(gateway.url);
+  const network = await startTcpProxy({ host: hostname, port: Number(port) });
+  await using watched = await openPage(browser, `http://127.0.0.1:${network.port}`);
   for (let count = 1; count <= 3; count += 1) {
     await watched.untilConnection("live");
-    stage.gateway.cutStreams();
+    network.cut();
     const check = `check_${count}`;
-    await stage.scan.check(check, [buildFinding({ check, resource_name: `Finding ${count}` })], {
-      done: count,
-      total: 3,
-    });
+    await scan.check(check, [buildFinding({ check, resource_name: `Finding ${count}` })], { done: count, total: 3 });
     await watched.untilConnection("reconnecting");
+    await watched.page.getByRole("button", { name: "Try now" }).click();
   }
   await watched.untilConnection("live");
-  await stage.scan.end("completed", { pass: 0, fail: 3, manual: 0 });
+  await scan.end("completed", { pass: 0, fail: 3, manual: 0 });
   await watched.untilConnection("ended");
   await expect.poll(() => watched.page.locator(".finding").count()).toBe(3);
+  await network.close();
 });
 
 test("a proxy's error page leads to another try, not to markup on the page", async () => {
   let isBroken = true;
-  await using stage = await setStage((request, response) => {
-    if (!isBroken || !(request.url ?? "").includes("/findings")) return false;
-    response.writeHead(502, { "content-type": "text/html" });
-    response.end("<h1>Bad gateway</h1>");
-    return true;
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (!isBroken || !route.request().url().includes("/findings")) return route.fallback();
+    await route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" });
   });
-  await using watched = await openPage(browser, stage.gateway.url);
   await watched.untilConnection("reconnecting");
   await watched.page.locator(".connection", { hasText: "answered with status 502" }).waitFor();
   isBroken = false;
@@ -107,90 +98,81 @@ test("a proxy's error page leads to another try, not to markup on the page", asy
 
 test("a list that cannot be refreshed stays, and says so", async () => {
   let isBroken = false;
-  await using stage = await setStage((request, response) =>
-    isBroken && (request.url ?? "").endsWith("/scans?limit=50") ? refuse(response, 503, "The database is away") : false,
-  );
-  await using watched = await openPage(browser, stage.gateway.url);
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (!isBroken || !route.request().url().endsWith("/scans?limit=50")) return route.fallback();
+    await refuse(route, 503, "The database is unavailable");
+  });
   await watched.untilConnection("live");
   isBroken = true;
-  await watched.page.getByText("The database is away. Trying again by itself.").waitFor();
+  await watched.page.getByText("The database is unavailable. Trying again by itself.").waitFor();
   expect(await watched.page.locator(".scan-link").count()).toBe(1);
   isBroken = false;
-  await watched.page.getByText("The database is away").waitFor({ state: "detached" });
+  await watched.page.getByText("The database is unavailable").waitFor({ state: "detached" });
 });
 
 test("a gateway that does not answer at first is named, and can be asked again", async () => {
-  let isAway = true;
-  await using stage = await setStage((request, response) =>
-    isAway && request.url === "/demo/session" ? refuse(response, 503, "Starting") : false,
-  );
-  await using watched = await openPage(browser, stage.gateway.url);
+  let isUnavailable = true;
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (!isUnavailable || !isDemoSession(route.request())) return route.fallback();
+    await refuse(route, 503, "Starting");
+  });
   await watched.page.getByRole("heading", { name: "The gateway does not answer" }).waitFor();
   await watched.page.getByText("Starting").waitFor();
-  isAway = false;
+  isUnavailable = false;
   await watched.page.getByRole("button", { name: "Try again" }).click();
   await watched.untilConnection("live");
 });
 
 test("the page says that it is loading while an answer takes its time", async () => {
-  const held: (() => void)[] = [];
-  await using stage = await setStage((request, response) => {
-    if (request.url !== "/demo/session") return false;
-    held.push(() => {
-      response.writeHead(200, { "content-type": "application/json" });
-      response.end(
-        JSON.stringify({ access_token: stage.tenant.accessToken, tenant_id: stage.tenant.id, tenant_name: "Acme" }),
-      );
-    });
-    return true;
+  const answered = Promise.withResolvers<void>();
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (isDemoSession(route.request())) await answered.promise;
+    await route.fallback();
   });
-  await using watched = await openPage(browser, stage.gateway.url);
   await watched.page.getByText("Loading…").waitFor();
-  await expect.poll(() => held.length).toBe(1);
-  held[0]?.();
+  answered.resolve();
   await watched.untilConnection("live");
 });
 
-test("the demo's token is renewed when the gateway no longer takes it", async () => {
+test("the demo's token is renewed when the gateway no longer accepts it", async () => {
   let refusals = 0;
-  await using stage = await setStage((request, response) => {
-    if (refusals > 0 || !(request.url ?? "").includes("stream-tokens")) return false;
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (refusals > 0 || !route.request().url().includes("stream-tokens")) return route.fallback();
     refusals += 1;
-    return refuse(response, 401, "The token has expired");
+    await refuse(route, 401, "The token has expired");
   });
-  await using watched = await openPage(browser, stage.gateway.url);
   await watched.untilConnection("live");
-  const sessions = stage.gateway.requests.filter(({ url }) => url === "/demo/session");
-  expect(sessions).toHaveLength(2);
+  expect(watched.requestUrls.filter((url) => url.endsWith("/demo/session"))).toHaveLength(2);
 });
 
-interface Stage extends AsyncDisposable {
-  readonly gateway: ContractGateway;
-  readonly tenant: GatewayTenant;
-  readonly scan: ProducedScan;
+/** The only scan of a new tenant, which is the one that the page signs in as. */
+async function registerScan(): Promise<ProducedScan> {
+  const tenant = await gateway.createTenant(`Acme ${crypto.randomUUID()}`);
+  gateway.setDemo(tenant);
+  return tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
 }
 
-async function setStage(intercept?: (request: IncomingMessage, response: ServerResponse) => boolean): Promise<Stage> {
-  const state = createGatewayState(["Acme"]);
-  const [tenant] = state.tenants;
-  if (tenant === undefined) throw new Error("The gateway has no tenant");
-  const gateway = await startContractGateway({
-    state,
-    webFolder,
-    demo: tenant,
-    ...(intercept === undefined ? {} : { intercept }),
+function openWith(answer: (route: Route) => Promise<void>): Promise<WatchedPage> {
+  const beforeOpen = async (page: Page) => void (await page.route("**/*", answer));
+  return openPage(browser, gateway.url, { beforeOpen });
+}
+
+function isStream(request: Request): boolean {
+  return request.url().endsWith("/event-stream");
+}
+
+function isDemoSession(request: Request): boolean {
+  return request.url().endsWith("/demo/session");
+}
+
+function refuse(route: Route, status: number, detail: string, headers: Record<string, string> = {}): Promise<void> {
+  return route.fulfill({
+    status,
+    headers: { "content-type": "application/problem+json", ...headers },
+    body: JSON.stringify({ type: "about:blank", title: "Refused", status, detail, code: "refused" }),
   });
-  const producer = createScanProducer(gateway.url, tenant.apiKey);
-  const scan = await producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
-  return { gateway, tenant, scan, [Symbol.asyncDispose]: () => gateway.close() };
-}
-
-function isStream(request: IncomingMessage): boolean {
-  return (request.url ?? "").endsWith("/event-stream");
-}
-
-function refuse(response: ServerResponse, status: number, detail: string, headers: Record<string, string> = {}): true {
-  response.writeHead(status, { "content-type": "application/problem+json", ...headers });
-  response.end(JSON.stringify({ type: "about:blank", title: "Refused", status, detail, code: "refused" }));
-  return true;
 }

@@ -8,23 +8,23 @@ import { createServer as createTlsServer } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createChannel } from "../../conformance/broker_adapters.ts";
-import { startEventGateway, type EventGateway } from "../../support/event_gateway.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
+import { createScan, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 import { startUpstashBridge, type UpstashBridge } from "../../support/upstash_bridge.ts";
 
 let redis: RedisServer;
 let bridge: UpstashBridge;
-let gateway: EventGateway;
+let gateway: TestGateway;
 
 beforeAll(async () => {
   redis = await startRedis();
   bridge = await startUpstashBridge({ redisUrl: redis.url });
-  gateway = await startEventGateway({ apiKey: "the-key", heartbeatMs: 100 });
+  gateway = await startTestGateway();
 });
 
 afterAll(async () => {
-  await gateway.close();
+  await gateway.stop();
   await bridge.close();
   await redis.stop();
 });
@@ -43,15 +43,18 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   return output;
 }
 
-const kinds: readonly (readonly [string, () => readonly string[]])[] = [
-  ["memory", () => ["memory", "", ""]],
-  ["redis", () => ["redis", redis.url, ""]],
-  ["upstash", () => ["upstash", bridge.url, bridge.token]],
-  ["gateway", () => ["gateway", gateway.url, "the-key"]],
+const kinds: readonly (readonly [string, () => readonly string[] | Promise<readonly string[]>])[] = [
+  ["memory", () => ["memory", "", "", createChannel()]],
+  ["redis", () => ["redis", redis.url, "", createChannel()]],
+  ["upstash", () => ["upstash", bridge.url, bridge.token, createChannel()]],
+  [
+    "gateway",
+    async () => ["gateway", gateway.url, gateway.acme.apiKey, (await createScan(gateway, gateway.acme)).channel],
+  ],
 ];
 
 test.each(kinds)("a process that closes its %s broker ends by itself", async (_, args) => {
-  expect(await run([...args(), createChannel()])).toBe("closed\n");
+  expect(await run(await args())).toBe("closed\n");
 });
 
 test("a subscriber that throws costs the others nothing and is seen", async () => {

@@ -4,17 +4,11 @@ import { createGatewayBroker, type GatewayBrokerOptions } from "../../../shared/
 import { maxMessageBytes } from "../../../shared/brokers/message.ts";
 import { createChannel } from "../../conformance/broker_adapters.ts";
 import { eventMessage, record, unavailability } from "../../conformance/broker_harness.ts";
-import { startEventGateway, type EventGateway } from "../../support/event_gateway.ts";
+import { frame, startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
 
 const apiKey = "ssk_the-key";
-const quiet = { onMessage() {}, onLost() {} };
+const ignore = { onMessage() {}, onLost() {} };
 const never = new AbortController().signal;
-
-async function start(): Promise<EventGateway> {
-  const server = await startEventGateway({ apiKey, heartbeatMs: 100 });
-  onTestFinished(() => server.close());
-  return server;
-}
 
 function open(url: string, options: Partial<GatewayBrokerOptions> = {}): Broker {
   const broker = createGatewayBroker({ url, apiKey, ...options });
@@ -32,9 +26,8 @@ test.each([
   [503, /answered 503/, 2],
   [200, /answered 200/, 30],
   [302, /answered 302/, 30],
-])("createGatewayBroker says what a %d to a publish means", async (status, message, retryAfterSeconds) => {
-  const server = await start();
-  server.answerWith({ status, body: JSON.stringify({ detail: `no, ${apiKey}` }) });
+])("createGatewayBroker says what a %d to a publish means", async (code, message, retryAfterSeconds) => {
+  await using server = await startScriptedServer(status(code, {}, JSON.stringify({ detail: `no, ${apiKey}` })));
   const error = await unavailability(open(server.url).publish(createChannel(), eventMessage({ n: 1 })), [apiKey]);
   expect(error.message).toMatch(message);
   expect(error.message).toContain(server.url);
@@ -47,8 +40,7 @@ test.each([
   ["0", 2],
   ["soon", 2],
 ])("createGatewayBroker passes on Retry-After: %s", async (header, seconds) => {
-  const server = await start();
-  server.answerWith({ status: 503, headers: { "retry-after": header } });
+  await using server = await startScriptedServer(status(503, { "retry-after": header }));
   const error = await unavailability(open(server.url).publish(createChannel(), eventMessage({ n: 1 })), [apiKey]);
   expect(error.retryAfterSeconds).toBe(seconds);
 });
@@ -58,29 +50,23 @@ test.each([
   [401, /refused the API key/],
   [404, /does not know/],
   [429, /answered 429/],
-])("createGatewayBroker says what a %d to a subscription means", async (status, message) => {
-  const server = await start();
-  server.answerWith({ status });
-  const error = await unavailability(open(server.url).subscribe([createChannel()], quiet, never), [apiKey]);
+])("createGatewayBroker says what a %d to a subscription means", async (code, message) => {
+  await using server = await startScriptedServer(status(code));
+  const error = await unavailability(open(server.url).subscribe([createChannel()], ignore, never), [apiKey]);
   expect(error.message).toMatch(message);
 });
 
 test("createGatewayBroker does not take a page for a stream", async () => {
-  const server = await start();
-  server.answerWith({ status: 200, headers: { "content-type": "text/html" }, body: "<h1>Sign in</h1>" });
-  await unavailability(open(server.url).subscribe([createChannel()], quiet, never), [apiKey]);
+  await using server = await startScriptedServer(status(200, { "content-type": "text/html" }, "<h1>Sign in</h1>"));
+  await unavailability(open(server.url).subscribe([createChannel()], ignore, never), [apiKey]);
 });
 
 test("createGatewayBroker goes on with the next event when one was refused", async () => {
-  const server = await start();
+  await using server = await startScriptedServer(status(422), status(202));
   const channel = createChannel();
   const broker = open(server.url);
-  server.answerWith({ status: 422 });
   await unavailability(broker.publish(channel, eventMessage({ n: 1 })), [apiKey]);
-  server.answerWith(null);
-  const recording = await record(broker, channel);
   await broker.publish(channel, eventMessage({ n: 2 }));
-  await recording.untilCount(1);
 });
 
 test("createGatewayBroker sends the message as the body, with the key, to the encoded channel", async () => {
@@ -176,21 +162,18 @@ test("createGatewayBroker publishes on one channel while another waits", async (
   await waiting;
 });
 
-test("createGatewayBroker streams a channel that is no scan's only from where it is told", async () => {
-  const server = await start();
+test("createGatewayBroker streams a channel that is no scan's only from a URL that it is given", async () => {
+  await using server = await startScriptedServer(stream(": open\n\n", frame("scan.progress", { n: 1 })));
   const scan = createChannel();
   const job = scan.replace(/^scan:/, "job:");
   for (const channel of [job, "nonsense", "scan:x:y", scan.replace(/[^:]+$/, "..")]) {
-    await expect(open(server.url).subscribe([channel], quiet, never)).rejects.toThrow(
+    await expect(open(server.url).subscribe([channel], ignore, never)).rejects.toThrow(
       /no event-stream is known for the channel/,
     );
   }
-  const told = open(server.url, {
-    eventStreamUrl: (channel) => `${server.url}/api/v1/scans/${channel.split(":").at(-1)}/event-stream`,
-  });
-  const recording = await record(told, job);
-  await told.publish(job, eventMessage({ n: 1 }));
+  const recording = await record(open(server.url, { eventStreamUrl: () => `${server.url}/jobs` }), job);
   await recording.untilCount(1);
+  expect(server.requests.map(({ url }) => url)).toEqual([`${new URL(server.url).pathname}/jobs`]);
   expect(recording.labelled).toEqual([`${job} ${eventMessage({ n: 1 })}`]);
 });
 
@@ -201,18 +184,22 @@ test.each([
   ["invalid UTF-8", Buffer.from([0x3a, 0xff, 0x0a])],
   ["a line that does not end", `data: ${"x".repeat(maxMessageBytes + 10_000)}`],
 ])("createGatewayBroker ends a subscription as garbage for %s", async (_, bytes) => {
-  const server = await start();
-  const channel = createChannel();
-  const recording = await record(open(server.url), channel);
-  server.writeRaw(bytes);
+  const subscribed = Promise.withResolvers<void>();
+  const answer: Answer = async (response, request) => {
+    await stream(": open\n\n")(response, request);
+    await subscribed.promise;
+    response.write(bytes);
+  };
+  await using server = await startScriptedServer(answer);
+  const recording = await record(open(server.url), createChannel());
+  subscribed.resolve();
   expect(await recording.untilLost()).toBe("garbage");
   expect(recording.messages).toEqual([]);
 });
 
 test("createGatewayBroker is pinged by the gateway's readiness", async () => {
-  const server = await start();
+  await using server = await startScriptedServer(status(200, {}, "{}"), status(503));
   await open(server.url).ping();
-  server.answerWith({ status: 503 });
   await unavailability(open(server.url).ping(), [apiKey]);
 });
 
