@@ -4,30 +4,12 @@ import { dirname, join } from "node:path";
 import { newCheck } from "./new_check.ts";
 import { newFeature } from "./new_feature.ts";
 import { newFormat } from "./new_format.ts";
+import type { Edit, Start } from "./start.ts";
 
 /**
  * `npm run new -- check|format|feature NAME …`: writes a start that types, lint and tests accept, and says what to do next. A file that
  * exists is never overwritten.
  */
-export interface Start {
-  /** Paths from the root of the project, each with its text. */
-  readonly files: Readonly<Record<string, string>>;
-  /** Changes of files that exist, in order. */
-  readonly edits: readonly Edit[];
-  /** Commands that write what can be derived, as arguments of Node. */
-  readonly commands: readonly (readonly string[])[];
-  /** What a person does next. */
-  readonly next: readonly string[];
-}
-
-/** Puts `text` before the first place where `before` stands, searched from `from` on; the start of the file when there is no `from`. */
-export interface Edit {
-  readonly path: string;
-  readonly text: string;
-  readonly before: string;
-  readonly from?: string;
-}
-
 const root = dirname(import.meta.dirname);
 const kinds = { check: newCheck, format: newFormat, feature: newFeature };
 const usage = "npm run new -- check NAME V-NUMBER | format NAME | feature NAME";
@@ -54,14 +36,16 @@ function write({ files, edits, commands, next }: Start): void {
     if (existsSync(join(root, path))) throw new RangeError(`${path} exists: choose another name, or remove it first`);
   }
   const edited = new Map<string, string>();
-  for (const edit of edits) edited.set(edit.path, applied(edit, edited.get(edit.path) ?? readFileSync(join(root, edit.path), "utf8")));
+  for (const edit of edits)
+    edited.set(edit.path, applied(edit, edited.get(edit.path) ?? readFileSync(join(root, edit.path), "utf8")));
   for (const [path, text] of [...Object.entries(files), ...edited]) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
   const written = [...Object.keys(files), ...edited.keys()];
   const code = written.filter((path) => path.endsWith(".ts"));
-  for (const args of [[...formatter, ...code], ...commands]) execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" });
+  for (const args of [[...formatter, ...code], ...commands])
+    execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" });
   const lines = ["Written:", ...written.map((path) => `  ${path}`), "Next:", ...next.map((step) => `  ${step}`)];
   process.stdout.write(`${lines.join("\n")}\n`);
 }
@@ -71,6 +55,7 @@ const formatter = ["node_modules/oxfmt/bin/oxfmt"];
 function applied({ path, text, before, from }: Edit, source: string): string {
   const start = from === undefined ? 0 : source.indexOf(from);
   const place = start < 0 ? -1 : source.indexOf(before, start);
-  if (place < 0) throw new RangeError(`${path} has changed: found no place for ${JSON.stringify(text)}; add it by hand`);
+  if (place < 0)
+    throw new RangeError(`${path} has changed: found no place for ${JSON.stringify(text)}; add it by hand`);
   return source.slice(0, place) + text + source.slice(place);
 }

@@ -1,10 +1,11 @@
-import type { Start } from "./new.ts";
-import { camelCase } from "./names.ts";
+import { camelCase, type Start } from "./start.ts";
 
 /** A check with its table test, its rule in the catalog and its section in `docs/verdicts.md`. */
 export function newCheck(name: string, [vulnId = "", stigId = "OKTA-APP-000000"]: readonly string[]): Start {
   if (!/^V-\d{6}$/.test(vulnId)) {
-    throw new RangeError(`${JSON.stringify(vulnId)} is no STIG rule: expected npm run new -- check ${name} V-123456 [STIG-ID]`);
+    throw new RangeError(
+      `${JSON.stringify(vulnId)} is no STIG rule: expected npm run new -- check ${name} V-123456 [STIG-ID]`,
+    );
   }
   const constant = camelCase(name);
   const rule = {

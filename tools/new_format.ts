@@ -1,5 +1,4 @@
-import type { Start } from "./new.ts";
-import { camelCase } from "./names.ts";
+import { camelCase, type Start } from "./start.ts";
 
 /** A report format: one file, one line in the list, and a test; the suite of all formats takes it by itself. */
 export function newFormat(name: string): Start {

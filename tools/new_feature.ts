@@ -1,0 +1,5 @@
+import { type Start } from "./start.ts";
+
+export function newFeature(name: string): Start {
+  throw new RangeError(`${name}: not yet`);
+}
