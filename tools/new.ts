@@ -11,6 +11,7 @@ import type { Edit, Start } from "./start.ts";
  * exists is never overwritten.
  */
 const root = dirname(import.meta.dirname);
+const formatter = ["node_modules/oxfmt/bin/oxfmt"];
 const kinds = { check: newCheck, format: newFormat, feature: newFeature };
 const usage = "npm run new -- check NAME V-NUMBER | format NAME | feature NAME";
 
@@ -49,8 +50,6 @@ function write({ files, edits, commands, next }: Start): void {
   const lines = ["Written:", ...written.map((path) => `  ${path}`), "Next:", ...next.map((step) => `  ${step}`)];
   process.stdout.write(`${lines.join("\n")}\n`);
 }
-
-const formatter = ["node_modules/oxfmt/bin/oxfmt"];
 
 function applied({ path, text, before, from }: Edit, source: string): string {
   const start = from === undefined ? 0 : source.indexOf(from);

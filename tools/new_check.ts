@@ -59,7 +59,7 @@ export function newCheck(name: string, [vulnId = "", stigId = "OKTA-APP-000000"]
 }
 
 function source(name: string, constant: string): string {
-  return `import type { JsonObject } from "../evidence/artifacts.ts";
+  return `import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { fail, judgeList, pass } from "./judging/drafts.ts";
 import { readText } from "./parsing/fields.ts";
@@ -71,8 +71,8 @@ export const ${constant} = defineCheck({
   name: "${name}",
   artifacts: ["log_streams"],
   explanation: {
-    examines: "TODO: what is looked at.",
-    why: "TODO: what goes wrong without it.",
+    examines: "TODO: which of the provider's settings are looked at.",
+    why: "TODO: what an attacker can do where this is not set.",
     fix: ["TODO: the first step in the Admin Console"],
     deciding_fields: ["GET /api/v1/logStreams: type"],
   },

@@ -13,10 +13,7 @@ export const ${constant}: ReportFormat = {
   name: "${name.replaceAll("_", "-")}",
   extension: "${name.replaceAll("_", ".")}",
   isMachine: true,
-  render({ scan, checks }) {
-    const results = checks.map(({ check, status, detail }) => ({ check, status, detail }));
-    return \`\${toJson({ scan: scan.id, results })}\\n\`;
-  },
+  render: (report) => \`\${toJson(report)}\\n\`,
 };
 `,
       [`test/scanner/reports/${name}.test.ts`]: `import { expect, test } from "vitest";
@@ -26,8 +23,8 @@ import { aReport } from "../../support/report_builders.ts";
 test("has every check of the report once", () => {
   const report = aReport();
   const text = ${constant}.render(report, { color: false, width: 80, toolVersion: "0.0.0" });
-  const { results } = JSON.parse(text) as { readonly results: readonly { readonly check: string }[] };
-  expect(results.map(({ check }) => check)).toEqual(report.checks.map(({ check }) => check));
+  const { checks } = JSON.parse(text) as typeof report;
+  expect(checks.map(({ check }) => check)).toEqual(report.checks.map(({ check }) => check));
 });
 `,
     },
