@@ -4,7 +4,6 @@ import type { Database, Statement } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { withTenant, type TenantTransaction } from "../../drizzle/with_tenant.ts";
 import { isUuid } from "../../shared/channel_name.ts";
-import type { AuthorityCheck } from "../streaming/authority_recheck.ts";
 import { badToken } from "./jwt.ts";
 import type { Principal } from "./principal.ts";
 
@@ -31,7 +30,19 @@ export async function withPrincipal<Result>(
   }
 }
 
-/** Asks for the streams that are open: one query for all subjects of a tenant. Their `exp` is the caller's to watch. */
+/** Whether the subjects of open streams still have the authority that they opened them with. */
+export interface AuthorityCheck {
+  /**
+   * Those of the subjects, the very objects, that are still members (`user`) or not revoked (`api_key`). One query for a
+   * whole tenant. Rejects when the database does not answer.
+   */
+  stillAllowed(tenantId: string, subjects: readonly AuthoritySubject[]): Promise<ReadonlySet<AuthoritySubject>>;
+}
+
+/** The part of a principal that authority is given to; the rest belongs to one token. */
+export type AuthoritySubject = Pick<Principal, "kind" | "id">;
+
+/** Rechecks open streams. Their `exp` is the caller's to watch. */
 export function createAuthorityCheck(database: Database): AuthorityCheck {
   return {
     async stillAllowed(tenantId, subjects) {

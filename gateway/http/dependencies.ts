@@ -5,14 +5,14 @@ import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
-import type { Streams } from "../streaming/streams.ts";
+import type { StreamOpener } from "../streaming/stream_opener.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
 
 /** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
 export interface Dependencies extends DemoDependencies {
   readonly database: Database;
   readonly publisher: Publisher;
-  readonly streams: Streams;
+  readonly streams: StreamOpener;
   readonly authenticator: Authenticator;
   readonly streamTokens: StreamTokens;
   readonly readiness: Readiness;

@@ -1,24 +1,29 @@
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
-import { canReadChannel, isChannelReliable, type ChannelReader } from "../../shared/channel_name.ts";
+import { canReadChannel, parseChannelName } from "../../shared/channel_name.ts";
+import type { Principal } from "../auth/principal.ts";
 
-/** The second of the two gates before a stream: what `getChannels` returned is looked at again, by name alone. */
-export interface ChannelManager {
-  /** True when the name is well formed and of the principal's own tenant. */
-  canReadChannel(principal: ChannelReader | null | undefined, name: unknown): boolean;
-  /** Always false: nothing is replayed. */
-  isChannelReliable(name: string): false;
-  /**
-   * The names without repetition, if the principal may read every one of them. Throws `PermissionDenied` when a name is
-   * malformed or another tenant's, and does not say which or why; `NotFound` when there is none.
-   */
-  requireReadable(principal: ChannelReader, names: readonly unknown[]): readonly string[];
-}
+/** More channels on one stream are a bug of the feature, not a wish of the client. */
+const maxChannels = 64;
 
-export const channelManager: ChannelManager = { canReadChannel, isChannelReliable, requireReadable };
-
-function requireReadable(principal: ChannelReader, names: readonly unknown[]): readonly string[] {
+/**
+ * The second of the two gates before a stream: checks the channels that `getChannels` returned by their names alone, and
+ * returns them without duplicates. Throws `PermissionDenied` when one is malformed, another tenant's, or not the stream
+ * token's, and says neither which nor why; `NotFound` when there is none; `Error` for a bug of the feature.
+ */
+export function requireReadable(principal: Principal, prefix: string, names: readonly unknown[]): readonly string[] {
   const readable = names.filter((name): name is string => canReadChannel(principal, name));
   if (readable.length < names.length) throw new PermissionDenied("Not permitted to read this event stream");
   if (readable.length === 0) throw new NotFound("No such event stream");
-  return readable.length === 1 ? readable : [...new Set(readable)];
+  const channels = [...new Set(readable)];
+  const misnamed = channels.find((channel) => parseChannelName(channel)?.prefix !== prefix);
+  if (misnamed !== undefined) {
+    throw new Error(`Cannot open an event stream: channel "${misnamed}" is not of the feature's prefix "${prefix}"`);
+  }
+  if (channels.length > maxChannels) {
+    throw new Error(`Cannot open an event stream: ${channels.length} channels: at most ${maxChannels} are allowed`);
+  }
+  if (principal.onlyChannel !== null && channels.some((channel) => channel !== principal.onlyChannel)) {
+    throw new PermissionDenied("This stream token is for another event stream");
+  }
+  return channels;
 }

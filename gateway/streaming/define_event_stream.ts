@@ -2,11 +2,13 @@ import { Hono } from "hono";
 import type { ParamKeys } from "hono/types";
 import type { Database } from "../../drizzle/database.ts";
 import type { TenantTransaction } from "../../drizzle/with_tenant.ts";
-import { makeChannelName } from "../../shared/channel_name.ts";
+import { NotFound } from "../../shared/app_error.ts";
+import { isUuid, makeChannelName } from "../../shared/channel_name.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
-import { openEventStream } from "./event_stream_route.ts";
+import { withPrincipal } from "../auth/membership.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Streams } from "./streams.ts";
+import { requireReadable } from "./channel_manager.ts";
+import type { StreamOpener } from "./stream_opener.ts";
 
 const defaultPath = "/:id/event-stream";
 
@@ -15,9 +17,9 @@ export interface EventStreamDefinition<Path extends string = typeof defaultPath>
   /** The first segment of the feature's channels, and of no other feature's. */
   readonly prefix: string;
   /**
-   * The channels of the resource that is asked for. Runs in the tenant's transaction under row-level security, and only
+   * The channels of the requested resource. Runs in the tenant's transaction under row-level security, and only
    * for a principal whose membership or key holds. Throws `NotFound` for what is not there or not visible,
-   * `PermissionDenied` for what is visible but not to be followed; returns `ended(channel)` for what is over.
+   * `PermissionDenied` for what is visible but not to be followed; returns `ended(channel)` for what has ended.
    */
   readonly getChannels: (request: ChannelsRequest<Path>) => ChannelsResult | Promise<ChannelsResult>;
   /** The stream closes after its terminal event (`*.end`); a stream of several channels after the last one's. Default false. */
@@ -44,7 +46,7 @@ export interface EndedChannels {
   readonly ended: readonly string[];
 }
 
-/** For a resource that is over: the client is told by `204 No Content`, and stops reconnecting. */
+/** For a resource that has ended: the response is `204 No Content`, and the client stops reconnecting. */
 export function ended(...channels: readonly string[]): EndedChannels {
   return { ended: channels };
 }
@@ -53,7 +55,7 @@ export function ended(...channels: readonly string[]): EndedChannels {
 export interface EventStreamDependencies {
   readonly authenticator: Pick<Authenticator, "authenticateStream">;
   readonly database: Database;
-  readonly streams: Streams;
+  readonly streams: StreamOpener;
 }
 
 /** A route that answers `GET` with server-sent events, to be mounted with `app.route("/api/v1/<resources>", …)`. */
@@ -67,18 +69,61 @@ export function defineEventStream<const Path extends string = typeof defaultPath
   const route: EventStreamRoute = new Hono();
   const path: string = definition.path ?? defaultPath;
   route.get(path, async (c, next) => {
-    // Hono answers HEAD by running GET and dropping the body: a stream that nobody would ever read or close.
+    // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
     if (c.req.method !== "GET") {
       await next();
       return undefined;
     }
-    const answer = await openEventStream(definition, c.var.dependencies, {
+    const response = await openEventStream(definition, c.var.dependencies, {
       request: c.req.raw,
       // Hono fills in what the path names, which is what the type says.
       params: c.req.param() as ChannelsRequest<Path>["params"],
       platform: c.env,
     });
-    return answer ?? c.body(null, 204, { "cache-control": "no-store" });
+    return response ?? c.body(null, 204, { "cache-control": "no-store" });
   });
   return route;
+}
+
+interface EventStreamRequest<Path extends string> {
+  readonly request: Request;
+  readonly params: ChannelsRequest<Path>["params"];
+  readonly platform: unknown;
+}
+
+/**
+ * From a request to an open stream; null when the resource has ended. Every refusal is thrown, before any byte of a
+ * stream: `not_authenticated`, `not_found`, `permission_denied`, `too_many`, `unavailable`.
+ */
+async function openEventStream<Path extends string>(
+  definition: EventStreamDefinition<Path>,
+  { authenticator, database, streams }: EventStreamDependencies,
+  { request, params, platform }: EventStreamRequest<Path>,
+): Promise<Response | null> {
+  const principal = await authenticator.authenticateStream(request);
+  const isResourceId: (value: string) => boolean = definition.isResourceId ?? isUuid;
+  if (!Object.values<string>(params).every((value) => isResourceId(value))) throw new NotFound("No such resource");
+
+  const url = new URL(request.url);
+  url.searchParams.delete("access_token");
+  const query = Object.fromEntries([...url.searchParams].toReversed());
+  const lookup = () =>
+    withPrincipal(database, principal, async (tx) => definition.getChannels({ principal, params, tx, query }));
+  const found = await (streams.lookups?.share(lookupKey(principal, url), lookup) ?? lookup());
+
+  const hasEnded = "ended" in found;
+  const channels = requireReadable(principal, definition.prefix, hasEnded ? found.ended : found);
+  if (hasEnded) return null;
+  return streams.open({
+    request,
+    principal,
+    channels,
+    endsAfterTerminalEvent: definition.closesAfterEnd ?? false,
+    platform,
+  });
+}
+
+/** Everything that the result can depend on: all tokens of a principal share a lookup, a stream token has its own. */
+function lookupKey({ kind, tenantId, id, onlyChannel }: Principal, { pathname, search }: URL): string {
+  return JSON.stringify([kind, tenantId, id, onlyChannel, pathname, search]);
 }

@@ -1,6 +1,6 @@
 /**
- * The bytes of one or more whole events, made once and handed to every stream: nobody copies them, nobody changes them. They
- * lie in memory that chunks made at about the same time share, because memory of its own costs more than the encoding.
+ * The bytes of one or more whole events, encoded once and handed to every stream: no stream copies or changes them. Chunks
+ * share slabs of memory, because an `ArrayBuffer` for each costs several times its encoding.
  */
 export class Chunk {
   /** Of the events as they are, without the coding. */
@@ -10,7 +10,7 @@ export class Chunk {
   readonly #head: number;
   readonly #start: number;
   #bytes: Uint8Array<ArrayBuffer> | null = null;
-  #kept: Chunk | null = null;
+  #detachedCopy: Chunk | null = null;
 
   constructor(memory: Uint8Array<ArrayBuffer>, place: ChunkPlace) {
     this.#memory = memory;
@@ -30,13 +30,13 @@ export class Chunk {
     return this.#memory.subarray(this.#head, this.#start + this.byteLength + tailBytes);
   }
 
-  /** The same in memory of its own, for streams on which it has to wait: a few bytes must not keep a whole slab. */
-  get kept(): Chunk {
-    this.#kept ??= this.#keep();
-    return this.#kept;
+  /** A copy outside the slab, for streams that buffer it: a few buffered bytes must not keep a whole slab. */
+  get detachedCopy(): Chunk {
+    this.#detachedCopy ??= this.#detach();
+    return this.#detachedCopy;
   }
 
-  #keep(): Chunk {
+  #detach(): Chunk {
     const { chunked } = this;
     if (this.#memory.byteLength <= chunked.byteLength + headBytes) return this;
     const start = this.#start - this.#head;
@@ -56,7 +56,7 @@ const hexDigits = "0123456789abcdef";
 const headBytes = 10;
 const tailBytes = 2;
 const slabBytes = 8192;
-/** Longer text has memory of its own. */
+/** Longer text is encoded outside the slab. */
 const maxSlabChars = 1024;
 let slab = new Uint8Array(slabBytes);
 let slabUsed = 0;

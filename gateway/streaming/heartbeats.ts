@@ -1,23 +1,27 @@
-/** A stream that is looked at every now and then. */
-export interface Beating {
-  /** Which of the wheel's slots it is in; -1 while it is in none. Changed only by `Heartbeats`. */
-  beatSlot: number;
+/** A stream that is visited once a round, to write a heartbeat when it is idle. */
+export interface HeartbeatTarget {
+  /** Its slot of the timer wheel; -1 while it is in none. Changed only by `Heartbeats`. */
+  wheelSlot: number;
   /** Must not throw. */
-  beat(nowMs: number): void;
+  onHeartbeatTick(nowMs: number): void;
 }
 
 /** Spread over the round, so that fifty thousand streams are not written to in one turn. */
 const slotCount = 12;
+const maxTickMs = 60_000;
 
 /**
- * One timer for the heartbeats of all streams. Each stream is looked at once a round, and is to write when it would
- * otherwise be silent for longer than the heartbeat before the next look.
+ * One timer wheel for the heartbeats of all streams. Each stream is visited once a round, and writes when it would otherwise
+ * be idle for longer than the heartbeat before the next visit.
  */
 export class Heartbeats {
-  /** A stream that has been idle for this long when it is looked at writes its heartbeat. */
+  /** A stream that has been idle for this long at a tick writes its heartbeat. */
   readonly idleMs: number;
   readonly #tickMs: number;
-  readonly #slots: readonly Set<Beating>[] = Array.from({ length: slotCount }, () => new Set<Beating>());
+  readonly #slots: readonly Set<HeartbeatTarget>[] = Array.from(
+    { length: slotCount },
+    () => new Set<HeartbeatTarget>(),
+  );
   readonly #now: () => number;
   #size = 0;
   #nextSlot = 0;
@@ -32,19 +36,19 @@ export class Heartbeats {
     this.#now = now;
   }
 
-  add(item: Beating): void {
-    if (item.beatSlot !== -1) return;
-    item.beatSlot = this.#nextSlot;
-    this.#slots[item.beatSlot]?.add(item);
+  add(target: HeartbeatTarget): void {
+    if (target.wheelSlot !== -1) return;
+    target.wheelSlot = this.#nextSlot;
+    this.#slots[target.wheelSlot]?.add(target);
     this.#nextSlot = (this.#nextSlot + 1) % slotCount;
     this.#size += 1;
     this.#timer ??= setInterval(() => this.#tick(), this.#tickMs);
   }
 
-  remove(item: Beating): void {
-    if (item.beatSlot === -1) return;
-    this.#slots[item.beatSlot]?.delete(item);
-    item.beatSlot = -1;
+  remove(target: HeartbeatTarget): void {
+    if (target.wheelSlot === -1) return;
+    this.#slots[target.wheelSlot]?.delete(target);
+    target.wheelSlot = -1;
     this.#size -= 1;
     if (this.#size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
@@ -54,8 +58,6 @@ export class Heartbeats {
   #tick(): void {
     this.#current = (this.#current + 1) % slotCount;
     const nowMs = this.#now();
-    for (const item of this.#slots[this.#current] ?? []) item.beat(nowMs);
+    for (const target of this.#slots[this.#current] ?? []) target.onHeartbeatTick(nowMs);
   }
 }
-
-const maxTickMs = 60_000;

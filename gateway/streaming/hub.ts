@@ -2,10 +2,10 @@ import { AppError } from "../../shared/app_error.ts";
 import type { LostReason, Subscriber } from "../../shared/broker.ts";
 import { isTerminalEventType, parseMessage } from "../../shared/event.ts";
 import { encodeEventFrame } from "../../shared/event_stream_encoding.ts";
-import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
-import { Channel, ChannelHold, connectionLost, unavailable, type Hold, type JoinedQueue } from "./hub_channel.ts";
 import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
+import { Channel, connectionLost, SubscriptionLease, unavailable, type MergedQueue } from "./channel.ts";
+import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
 
 export interface HubOptions {
   readonly subscriber: Subscriber;
@@ -16,8 +16,6 @@ export interface HubOptions {
   readonly metrics?: StreamMetrics;
   readonly log?: Log;
   readonly now?: () => number;
-  /** Calls back in the next turn of the event loop; everything that arrives before is written as one chunk. */
-  readonly nextTurn?: (callback: () => void) => void;
 }
 
 export interface HubStats {
@@ -28,43 +26,28 @@ export interface HubStats {
   readonly subscriptions: number;
 }
 
-export interface Hub {
-  /** Resolves once the broker has confirmed every channel; rejects with `AppError("unavailable")`. */
-  hold(channels: readonly string[]): Promise<Hold>;
-  stats(): HubStats;
-  /** Ends every member with `lost` and lets go of every subscription. */
-  close(): void;
-}
-
-export type { Hold, HubMember } from "./hub_channel.ts";
-
-/** More text than this is written without waiting for the turn to end: the queue is bounded. */
-const maxWaitingChars = 65_536;
+/** More text than this is written before the turn ends: the queue is bounded. */
+const maxQueuedChars = 65_536;
 
 /** One upstream subscription for each channel of this process, and the members that each message is handed to. */
-export function createHub(options: HubOptions): Hub {
-  return new SubscriptionHub(options);
-}
-
-class SubscriptionHub implements Hub {
+export class Hub {
   readonly #subscriber: Subscriber;
   readonly #lingerMs: number;
   readonly #confirmTimeoutMs: number;
   readonly #metrics: StreamMetrics;
   readonly #log: Log;
   readonly #now: () => number;
-  readonly #nextTurn: (callback: () => void) => void;
   readonly #channels = new Map<string, Channel>();
-  /** Channels without any hold, oldest first, and since when. */
+  /** Channels without any lease, oldest first, and since when. */
   readonly #idleSince = new Map<Channel, number>();
   #lingerTimer: ReturnType<typeof setTimeout> | null = null;
   /** What has messages that were not written yet. */
-  #waitingChannels: Channel[] = [];
-  #waitingHolds: { readonly hold: ChannelHold; readonly queue: JoinedQueue }[] = [];
-  #waitingChars = 0;
+  #queuedChannels: Channel[] = [];
+  #queuedLeases: { readonly lease: SubscriptionLease; readonly queue: MergedQueue }[] = [];
+  #queuedChars = 0;
   #isClosed = false;
   readonly #flushLater = () => this.#flush();
-  readonly #idled = (channel: Channel) => this.#idle(channel);
+  readonly #onIdle = (channel: Channel) => this.#startLinger(channel);
 
   constructor(options: HubOptions) {
     this.#subscriber = options.subscriber;
@@ -73,21 +56,21 @@ class SubscriptionHub implements Hub {
     this.#metrics = options.metrics ?? noStreamMetrics;
     this.#log = options.log ?? silentLog;
     this.#now = options.now ?? Date.now;
-    this.#nextTurn = options.nextTurn ?? nextTurn;
   }
 
-  async hold(names: readonly string[]): Promise<Hold> {
+  /** Resolves once the broker has confirmed every channel; rejects with `AppError("unavailable")`. */
+  async acquire(names: readonly string[]): Promise<SubscriptionLease> {
     if (this.#isClosed) throw new AppError("unavailable", "The gateway is closing", { retryAfterSeconds: 2 });
-    // The references are taken before the first await, so that nobody lets go of a channel that is waited for.
-    const hold = new ChannelHold(
-      this.#idled,
-      Array.from(new Set(names), (name) => this.#take(name)),
+    // The references are counted before the first await, so that no channel that is awaited here is released meanwhile.
+    const lease = new SubscriptionLease(
+      this.#onIdle,
+      Array.from(new Set(names), (name) => this.#addReference(name)),
     );
     try {
-      for (const channel of hold.channels) await channel.confirmed;
-      return hold;
+      for (const channel of lease.channels) await channel.confirmed;
+      return lease;
     } catch (error) {
-      hold.release();
+      lease.release();
       throw error;
     }
   }
@@ -96,12 +79,13 @@ class SubscriptionHub implements Hub {
     let channels = 0;
     let members = 0;
     for (const channel of this.#channels.values()) {
-      if (channel.isHeard()) channels += 1;
-      members += channel.singles.size + channel.joined.size;
+      if (channel.hasMembers()) channels += 1;
+      members += channel.singleChannelMembers.size + channel.multiChannelMembers.size;
     }
     return { channels, members, subscriptions: this.#channels.size };
   }
 
+  /** Ends every member with `lost` and unsubscribes from everything. */
   close(): void {
     this.#isClosed = true;
     for (const channel of this.#channels.values()) this.#lose(channel);
@@ -109,45 +93,45 @@ class SubscriptionHub implements Hub {
     this.#lingerTimer = null;
   }
 
-  /** The last hold has left: the subscription stays a little, and a new hold in that time finds it confirmed. */
-  #idle(channel: Channel): void {
+  /** The last lease was released: a new one within the linger finds the subscription confirmed. */
+  #startLinger(channel: Channel): void {
     this.#idleSince.set(channel, this.#now());
     this.#lingerTimer ??= setTimeout(() => this.#sweepIdle(), this.#lingerMs);
   }
 
   /** Writes what has arrived: one chunk for each channel, the same bytes to each of its members. */
   #flush(): void {
-    const channels = this.#waitingChannels;
-    const holds = this.#waitingHolds;
+    const channels = this.#queuedChannels;
+    const leases = this.#queuedLeases;
     if (channels.length === 0) return;
-    this.#waitingChannels = [];
-    this.#waitingHolds = [];
-    this.#waitingChars = 0;
+    this.#queuedChannels = [];
+    this.#queuedLeases = [];
+    this.#queuedChars = 0;
     const nowMs = this.#now();
     for (const channel of channels) {
       const frames = channel.frames;
       const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
       channel.chunk = chunk;
       channel.frames = [];
-      const count = channel.singles.size;
-      for (const hold of channel.singles) this.#deliver(hold, chunk, nowMs);
+      const count = channel.singleChannelMembers.size;
+      for (const lease of channel.singleChannelMembers) this.#deliver(lease, chunk, nowMs);
       if (count > 0) this.#metrics.delivered(frames.length * count, chunk.byteLength * count);
     }
-    for (const { hold, queue } of holds) {
+    for (const { lease, queue } of leases) {
       const frames = queue.frames;
       const chunk = queue.source?.chunk ?? encodeChunk(frames.join(""));
       queue.frames = [];
       queue.source = null;
-      if (hold.member === null) continue;
-      this.#deliver(hold, chunk, nowMs);
+      if (lease.member === null) continue;
+      this.#deliver(lease, chunk, nowMs);
       this.#metrics.delivered(frames.length, chunk.byteLength);
     }
     for (const channel of channels) channel.chunk = null;
   }
 
-  #take(name: string): Channel {
+  #addReference(name: string): Channel {
     const channel = this.#channels.get(name) ?? this.#open(name);
-    channel.holds += 1;
+    channel.refCount += 1;
     this.#idleSince.delete(channel);
     return channel;
   }
@@ -156,7 +140,7 @@ class SubscriptionHub implements Hub {
     const channel = new Channel(name);
     this.#channels.set(name, channel);
     channel.confirmed = this.#confirm(channel);
-    // Every hold awaits it for itself; when all have left meanwhile, nobody needs to hear of a failure.
+    // Every lease awaits it for itself; when all were released meanwhile, a failure is of no interest.
     channel.confirmed.catch(() => {});
     return channel;
   }
@@ -182,13 +166,13 @@ class SubscriptionHub implements Hub {
     } finally {
       clearTimeout(timer);
     }
-    // Confirmed and lost again before anybody could be told.
+    // Confirmed, and lost again before this continuation ran.
     if (channel.isOver) throw connectionLost();
   }
 
   #receive(channel: Channel, message: string): void {
-    // Nobody is told of what arrives before the confirmation or while the channel lingers.
-    if (channel.isOver || !channel.isHeard()) return;
+    // What arrives before the confirmation or while the channel lingers has no receiver.
+    if (channel.isOver || !channel.hasMembers()) return;
     const event = parseMessage(message);
     if (event === null) {
       this.#metrics.messageDropped();
@@ -197,36 +181,37 @@ class SubscriptionHub implements Hub {
     }
     if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId)) return;
     const frame = encodeEventFrame(event);
-    if (this.#waitingChannels.length === 0) this.#nextTurn(this.#flushLater);
-    if (channel.frames.push(frame) === 1) this.#waitingChannels.push(channel);
-    for (const [hold, queue] of channel.joined) {
+    if (this.#queuedChannels.length === 0) nextTurn(this.#flushLater);
+    if (channel.frames.push(frame) === 1) this.#queuedChannels.push(channel);
+    for (const [lease, queue] of channel.multiChannelMembers) {
       const length = queue.frames.push(frame);
-      if (length === 1) this.#waitingHolds.push({ hold, queue });
+      if (length === 1) this.#queuedLeases.push({ lease, queue });
       queue.source = length === 1 || queue.source === channel ? channel : null;
     }
-    this.#waitingChars += frame.length;
+    this.#queuedChars += frame.length;
     if (isTerminalEventType(event.type)) this.#endMembers(channel);
-    else if (this.#waitingChars > maxWaitingChars) this.#flush();
+    else if (this.#queuedChars > maxQueuedChars) this.#flush();
   }
 
-  /** The terminal event reaches everybody first, whole; what comes after it is only for those who stay. */
+  /** The terminal event is first delivered whole to every member; what comes after it goes only to those that stay. */
   #endMembers(channel: Channel): void {
     this.#flush();
-    for (const hold of channel.singles) if (hold.member?.endsAfterTerminalEvent) this.#end(hold, "ended");
-    for (const [hold, queue] of channel.joined) {
-      if (!hold.member?.endsAfterTerminalEvent) continue;
+    for (const lease of channel.singleChannelMembers)
+      if (lease.member?.endsAfterTerminalEvent) this.#end(lease, "ended");
+    for (const [lease, queue] of channel.multiChannelMembers) {
+      if (!lease.member?.endsAfterTerminalEvent) continue;
       queue.ended.add(channel);
-      if (queue.ended.size === hold.channels.length) this.#end(hold, "ended");
+      if (queue.ended.size === lease.channels.length) this.#end(lease, "ended");
     }
   }
 
-  /** An event may have been missed: whoever is attached is closed at once, and the next hold subscribes anew. */
+  /** An event may have been missed: every attached member is ended at once, and the next lease subscribes afresh. */
   #lose(channel: Channel): void {
     if (channel.isOver) return;
     this.#flush();
     this.#discard(channel);
-    for (const hold of channel.singles) this.#end(hold, "lost");
-    for (const hold of channel.joined.keys()) this.#end(hold, "lost");
+    for (const lease of channel.singleChannelMembers) this.#end(lease, "lost");
+    for (const lease of channel.multiChannelMembers.keys()) this.#end(lease, "lost");
   }
 
   #discard(channel: Channel): void {
@@ -237,23 +222,23 @@ class SubscriptionHub implements Hub {
     if (this.#channels.get(channel.name) === channel) this.#channels.delete(channel.name);
   }
 
-  #deliver(hold: ChannelHold, chunk: Chunk, nowMs: number): void {
+  #deliver(lease: SubscriptionLease, chunk: Chunk, nowMs: number): void {
     try {
-      hold.member?.deliver(chunk, nowMs);
+      lease.member?.deliver(chunk, nowMs);
     } catch (error) {
       // A bug of one member: it has lost events, the others have not.
-      this.#log.error({ err: error }, "A stream could not take an event");
-      this.#end(hold, "lost");
+      this.#log.error({ error }, "A stream could not take an event");
+      this.#end(lease, "lost");
     }
   }
 
-  #end(hold: ChannelHold, reason: "lost" | "ended"): void {
-    const member = hold.member;
-    hold.release();
+  #end(lease: SubscriptionLease, reason: "lost" | "ended"): void {
+    const member = lease.member;
+    lease.release();
     try {
       member?.end(reason);
     } catch (error) {
-      this.#log.error({ err: error }, "A stream could not be closed");
+      this.#log.error({ error }, "A stream could not be closed");
     }
   }
 
@@ -271,7 +256,10 @@ class SubscriptionHub implements Hub {
   }
 }
 
-/** `setImmediate` runs after all of a turn's input was read; where a runtime has none, a timer does. */
+/**
+ * Everything that arrives before the callback is written as one chunk: `setImmediate` runs after all of a turn's input was
+ * read; where a runtime has none, a timer does.
+ */
 function nextTurn(callback: () => void): void {
   const { setImmediate: immediate } = globalThis as { readonly setImmediate?: (callback: () => void) => unknown };
   if (immediate === undefined) setTimeout(callback, 0);

@@ -1,20 +1,22 @@
 import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Subscriber } from "../../shared/broker.ts";
-import { AuthorityRecheck, type AuthorityCheck, type FindEnded } from "./authority_recheck.ts";
+import type { AuthorityCheck } from "../auth/membership.ts";
+import { AuthorityRecheck, type FindEnded } from "./authority_recheck.ts";
 import type { StreamBounds } from "../config.ts";
-import { Deadlines } from "./timer_heap.ts";
+import { TimerHeap } from "./timer_heap.ts";
+import type { SubscriptionLease } from "./channel.ts";
 import { Heartbeats } from "./heartbeats.ts";
-import { createHub, type Hold, type Hub, type HubStats } from "./hub.ts";
+import { Hub, type HubStats } from "./hub.ts";
 import { silentLog, type Log } from "../observability/log.ts";
-import { createLookups, type Lookups } from "./lookups.ts";
-import { OpenStream, type StreamEnd, type StreamSurroundings } from "./open_stream.ts";
+import { Lookups } from "./lookups.ts";
+import { OpenStream, type StreamEnd, type StreamContext } from "./open_stream.ts";
 import type { Principal } from "../auth/principal.ts";
 import { createReadableStreamSinks } from "./sinks/readable_stream_sink.ts";
 import type { CreateSink } from "./sinks/sink.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
-import { StreamTenants, type StreamTenant } from "./tenant_limits.ts";
-import type { StreamRequest, Streams } from "./streams.ts";
+import { TenantLimits } from "./tenant_limits.ts";
+import type { StreamOpener, StreamRequest } from "./stream_opener.ts";
 
 export interface LocalStreamsOptions {
   readonly subscriber: Subscriber;
@@ -37,16 +39,16 @@ export interface LocalStreamsOptions {
 }
 
 interface StreamStats extends HubStats {
-  /** Places taken against the bounds: streams that are open, being opened, or sending their last bytes. */
+  /** Slots taken: streams that are open, being opened, or sending their last bytes. */
   readonly streams: number;
 }
 
-export interface LocalStreams extends Streams {
+export interface LocalStreams extends StreamOpener {
   readonly lookups: Lookups;
   stats(): StreamStats;
   /**
-   * Opens nothing more; closes the open streams one by one over the given time, each told when to come back. Resolves
-   * when all are gone and nothing is held any more. A second call waits for the first.
+   * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves
+   * when all are closed and everything is released. A second call waits for the first.
    */
   drain(options: { readonly overMs: number }): Promise<void>;
 }
@@ -55,11 +57,11 @@ export interface LocalStreams extends Streams {
 export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   const { bounds, metrics = noStreamMetrics, log = silentLog, now = Date.now, random = Math.random } = options;
   const createSink = options.createSink ?? createReadableStreamSinks();
-  const hub: Hub = createHub({ ...options, metrics, log, now });
-  const deadlines = new Deadlines(now);
+  const hub = new Hub({ ...options, metrics, log, now });
+  const timers = new TimerHeap(now);
   const heartbeatMs = bounds.heartbeatSeconds * 1000;
-  const shared: StreamSurroundings = {
-    deadlines,
+  const context: StreamContext = {
+    timers,
     heartbeats: new Heartbeats(heartbeatMs, now),
     metrics,
     maxBufferBytes: bounds.maxBufferBytes,
@@ -69,8 +71,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     random,
   };
   const recheckMs = bounds.recheckSeconds * 1000;
-  const recheck = new AuthorityRecheck({ ...options, recheckMs, deadlines, metrics, now, random });
-  const tenants = new StreamTenants({
+  const recheck = new AuthorityRecheck({ ...options, recheckMs, timers, metrics, now, random });
+  const limits = new TenantLimits({
     ...bounds,
     random,
     onFirst: (tenant) => recheck.watch(tenant),
@@ -79,7 +81,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   let draining: Promise<void> | null = null;
 
   return {
-    lookups: createLookups({ now }),
+    lookups: new Lookups({ now }),
 
     async open(request) {
       try {
@@ -92,7 +94,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       }
     },
 
-    stats: () => ({ ...hub.stats(), streams: tenants.count }),
+    stats: () => ({ ...hub.stats(), streams: limits.count }),
 
     drain({ overMs }) {
       draining ??= drain(overMs);
@@ -101,26 +103,26 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   };
 
   async function open(request: StreamRequest): Promise<Response> {
-    // Whoever asks has just checked the principal's authority; what follows may take long.
+    // The caller has just checked the principal's authority; what follows may take long.
     const checkedMs = now();
     requireNotDraining();
     const end = endOf(request.principal);
-    const tenant: StreamTenant = tenants.admit(request.principal.tenantId);
+    const tenant = limits.admit(request.principal.tenantId);
     const { principal, channels, endsAfterTerminalEvent } = request;
-    const stream = new OpenStream(tenant, principal, { channels, endsAfterTerminalEvent, checkedMs, shared });
-    let hold: Hold | null = null;
+    const stream = new OpenStream(tenant, principal, { channels, endsAfterTerminalEvent, checkedMs, context });
+    let lease: SubscriptionLease | null = null;
     try {
-      // Before anything is waited for: a client that leaves meanwhile gives its place back at once.
+      // Before the first await: a client that leaves meanwhile releases its slot at once.
       const sink = createSink(request, stream);
-      hold = await hub.hold(request.channels);
+      lease = await hub.acquire(channels);
       requireNotDraining();
-      if (stream.isOver) return clientLeft(hold);
-      const response = stream.start(hold, sink, end);
+      if (stream.isOver) return clientLeft(lease);
+      const response = stream.start(lease, sink, end);
       recheck.admit(tenant, stream);
       return response;
     } catch (error) {
-      hold?.release();
-      stream.gone();
+      lease?.release();
+      stream.onClosed();
       throw error;
     }
   }
@@ -142,16 +144,16 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
 
   async function drain(overMs: number): Promise<void> {
     const nowMs = now();
-    for (const stream of tenants.streams()) stream.endBy(nowMs + random() * overMs, "drain");
-    // Streams that still wait for the broker, or a client that takes nothing, do not hold up the end.
-    await withTimeout(tenants.empty(), overMs + shared.closeGraceMs + 1000).catch(() => undefined);
+    for (const stream of limits.streams()) stream.endBy(nowMs + random() * overMs, "drain");
+    // Bounded: some streams may still wait for the broker, or for a client that reads nothing.
+    await withTimeout(limits.empty(), overMs + context.closeGraceMs + 1000).catch(() => undefined);
     hub.close();
-    deadlines.clear();
+    timers.clear();
   }
 }
 
-/** Nobody reads it; the status is the one that proxies log for it. */
-function clientLeft(hold: Hold): Response {
-  hold.release();
+/** No client reads it; the status is the one that proxies log for a client that left. */
+function clientLeft(lease: SubscriptionLease): Response {
+  lease.release();
   return new Response(null, { status: 499 });
 }

@@ -1,42 +1,32 @@
 import { AppError } from "../../shared/app_error.ts";
 
-/**
- * Keeps a storm of reconnects away from the database without ever answering from the past: identical lookups share one
- * query, and always one that begins after they arrived. So a scan that has just ended is never said to be running, which
- * a cache would do.
- */
-export interface Lookups {
-  /** Rejects with what `work` rejects with, and with `AppError("unavailable")` while the database is known to be away. */
-  share<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
-}
-
 export interface LookupsOptions {
-  /** Of identical lookups one begins at most this often; who comes sooner waits for the next. Default 25. */
+  /** The shortest time between the starts of identical lookups. Default 25. */
   readonly spacingMs?: number;
-  /** Lookups under way at a time, all keys together; more are refused. Default 2,000. */
+  /** Concurrent lookups of all keys; more are refused. Default 2,000. */
   readonly maxRunning?: number;
-  /** How long lookups are refused after the database was found to be away, before one is let through. Default 1,000. */
+  /** How long lookups are refused after the database was found unavailable, before one is tried. Default 1,000. */
   readonly pauseMs?: number;
   readonly now?: () => number;
 }
 
-/** One failure may be a single connection's; this many in a row are the database's. */
+/** One failure may be a single connection's; this many in a row mean that the database is down. */
 const failuresUntilPause = 3;
-
-export function createLookups(options: LookupsOptions = {}): Lookups {
-  return new SharedLookups(options);
-}
 
 /** The newest query of a key. */
 interface Entry {
   readonly startedMs: number;
   readonly settled: Promise<void>;
   isSettled: boolean;
-  /** The query after it, which everybody waits for who arrived since it began. */
+  /** The query after it, shared by every caller that arrived since it began. */
   next: Promise<unknown> | null;
 }
 
-class SharedLookups implements Lookups {
+/**
+ * Coalesces identical lookups, so that a storm of reconnects does not reach the database: callers share one query, and always
+ * one that begins after they arrived. So a scan that has just ended is never reported as running, as a cache might do.
+ */
+export class Lookups {
   readonly #spacingMs: number;
   readonly #maxRunning: number;
   readonly #pauseMs: number;
@@ -46,13 +36,14 @@ class SharedLookups implements Lookups {
   #failures = 0;
   #pausedUntilMs = 0;
 
-  constructor(options: LookupsOptions) {
+  constructor(options: LookupsOptions = {}) {
     this.#spacingMs = options.spacingMs ?? 25;
     this.#maxRunning = options.maxRunning ?? 2000;
     this.#pauseMs = options.pauseMs ?? 1000;
     this.#now = options.now ?? Date.now;
   }
 
+  /** Rejects with what `work` rejects with, and with `AppError("unavailable")` while the database is known to be down. */
   share<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     const entry = this.#entries.get(key);
     if (entry === undefined || (entry.isSettled && entry.next === null && this.#waitMs(entry) <= 0)) {
@@ -83,7 +74,7 @@ class SharedLookups implements Lookups {
     return entry.startedMs + this.#spacingMs - this.#now();
   }
 
-  /** Remembered for as long as it holds up the next one; one that somebody waits for takes its place. */
+  /** The entry stays for the spacing, unless a next query has replaced it. */
   #settle(key: string, entry: Entry): void {
     entry.isSettled = true;
     setTimeout(() => {
@@ -109,7 +100,7 @@ class SharedLookups implements Lookups {
     }
   }
 
-  /** After a pause one lookup is let through; the others wait for what it finds. */
+  /** After a pause one lookup is tried; the others are refused until it has succeeded. */
   #requireUp(): void {
     if (this.#failures < failuresUntilPause) return;
     const nowMs = this.#now();
@@ -120,8 +111,8 @@ class SharedLookups implements Lookups {
   }
 
   #count(error: unknown): void {
-    const isAway = error instanceof AppError && error.code === "unavailable";
-    this.#failures = isAway ? this.#failures + 1 : 0;
+    const isUnavailable = error instanceof AppError && error.code === "unavailable";
+    this.#failures = isUnavailable ? this.#failures + 1 : 0;
     if (this.#failures >= failuresUntilPause) this.#pausedUntilMs = this.#now() + this.#pauseMs;
   }
 }

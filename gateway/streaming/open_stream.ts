@@ -1,20 +1,19 @@
 import { encodeClose, encodeComment, encodeRetry } from "../../shared/event_stream_encoding.ts";
-import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
-import type { Deadlines, Due } from "./timer_heap.ts";
-import type { Beating, Heartbeats } from "./heartbeats.ts";
-import type { Hold, HubMember } from "./hub.ts";
 import type { Principal } from "../auth/principal.ts";
-import type { Sink, SinkOwner } from "./sinks/sink.ts";
 import type { CloseReason, StreamMetrics } from "../observability/stream_metrics.ts";
-import type { StreamTenant } from "./tenant_limits.ts";
+import type { HubMember, SubscriptionLease } from "./channel.ts";
+import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
+import type { Heartbeats, HeartbeatTarget } from "./heartbeats.ts";
+import type { Sink, SinkOwner } from "./sinks/sink.ts";
+import type { ScheduledTask, TimerHeap } from "./timer_heap.ts";
 
 /** What all streams of a process share. */
-export interface StreamSurroundings {
-  readonly deadlines: Deadlines;
+export interface StreamContext {
+  readonly timers: TimerHeap;
   readonly heartbeats: Heartbeats;
   readonly metrics: StreamMetrics;
   readonly maxBufferBytes: number;
-  /** A reader that took none of its waiting bytes for so long is gone or too slow. */
+  /** A client that reads none of its buffered bytes for so long is closed. */
   readonly maxStallMs: number;
   /** How long a closed stream's last bytes may take to leave. */
   readonly closeGraceMs: number;
@@ -22,85 +21,94 @@ export interface StreamSurroundings {
   readonly random: () => number;
 }
 
+/** The place that a stream takes among its tenant's. */
+export interface StreamSlot {
+  /** The stream is open, and no longer open. */
+  add(stream: OpenStream): void;
+  remove(stream: OpenStream): void;
+  /** Gives the place back. Called once. */
+  release(): void;
+}
+
 /** The first bytes of every stream: proxies and clients see at once that it is open. */
 const firstChunk = encodeChunk(encodeRetry(2000) + encodeComment("open"));
 const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
 
 /**
- * One client's stream, from before its subscription is confirmed until everything it held is free. Whatever ends it
- * (client, deadline, hub, budget, recheck, drain) ends it once.
+ * One client's stream, from before its subscription is confirmed until everything it held is released. Whatever ends it
+ * (client, timer, hub, buffer limit, recheck, drain) ends it once.
  */
-export class OpenStream implements HubMember, SinkOwner, Due, Beating {
+export class OpenStream implements HubMember, SinkOwner, ScheduledTask, HeartbeatTarget {
   readonly principal: Principal;
   readonly channels: readonly string[];
   readonly endsAfterTerminalEvent: boolean;
   dueMs = 0;
-  dueIndex = -1;
-  beatSlot = -1;
+  heapIndex = -1;
+  wheelSlot = -1;
   /** When its authority was checked, before it was opened. */
   readonly checkedMs: number;
-  readonly #shared: StreamSurroundings;
-  readonly #tenant: StreamTenant;
+  readonly #context: StreamContext;
+  readonly #slot: StreamSlot;
   #state: "opening" | "open" | "closing" | "over" = "opening";
-  #hold: Hold | null = null;
+  #lease: SubscriptionLease | null = null;
   #sink: Sink | null = null;
-  /** What `due` means while the stream is open. */
+  /** Why `run` closes the stream while it is open. */
   #dueReason: CloseReason = "lifetime";
-  /** While closing: when the last bytes had time enough. */
+  /** While closing: when the grace of the last bytes ends. */
   #destroyAtMs = 0;
   #lastWriteMs = 0;
-  /** At the last look: how much waited for the client; since then: how much was written; since when it has taken nothing. */
-  #waitingBytes = 0;
+  /** At the last tick: bytes buffered; since then: bytes written; since when the client has read nothing. */
+  #bufferedBytes = 0;
   #writtenBytes = 0;
   #stalledSinceMs = 0;
 
-  constructor(tenant: StreamTenant, principal: Principal, options: StreamOptions) {
-    this.#tenant = tenant;
+  constructor(slot: StreamSlot, principal: Principal, options: StreamOptions) {
+    this.#slot = slot;
     this.principal = principal;
     this.channels = options.channels;
     this.endsAfterTerminalEvent = options.endsAfterTerminalEvent;
     this.checkedMs = options.checkedMs;
-    this.#shared = options.shared;
+    this.#context = options.context;
   }
 
   get isOver(): boolean {
     return this.#state === "over";
   }
 
-  /** Attaches, sends the head and begins to live, in one step: nothing can come between. Throws when the hold was lost. */
-  start(hold: Hold, sink: Sink, end: StreamEnd): Response {
-    hold.attach(this);
-    this.#hold = hold;
+  /** Attaches and sends the head in one synchronous step: no event can come between. Throws when the lease was lost. */
+  start(lease: SubscriptionLease, sink: Sink, end: StreamEnd): Response {
+    lease.attach(this);
+    this.#lease = lease;
     this.#sink = sink;
     const response = sink.open(firstChunk);
-    // The first write can already find that nobody is there.
+    // The first write can already find that the client has left.
     if (this.isOver) return response;
-    const nowMs = this.#shared.now();
+    const nowMs = this.#context.now();
     this.#state = "open";
     this.#stalledSinceMs = nowMs;
     this.#wrote(firstChunk, nowMs);
     this.#dueReason = end.reason;
-    this.#shared.deadlines.set(this, end.atMs);
-    this.#shared.heartbeats.add(this);
-    this.#tenant.add(this);
-    this.#shared.metrics.opened();
+    this.#context.timers.set(this, end.atMs);
+    this.#context.heartbeats.add(this);
+    this.#slot.add(this);
+    this.#context.metrics.opened();
     return response;
   }
 
   deliver(chunk: Chunk, nowMs: number): void {
     if (this.#state !== "open" || this.#sink === null) return;
-    const waitingBytes = this.#sink.write(chunk);
+    const bufferedBytes = this.#sink.write(chunk);
     this.#wrote(chunk, nowMs);
-    if (waitingBytes > this.#shared.maxBufferBytes) this.close("slow");
+    if (bufferedBytes > this.#context.maxBufferBytes) this.close("slow");
   }
 
-  /** The hub's. */
+  /** Called by the hub. */
   end(reason: "lost" | "ended"): void {
     this.close(reason);
   }
 
-  /** The deadline's: the stream's time is over, or its last bytes were given time enough. */
-  due(nowMs: number): void {
+  /** Called by the timer: the stream's time is over, or the grace of its last bytes. */
+  run(nowMs: number): void {
     if (this.#state === "open") this.close(this.#dueReason);
     else if (this.#state === "closing") this.#settle(nowMs);
   }
@@ -109,17 +117,17 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   endBy(atMs: number, reason: CloseReason): void {
     if (this.#state !== "open" || this.dueMs <= atMs) return;
     this.#dueReason = reason;
-    this.#shared.deadlines.set(this, atMs);
+    this.#context.timers.set(this, atMs);
   }
 
-  beat(nowMs: number): void {
+  onHeartbeatTick(nowMs: number): void {
     if (this.#state !== "open" || this.#sink === null) return;
-    const waitingBytes = this.#sink.bufferedBytes();
-    this.#watchStall(waitingBytes, nowMs);
-    if (waitingBytes > 0) return;
+    const bufferedBytes = this.#sink.bufferedBytes();
+    this.#watchStall(bufferedBytes, nowMs);
+    if (bufferedBytes > 0) return;
     const idleMs = nowMs - this.#lastWriteMs;
-    // A negative time: somebody has set the clock back.
-    if (idleMs >= 0 && idleMs < this.#shared.heartbeats.idleMs) return;
+    // Negative when the clock was set back.
+    if (idleMs >= 0 && idleMs < this.#context.heartbeats.idleMs) return;
     this.#sink.write(heartbeatChunk);
     this.#wrote(heartbeatChunk, nowMs);
   }
@@ -129,26 +137,28 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
     if (this.#state !== "open" || this.#sink === null) return;
     this.#state = "closing";
     this.#detach();
-    this.#shared.metrics.closed(reason);
-    const nowMs = this.#shared.now();
-    this.#destroyAtMs = nowMs + this.#shared.closeGraceMs;
-    this.#shared.deadlines.set(this, Math.min(nowMs + settleMs, this.#destroyAtMs));
-    this.#sink.end(closeChunk(reason, this.#shared.random));
+    this.#context.metrics.closed(reason);
+    const nowMs = this.#context.now();
+    this.#destroyAtMs = nowMs + this.#context.closeGraceMs;
+    this.#context.timers.set(this, Math.min(nowMs + settleMs, this.#destroyAtMs));
+    // What closes many streams at once spreads their reconnects over 1 to 5 s.
+    const retryMs = reason === "lost" || reason === "drain" ? 1000 + Math.floor(this.#context.random() * 4000) : null;
+    this.#sink.end(encodeChunk(encodeClose(reason, retryMs)));
   }
 
-  /** The sink's: the client left, or the response is finished. Also how a stream is given up that was never opened. */
-  gone(): void {
+  /** Called by the sink: the client left, or the response is finished. Also releases a stream that was never opened. */
+  onClosed(): void {
     const state = this.#state;
     if (state === "over") return;
     this.#state = "over";
     if (state === "open") {
       this.#detach();
-      this.#shared.metrics.closed("gone");
+      this.#context.metrics.closed("gone");
     }
-    this.#shared.deadlines.remove(this);
-    this.#hold?.release();
+    this.#context.timers.remove(this);
+    this.#lease?.release();
     this.#sink = null;
-    this.#tenant.release();
+    this.#slot.release();
   }
 
   #settle(nowMs: number): void {
@@ -156,15 +166,15 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
       this.#sink?.destroy();
       return;
     }
-    this.#shared.deadlines.set(this, Math.min(nowMs + settleMs, this.#destroyAtMs));
+    this.#context.timers.set(this, Math.min(nowMs + settleMs, this.#destroyAtMs));
     this.#sink?.settle();
   }
 
-  /** No event reaches it any more, and nobody finds it. */
+  /** It receives no more events, heartbeats or rechecks. */
   #detach(): void {
-    this.#hold?.release();
-    this.#shared.heartbeats.remove(this);
-    this.#tenant.remove(this);
+    this.#lease?.release();
+    this.#context.heartbeats.remove(this);
+    this.#slot.remove(this);
   }
 
   #wrote(chunk: Chunk, nowMs: number): void {
@@ -173,55 +183,30 @@ export class OpenStream implements HubMember, SinkOwner, Due, Beating {
   }
 
   /**
-   * Waiting bytes need no heartbeat: they will tell the client that the stream lives, or it takes none at all. Compared from
-   * look to look, because a sink may count the framing of chunks: over a stream's whole life that would add up to more than
-   * a slow client takes.
+   * Compared from tick to tick, because a sink may count the framing of chunks: over a stream's whole life that would add up
+   * to more than a slow client reads.
    */
-  #watchStall(waitingBytes: number, nowMs: number): void {
-    const isTaking = waitingBytes === 0 || waitingBytes < this.#waitingBytes + this.#writtenBytes;
-    this.#waitingBytes = waitingBytes;
+  #watchStall(bufferedBytes: number, nowMs: number): void {
+    const isReading = bufferedBytes === 0 || bufferedBytes < this.#bufferedBytes + this.#writtenBytes;
+    this.#bufferedBytes = bufferedBytes;
     this.#writtenBytes = 0;
-    if (isTaking) this.#stalledSinceMs = nowMs;
-    else if (nowMs - this.#stalledSinceMs >= this.#shared.maxStallMs) this.close("slow");
+    if (isReading) this.#stalledSinceMs = nowMs;
+    else if (nowMs - this.#stalledSinceMs >= this.#context.maxStallMs) this.close("slow");
   }
 }
 
-/** How often a stream that is closing looks whether its last bytes have left. */
+/** How often a closing stream checks whether its last bytes have left. */
 const settleMs = 100;
 
 export interface StreamOptions {
   readonly channels: readonly string[];
   readonly endsAfterTerminalEvent: boolean;
   readonly checkedMs: number;
-  readonly shared: StreamSurroundings;
+  readonly context: StreamContext;
 }
 
 /** When a stream ends at the latest, and why. */
 export interface StreamEnd {
   readonly atMs: number;
   readonly reason: "expired" | "lifetime";
-}
-
-const plainChunks: Readonly<Record<"expired" | "revoked" | "slow" | "lifetime" | "ended", Chunk>> = {
-  expired: encodeChunk(encodeClose("expired", null)),
-  revoked: encodeChunk(encodeClose("revoked", null)),
-  slow: encodeChunk(encodeClose("slow", null)),
-  lifetime: encodeChunk(encodeClose("lifetime", null)),
-  ended: encodeChunk(encodeClose("ended", null)),
-};
-
-/** What closes many streams at a time tells each when to come back, from 1 to 5 s, so that they do not come together. */
-const spreadChunks: Readonly<Record<"lost" | "drain", readonly Chunk[]>> = {
-  lost: spread("lost"),
-  drain: spread("drain"),
-};
-
-function spread(reason: "lost" | "drain"): readonly Chunk[] {
-  return Array.from({ length: 32 }, (_, step) => encodeChunk(encodeClose(reason, 1000 + step * 125)));
-}
-
-function closeChunk(reason: CloseReason, random: () => number): Chunk {
-  if (reason !== "lost" && reason !== "drain") return plainChunks[reason];
-  const chunks = spreadChunks[reason];
-  return chunks[Math.floor(random() * chunks.length)] ?? plainChunks.lifetime;
 }

@@ -1,55 +1,41 @@
 import { AppError } from "../../shared/app_error.ts";
-import type { OpenStream } from "./open_stream.ts";
+import type { OpenStream, StreamSlot } from "./open_stream.ts";
 
-/** One tenant's streams: how many it may have, and which are open. */
-export interface StreamTenant {
-  readonly id: string;
-  readonly streams: ReadonlySet<OpenStream>;
-  add(stream: OpenStream): void;
-  remove(stream: OpenStream): void;
-  /** One place is free again. Once for each `StreamTenants.admit`. */
-  release(): void;
-}
-
-export interface StreamTenantsOptions {
+export interface TenantLimitsOptions {
   readonly maxStreams: number;
   readonly maxStreamsPerTenant: number;
   readonly random: () => number;
-  /** The tenant has its first open stream, or none any more. */
-  readonly onFirst: (tenant: StreamTenant) => void;
-  readonly onLast: (tenant: StreamTenant) => void;
+  /** The tenant's first stream was opened, its last one closed. */
+  readonly onFirst: (tenant: TenantStreams) => void;
+  readonly onLast: (tenant: TenantStreams) => void;
 }
 
-/** The bounds of a process and its tenants. A place is taken before anything is waited for, so a burst cannot pass them. */
-export class StreamTenants {
-  readonly #options: StreamTenantsOptions;
-  readonly #tenants = new Map<string, Tenant>();
+/** The stream limits of a process and of each tenant. A slot is taken before anything is awaited, so a burst cannot pass them. */
+export class TenantLimits {
+  readonly #options: TenantLimitsOptions;
+  readonly #tenants = new Map<string, TenantStreams>();
   #count = 0;
   #onEmpty: (() => void) | null = null;
 
-  constructor(options: StreamTenantsOptions) {
+  constructor(options: TenantLimitsOptions) {
     this.#options = options;
   }
 
-  /** Places taken: open streams, those being opened, and those whose last bytes have not left. */
+  /** Slots taken: open streams, those being opened, and those whose last bytes have not left. */
   get count(): number {
     return this.#count;
   }
 
-  /** Tenants that are remembered: those with a place taken. */
-  get tenantCount(): number {
-    return this.#tenants.size;
-  }
-
-  /** Takes a place. Throws `AppError` `unavailable` over the process's bound, `too_many` over the tenant's. */
-  admit(tenantId: string): StreamTenant {
+  /** Takes a slot. Throws `AppError` `unavailable` over the process's limit, `too_many` over the tenant's. */
+  admit(tenantId: string): TenantStreams {
     const { maxStreams, maxStreamsPerTenant, random } = this.#options;
-    // Spread, so that those who are refused together do not come back together.
+    // Spread, so that clients that are refused together do not retry together.
     const retryAfterSeconds = 2 + Math.floor(random() * 9);
     if (this.#count >= maxStreams) {
       throw new AppError("unavailable", "This gateway has as many open streams as it may", { retryAfterSeconds });
     }
-    const tenant = this.#tenants.get(tenantId) ?? new Tenant(tenantId, this.#options, () => this.#released(tenant));
+    const tenant =
+      this.#tenants.get(tenantId) ?? new TenantStreams(tenantId, this.#options, () => this.#released(tenant));
     if (tenant.count >= maxStreamsPerTenant) {
       throw new AppError("too_many", `The tenant has ${maxStreamsPerTenant} open streams: no more are allowed`, {
         retryAfterSeconds,
@@ -65,7 +51,7 @@ export class StreamTenants {
     for (const tenant of this.#tenants.values()) yield* tenant.streams;
   }
 
-  /** Resolves when no place is taken. */
+  /** Resolves when no slot is taken. */
   async empty(): Promise<void> {
     if (this.#count === 0) return;
     await new Promise<void>((resolve) => {
@@ -73,21 +59,23 @@ export class StreamTenants {
     });
   }
 
-  #released(tenant: Tenant): void {
+  #released(tenant: TenantStreams): void {
     this.#count -= 1;
     if (tenant.count === 0) this.#tenants.delete(tenant.id);
     if (this.#count === 0) this.#onEmpty?.();
   }
 }
 
-class Tenant implements StreamTenant {
+/** One tenant's open streams, and how many slots it has taken. */
+export class TenantStreams implements StreamSlot {
   readonly id: string;
   readonly streams = new Set<OpenStream>();
+  /** Changed by `TenantLimits` and `release` only. */
   count = 0;
-  readonly #options: StreamTenantsOptions;
+  readonly #options: Pick<TenantLimitsOptions, "onFirst" | "onLast">;
   readonly #onRelease: () => void;
 
-  constructor(id: string, options: StreamTenantsOptions, onRelease: () => void) {
+  constructor(id: string, options: Pick<TenantLimitsOptions, "onFirst" | "onLast">, onRelease: () => void) {
     this.id = id;
     this.#options = options;
     this.#onRelease = onRelease;

@@ -1,16 +1,16 @@
-/** Something that is due at some time; it is in at most one `Deadlines`. */
-export interface Due {
-  /** In milliseconds since the epoch. Changed only by `Deadlines`. */
+/** A task with a time to run at; it is in at most one `TimerHeap`. */
+export interface ScheduledTask {
+  /** In milliseconds since the epoch. Changed only by `TimerHeap`. */
   dueMs: number;
-  /** Its place in the heap; -1 while it is in none. Changed only by `Deadlines`. */
-  dueIndex: number;
-  /** Called once the time has come, and after it was taken out. May set a new time; must not throw. */
-  due(nowMs: number): void;
+  /** Its index in the heap; -1 while it is in none. Changed only by `TimerHeap`. */
+  heapIndex: number;
+  /** Called when it is due, after it was taken out. May set a new time; must not throw. */
+  run(nowMs: number): void;
 }
 
 /** Every expiry, lifetime and recheck of the process under one timer: a binary heap, earliest first. */
-export class Deadlines {
-  readonly #heap: Due[] = [];
+export class TimerHeap {
+  readonly #heap: ScheduledTask[] = [];
   readonly #now: () => number;
   #timer: ReturnType<typeof setTimeout> | null = null;
   #timerDueMs = Infinity;
@@ -19,38 +19,34 @@ export class Deadlines {
     this.#now = now;
   }
 
-  get size(): number {
-    return this.#heap.length;
-  }
-
-  /** Puts it in, or moves it. */
-  set(item: Due, dueMs: number): void {
-    item.dueMs = dueMs;
-    if (item.dueIndex === -1) item.dueIndex = this.#heap.push(item) - 1;
-    this.#settle(item);
+  /** Adds or moves the task. */
+  set(task: ScheduledTask, dueMs: number): void {
+    task.dueMs = dueMs;
+    if (task.heapIndex === -1) task.heapIndex = this.#heap.push(task) - 1;
+    this.#settle(task);
     this.#arm();
   }
 
-  remove(item: Due): void {
-    const index = item.dueIndex;
+  remove(task: ScheduledTask): void {
+    const index = task.heapIndex;
     if (index === -1) return;
-    item.dueIndex = -1;
+    task.heapIndex = -1;
     const last = this.#heap.pop();
-    if (last !== undefined && last !== item) {
+    if (last !== undefined && last !== task) {
       this.#put(last, index);
       this.#settle(last);
     }
     this.#arm();
   }
 
-  /** Nothing is due any more, and no timer keeps the process alive. */
+  /** Drops every task, so that no timer keeps the process alive. */
   clear(): void {
-    for (const item of this.#heap) item.dueIndex = -1;
+    for (const task of this.#heap) task.heapIndex = -1;
     this.#heap.length = 0;
     this.#arm();
   }
 
-  /** A timer that only turns out to be early is cheaper than one that is moved with every change. */
+  /** Letting a timer fire too early is cheaper than moving it with every change. */
   #arm(): void {
     const first = this.#heap[0];
     if (first === undefined) {
@@ -68,49 +64,49 @@ export class Deadlines {
 
   #fire(): void {
     this.#timer = null;
-    // No timer is set for what is taken out in this very loop.
+    // Suppresses `#arm` while this loop removes tasks.
     this.#timerDueMs = -Infinity;
     const nowMs = this.#now();
     for (let first = this.#heap[0]; first !== undefined && first.dueMs <= nowMs; first = this.#heap[0]) {
       this.remove(first);
-      first.due(nowMs);
+      first.run(nowMs);
     }
     this.#timerDueMs = Infinity;
     this.#arm();
   }
 
-  #settle(item: Due): void {
-    this.#rise(item);
-    this.#sink(item);
+  #settle(task: ScheduledTask): void {
+    this.#rise(task);
+    this.#sink(task);
   }
 
-  #rise(item: Due): void {
-    while (item.dueIndex > 0) {
-      const index = item.dueIndex;
+  #rise(task: ScheduledTask): void {
+    while (task.heapIndex > 0) {
+      const index = task.heapIndex;
       const parentIndex = (index - 1) >> 1;
       const parent = this.#heap[parentIndex];
-      if (parent === undefined || parent.dueMs <= item.dueMs) return;
+      if (parent === undefined || parent.dueMs <= task.dueMs) return;
       this.#put(parent, index);
-      this.#put(item, parentIndex);
+      this.#put(task, parentIndex);
     }
   }
 
-  #sink(item: Due): void {
+  #sink(task: ScheduledTask): void {
     for (;;) {
-      const index = item.dueIndex;
+      const index = task.heapIndex;
       const left = this.#heap[2 * index + 1];
       const right = this.#heap[2 * index + 2];
       const child = right !== undefined && left !== undefined && right.dueMs < left.dueMs ? right : left;
-      if (child === undefined || item.dueMs <= child.dueMs) return;
-      const childIndex = child.dueIndex;
+      if (child === undefined || task.dueMs <= child.dueMs) return;
+      const childIndex = child.heapIndex;
       this.#put(child, index);
-      this.#put(item, childIndex);
+      this.#put(task, childIndex);
     }
   }
 
-  #put(item: Due, index: number): void {
-    this.#heap[index] = item;
-    item.dueIndex = index;
+  #put(task: ScheduledTask, index: number): void {
+    this.#heap[index] = task;
+    task.heapIndex = index;
   }
 }
 

@@ -1,6 +1,6 @@
 import { array, assert, asyncProperty, constantFrom, dictionary, jsonValue, oneof, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { createHub } from "../../gateway/streaming/hub.ts";
+import { Hub } from "../../gateway/streaming/hub.ts";
 import {
   encodeEvent,
   EventError,
@@ -74,11 +74,11 @@ test("the hub hands on whole frames or ends the channel's members, whatever arri
   await assert(
     asyncProperty(array(oneof(constantFrom(valid), messageText), { maxLength: 8 }), async (texts) => {
       const broker = createScriptedSubscriber({ confirms: "at once" });
-      const hub = createHub({ subscriber: broker, lingerMs: 0 });
+      const hub = new Hub({ subscriber: broker, lingerMs: 0 });
       let received = "";
       let ends = 0;
-      const hold = await hub.hold([channel]);
-      hold.attach({
+      const lease = await hub.acquire([channel]);
+      lease.attach({
         endsAfterTerminalEvent: false,
         deliver: ({ bytes }) => void (received += Buffer.from(bytes).toString()),
         end: () => void (ends += 1),

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
-import type { AuthorityCheck, AuthoritySubject } from "../../gateway/streaming/authority_recheck.ts";
+import type { AuthorityCheck, AuthoritySubject } from "../../gateway/auth/membership.ts";
 import type { StreamBounds } from "../../gateway/config.ts";
 import {
   createLocalStreams,

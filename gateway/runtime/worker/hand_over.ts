@@ -1,7 +1,7 @@
 import { isJsonObject } from "../../../shared/json.ts";
 import { isUuid, parseChannelName } from "../../../shared/channel_name.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { StreamRequest } from "../../streaming/streams.ts";
+import type { StreamRequest } from "../../streaming/stream_opener.ts";
 
 /**
  * What the Worker has decided about a stream, as the object that opens it reads it. The object can be reached through the

@@ -1,5 +1,5 @@
 import { AppError } from "../../../shared/app_error.ts";
-import type { StreamRequest, Streams } from "../../streaming/streams.ts";
+import type { StreamOpener, StreamRequest } from "../../streaming/stream_opener.ts";
 import type { ObjectNamespace } from "./bindings.ts";
 import { toObjectRequest } from "./hand_over.ts";
 
@@ -12,7 +12,7 @@ export interface ObjectStreamsOptions {
  * Streams on Workers, where no request may touch what another one opened: they live in a Durable Object, and the Worker
  * only passes the bytes on. There are no shared `lookups` for the same reason.
  */
-export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsOptions): Streams {
+export function createObjectStreams({ objects, shardsPerTenant }: ObjectStreamsOptions): StreamOpener {
   return {
     async open(stream) {
       const object = objects.get(objects.idFromName(objectName(stream, shardsPerTenant)));

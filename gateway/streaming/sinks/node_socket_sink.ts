@@ -8,11 +8,11 @@ import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sin
 
 type Fetch = (request: Request, bindings: Bindings) => Response | Promise<Response>;
 
-/** What `withNodeSockets` puts beside Node's bindings, for the sink of this request to leave itself in. */
-const takenBy = Symbol("takenBy");
+/** The property of the bindings in which a request's sink registers itself. */
+const streamSink = Symbol("streamSink");
 
-interface Taking {
-  [takenBy]: NodeSocketSink | null;
+interface SinkBindings {
+  [streamSink]: NodeSocketSink | null;
 }
 
 type Bindings = HttpBindings | Http2Bindings;
@@ -20,16 +20,16 @@ type Bindings = HttpBindings | Http2Bindings;
 /**
  * Wraps an app's `fetch` for `@hono/node-server`, so that streams can be written to the socket of their HTTP response.
  *
- * A response passes through the app as every other, with the headers that its middleware sets; only then is the head
- * written, and from there on the sink has the response.
+ * A response passes through the app like any other, with the headers that its middleware sets; then the head is written, and
+ * the sink takes the response over.
  */
 export function withNodeSockets(fetch: Fetch): Fetch {
   return async (request, bindings) => {
-    const own: Bindings & Taking = Object.assign(bindings, { [takenBy]: null });
+    const own: Bindings & SinkBindings = Object.assign(bindings, { [streamSink]: null });
     const response = await fetch(request, own);
-    const sink = own[takenBy];
+    const sink = own[streamSink];
     if (sink === null) return response;
-    // Something behind the stream failed or answered in its place.
+    // Middleware failed, or replaced the response.
     if (!sink.isAnsweredBy(response)) {
       sink.closed();
       return response;
@@ -50,25 +50,25 @@ export function createNodeSocketSinks(fallback: CreateSink, peers: SilentPeers =
     if (!isBindings(bindings)) return fallback(stream, owner);
     if (!hasOwnSocket(bindings)) return new FallbackSink(fallback(stream, owner), owner, bindings.outgoing);
     const sink = new NodeSocketSink(bindings.outgoing, owner, peers);
-    bindings[takenBy] = sink;
+    bindings[streamSink] = sink;
     return sink;
   };
 }
 
-/** Where a response keeps its sink, so that one listener serves all. */
+/** The property of a response that holds its sink, so that one listener serves all. */
 const sinkOf = Symbol("sinkOf");
 
-interface TakenResponse extends ServerResponse {
+interface HijackedResponse extends ServerResponse {
   [sinkOf]?: NodeSocketSink;
 }
 
 class NodeSocketSink implements Sink {
-  readonly #outgoing: TakenResponse;
+  readonly #outgoing: HijackedResponse;
   readonly #owner: SinkOwner;
   readonly #peers: SilentPeers;
   /** Kept because a finished response no longer knows it. */
   #socket: Socket | null = null;
-  /** What has to wait until the response has passed through the app; null once the head is written. */
+  /** Chunks that wait until the response has passed through the app; null once the head is written. */
   #early: Chunk[] | null = [];
   #last: Chunk | null = null;
 
@@ -77,7 +77,7 @@ class NodeSocketSink implements Sink {
     this.#owner = owner;
     this.#peers = peers;
     if (outgoing.destroyed) {
-      owner.gone();
+      owner.onClosed();
       return;
     }
     this.#outgoing[sinkOf] = this;
@@ -94,7 +94,7 @@ class NodeSocketSink implements Sink {
     return response.status === 200 && response.headers.get("content-type") === streamHeaders["content-type"];
   }
 
-  /** Writes the head, and with it in one packet everything that was waiting for it. */
+  /** Writes the head and the chunks that waited for it, in one packet. */
   start(headers: Headers): void {
     const outgoing = this.#outgoing;
     const early = this.#early;
@@ -116,11 +116,11 @@ class NodeSocketSink implements Sink {
       this.#early.push(chunk);
       return this.bufferedBytes();
     }
-    // Not by way of the response: at ten thousand streams each object that is touched is a miss of the cache.
+    // Not through the response: with ten thousand streams each extra object touched costs a cache miss.
     const socket = this.#socket;
     if (socket === null) return 0;
-    const isWaiting = socket.writableLength > 0;
-    if (socket.write(nodeBuffer(isWaiting ? chunk.kept : chunk))) return 0;
+    const isBuffered = socket.writableLength > 0;
+    if (socket.write(nodeBuffer(isBuffered ? chunk.detachedCopy : chunk))) return 0;
     return socket.writableLength;
   }
 
@@ -134,22 +134,22 @@ class NodeSocketSink implements Sink {
     else this.#outgoing.end(last.bytes);
   }
 
-  /** The response's own `close` tells. */
+  /** The response emits `close` by itself. */
   settle(): void {}
 
   destroy(): void {
-    // A mere close leaves what the client does not take to the kernel, which keeps it for as long as the client answers.
+    // After a plain close the kernel would keep the unread bytes for as long as the client acknowledges.
     this.#socket?.resetAndDestroy();
     this.#outgoing.destroy();
     this.closed();
   }
 
-  /** Every way of ending comes here: the response was finished, its socket was lost, or it went to somebody else. */
+  /** Every way of ending: the response was finished, its socket was lost, or another response was sent instead. */
   closed(): void {
     this.#outgoing.off("close", onClose);
     delete this.#outgoing[sinkOf];
     if (this.#socket !== null) this.#peers.unwatch(this.#socket);
-    this.#owner.gone();
+    this.#owner.onClosed();
   }
 }
 
@@ -175,15 +175,15 @@ class FallbackSink implements Sink {
 
   destroy(): void {
     this.#outgoing.destroy();
-    this.#owner.gone();
+    this.#owner.onClosed();
   }
 }
 
-function onClose(this: TakenResponse): void {
+function onClose(this: HijackedResponse): void {
   this[sinkOf]?.closed();
 }
 
-/** `Writable` makes a view of everything that is no `Buffer`: made once for all sockets that get the chunk one after another. */
+/** `Writable` wraps what is no `Buffer`: wrapped once for all sockets that the chunk is written to. */
 let lastChunk: Chunk | null = null;
 let lastBuffer = Buffer.alloc(0);
 
@@ -196,8 +196,8 @@ function nodeBuffer(chunk: Chunk): Buffer {
   return lastBuffer;
 }
 
-function isBindings(platform: unknown): platform is Bindings & Taking {
-  return typeof platform === "object" && platform !== null && takenBy in platform;
+function isBindings(platform: unknown): platform is Bindings & SinkBindings {
+  return typeof platform === "object" && platform !== null && streamSink in platform;
 }
 
 /** True for an HTTP/1.1 response that has its socket, and with it the chunked coding, to itself. */

@@ -1,5 +1,5 @@
 import type { Chunk } from "../encoded_chunk.ts";
-import type { StreamRequest } from "../streams.ts";
+import type { StreamRequest } from "../stream_opener.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
 
 export interface ReadableStreamSinkOptions {
@@ -31,9 +31,9 @@ class ReadableStreamSink implements Sink {
     this.#owner = owner;
     this.#headers = headers;
     this.#platform = stream.platform;
-    // Read before the first await: @hono/node-server aborts only a signal that somebody has asked for.
+    // Read before the first await: @hono/node-server aborts only a signal that was read.
     this.#signal = stream.request.signal;
-    if (this.#signal.aborted) owner.gone();
+    if (this.#signal.aborted) owner.onClosed();
     else this.#signal.addEventListener("abort", this);
   }
 
@@ -42,7 +42,7 @@ class ReadableStreamSink implements Sink {
     const controller = this.#controller;
     this.#finish();
     try {
-      // Not an error: a server would log it, and there is nobody left to be told.
+      // Not an error: a server would log it, and no client is left to read it.
       controller?.close();
     } catch {
       // Deno may have cancelled the stream before it aborts the signal; what an event listener throws ends the process.
@@ -69,17 +69,17 @@ class ReadableStreamSink implements Sink {
     const controller = this.#controller;
     if (controller === null) return 0;
     try {
-      controller.enqueue((this.bufferedBytes() > 0 ? chunk.kept : chunk).bytes);
+      controller.enqueue((this.bufferedBytes() > 0 ? chunk.detachedCopy : chunk).bytes);
       return this.bufferedBytes();
     } catch {
-      // Closed or errored by the runtime, which had no other way of saying that the client left.
+      // Closed or errored by the runtime: the client left.
       this.#finish();
       return 0;
     }
   }
 
   bufferedBytes(): number {
-    // With a high-water mark of 0 this is the waiting bytes, negated.
+    // With a high-water mark of 0 this is the buffered bytes, negated.
     return 0 - (this.#controller?.desiredSize ?? 0);
   }
 
@@ -95,7 +95,7 @@ class ReadableStreamSink implements Sink {
   }
 
   destroy(): void {
-    // Drops what waits; workerd keeps it in a stream that was closed, until the client takes it or goes.
+    // An error drops the buffered bytes; workerd keeps those of a stream that was closed until the client reads them or leaves.
     this.#controller?.error(new Error("The stream was closed"));
     this.#release();
   }
@@ -103,8 +103,8 @@ class ReadableStreamSink implements Sink {
   /** The body is over. */
   #release(): void {
     if (this.#controller !== null && isServedByDeno(this.#platform)) {
-      // Deno keeps the connection of a client that reads nothing, whatever becomes of the body. Until it is gone the stream
-      // is not, so that the bounds on streams hold such connections, too.
+      // Deno keeps the connection of a client that reads nothing, whatever becomes of the body. The stream counts as open until
+      // it is closed, so that the limits include such connections.
       this.#isCompleting = true;
       const finish = () => this.#finish();
       this.#platform.completed.then(finish, finish);
@@ -116,7 +116,7 @@ class ReadableStreamSink implements Sink {
   #finish(): void {
     this.#controller = null;
     this.#signal.removeEventListener("abort", this);
-    this.#owner.gone();
+    this.#owner.onClosed();
   }
 }
 

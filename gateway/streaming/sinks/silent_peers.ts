@@ -3,9 +3,9 @@ import { SocketAddress, type Socket } from "node:net";
 import { endianness } from "node:os";
 
 /**
- * Finds clients whose packets vanish: no FIN, no RST, and nothing acknowledges the heartbeats. TCP itself gives up only
+ * Finds clients whose packets vanish: no FIN, no RST, and nothing acknowledges the heartbeats. TCP itself times out only
  * after a quarter of an hour, keep-alive probes are not sent while data is unacknowledged, and Node cannot set
- * TCP_USER_TIMEOUT. But Linux tells of every socket how often its oldest bytes were sent again.
+ * TCP_USER_TIMEOUT. But Linux lists how often each socket's oldest bytes were retransmitted.
  */
 export interface SilentPeers {
   watch(socket: Socket): void;
@@ -13,7 +13,7 @@ export interface SilentPeers {
 }
 
 export interface SilentPeersOptions {
-  /** How long a peer may acknowledge nothing of what is sent again and again. Default 45,000. */
+  /** How long a peer may acknowledge no retransmission. Default 45,000. */
   readonly silentMs?: number;
   /** Default 15,000. */
   readonly everyMs?: number;
@@ -22,7 +22,7 @@ export interface SilentPeersOptions {
   readonly now?: () => number;
 }
 
-/** Destroys watched sockets whose peer has fallen silent. It has a timer only while it watches something. */
+/** Destroys watched sockets whose peer is silent. Its timer runs only while sockets are watched. */
 export function createSilentPeers(options: SilentPeersOptions = {}): SilentPeers {
   const { silentMs = 45_000, everyMs = 15_000, readTables = readLinuxTables, now = Date.now } = options;
   const sockets = new Set<Socket>();
@@ -32,7 +32,7 @@ export function createSilentPeers(options: SilentPeersOptions = {}): SilentPeers
   return {
     watch(socket) {
       sockets.add(socket);
-      timer ??= setInterval(() => void look(), everyMs);
+      timer ??= setInterval(() => void check(), everyMs);
     },
 
     unwatch(socket) {
@@ -45,19 +45,19 @@ export function createSilentPeers(options: SilentPeersOptions = {}): SilentPeers
   };
 
   /** Never rejects: tables that cannot be read are empty. */
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const attempts = new Map<string, number>();
     for (const table of await readTables()) readAttempts(table, attempts);
     const nowMs = now();
     const seen = new Map<Socket, Suspicion>();
-    // Nearly always everything is acknowledged, and then no socket is asked for its address.
+    // Nearly always everything is acknowledged, and then no socket's address is read.
     for (const socket of attempts.size === 0 ? [] : sockets) {
       const count = attempts.get(peerKey(socket.remoteAddress ?? "", socket.remotePort ?? 0, socket.localPort ?? 0));
       if (count === undefined) continue;
       const before = suspects.get(socket);
-      // A smaller count: something was acknowledged in between.
+      // A smaller count: bytes were acknowledged in between.
       const sinceMs = before === undefined || count < before.count ? nowMs : before.sinceMs;
-      // With a reset, or the kernel would keep on sending for minutes.
+      // With a reset, or the kernel would retransmit for minutes.
       if (nowMs - sinceMs >= silentMs) socket.resetAndDestroy();
       else seen.set(socket, { sinceMs, count });
     }
@@ -67,24 +67,24 @@ export function createSilentPeers(options: SilentPeersOptions = {}): SilentPeers
 
 interface Suspicion {
   readonly sinceMs: number;
-  /** How often it had been tried to get an acknowledgement of the oldest bytes. */
+  /** Retransmissions and probes without an acknowledgement. */
   readonly count: number;
 }
 
 /**
- * Lines of established connections with unacknowledged bytes, and what was sent again or asked in vain:
+ * Lines of established connections with unacknowledged bytes, with their retransmissions and unanswered probes:
  * `sl: local:port remote:port 01 tx_queue:rx_queue timer:when retransmits uid probes …`,
- * https://www.kernel.org/doc/html/latest/networking/proc_net_tcp.html. Both counts begin anew with each acknowledgement;
+ * https://www.kernel.org/doc/html/latest/networking/proc_net_tcp.html. Both counts are reset by each acknowledgement;
  * a client that merely does not read answers the probes of its closed window.
  */
 const unacknowledgedLine =
   /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) 01 (?!0{8})[0-9A-F]{8}:[0-9A-F]{8} [0-9A-F]{2}:[0-9A-F]{8} ([0-9A-F]{8}) +\d+ +(\d+) /gm;
 
 function readAttempts(table: string, into: Map<string, number>): void {
-  for (const [, localPort = "", address = "", port = "", again = "", probes = ""] of table.matchAll(
+  for (const [, localPort = "", address = "", port = "", retransmissions = "", probes = ""] of table.matchAll(
     unacknowledgedLine,
   )) {
-    const attempts = Number.parseInt(again, 16) + Number(probes);
+    const attempts = Number.parseInt(retransmissions, 16) + Number(probes);
     if (attempts === 0) continue;
     into.set(peerKey(toAddress(address), Number.parseInt(port, 16), Number.parseInt(localPort, 16)), attempts);
   }

@@ -1,5 +1,5 @@
 import type { Chunk } from "../encoded_chunk.ts";
-import type { StreamRequest } from "../streams.ts";
+import type { StreamRequest } from "../stream_opener.ts";
 
 /** Where one stream's bytes go. */
 export interface Sink {
@@ -8,15 +8,15 @@ export interface Sink {
    * refused.
    */
   open(first: Chunk): Response;
-  /** Returns how many bytes wait for the client; 0 while it keeps up. */
+  /** Returns how many bytes are buffered for the client; 0 while it keeps up. */
   write(chunk: Chunk): number;
   bufferedBytes(): number;
-  /** Writes the last bytes and ends the response; `owner.gone()` follows once they have left. */
+  /** Writes the last bytes and ends the response; `owner.onClosed()` follows once they have left. */
   end(last: Chunk): void;
-  /** After `end`, now and then: calls `owner.gone()` when the last bytes have left and no event of the runtime said so. */
+  /** Called periodically after `end`: calls `owner.onClosed()` once the last bytes have left, where the runtime has no event. */
   settle(): void;
   /**
-   * Frees what waits to be sent; `owner.gone()` follows, at once where the runtime closes the connection with it. Calling it
+   * Drops the buffered bytes; `owner.onClosed()` follows, at once where the runtime closes the connection with it. Calling it
    * twice, or after the end, is fine.
    */
   destroy(): void;
@@ -25,10 +25,10 @@ export interface Sink {
 /** The stream that a sink belongs to. */
 export interface SinkOwner {
   /** The client left, or the response is finished. May be called more than once. */
-  gone(): void;
+  onClosed(): void;
 }
 
-/** Registers for the client's leaving at once, before anything is waited for: `owner.gone()` may follow at any time. */
+/** Listens for the client's disconnect at once, before the first await: `owner.onClosed()` may follow at any time. */
 export type CreateSink = (stream: StreamRequest, owner: SinkOwner) => Sink;
 
 /**

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import {
-  AuthorityRecheck,
-  type AuthorityCheck,
-  type AuthoritySubject,
-} from "../../../gateway/streaming/authority_recheck.ts";
-import { Deadlines } from "../../../gateway/streaming/timer_heap.ts";
+import type { AuthorityCheck, AuthoritySubject } from "../../../gateway/auth/membership.ts";
+import { AuthorityRecheck } from "../../../gateway/streaming/authority_recheck.ts";
+import { TimerHeap } from "../../../gateway/streaming/timer_heap.ts";
 import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
-import type { StreamTenant } from "../../../gateway/streaming/tenant_limits.ts";
+import type { TenantStreams } from "../../../gateway/streaming/tenant_limits.ts";
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
@@ -25,7 +22,7 @@ function createStream(id: string, kind: "user" | "api_key" = "user"): FakeStream
 }
 
 /** A tenant whose streams leave it when they are closed, as open streams do. */
-function createTenant(streams: readonly FakeStream[]): StreamTenant & { add(stream: FakeStream): void } {
+function createTenant(streams: readonly FakeStream[]): TenantStreams & { add(stream: FakeStream): void } {
   const set = new Set<FakeStream>();
   const tenant = {
     id: "tenant",
@@ -44,24 +41,23 @@ function createTenant(streams: readonly FakeStream[]): StreamTenant & { add(stre
     release() {},
   };
   for (const stream of streams) tenant.add(stream);
-  return tenant as unknown as StreamTenant & { add(stream: FakeStream): void };
+  return tenant as unknown as TenantStreams & { add(stream: FakeStream): void };
 }
 
 function setUp(stillAllowed: AuthorityCheck["stillAllowed"], random = () => 1) {
   let failed = 0;
-  const deadlines = new Deadlines(Date.now);
   const recheck = new AuthorityRecheck({
     authority: { stillAllowed },
     recheckMs,
-    deadlines,
+    timers: new TimerHeap(Date.now),
     metrics: { ...noStreamMetrics, recheckFailed: () => void (failed += 1) },
     now: Date.now,
     random,
   });
-  return { recheck, deadlines, failed: () => failed };
+  return { recheck, failed: () => failed };
 }
 
-test("recheck asks once for a tenant, each subject once, and closes who is not in the answer", async () => {
+test("one query per tenant checks each subject once, and streams whose subject is missing are closed", async () => {
   const asked: (readonly AuthoritySubject[])[] = [];
   const { recheck } = setUp(async (_tenantId, subjects) => {
     asked.push(subjects);
@@ -79,10 +75,10 @@ test("recheck asks once for a tenant, each subject once, and closes who is not i
   expect(streams.map(({ closed }) => closed.map(({ reason }) => reason))).toEqual([[], [], ["revoked"], ["revoked"]]);
 });
 
-test("recheck closes a revoked stream within the interval although the answer is slow", async () => {
+test("a revoked stream is closed within the interval although the query is slow", async () => {
   let isRevoked = false;
   const { recheck } = setUp(async (_tenantId, subjects) => {
-    // What the query saw when it began; the answer takes all the time it may.
+    // What the query saw when it began; it takes as long as it may.
     const allowed = new Set(isRevoked ? [] : subjects);
     await new Promise((resolve) => setTimeout(resolve, recheckMs * 0.3 - 1));
     return allowed;
@@ -98,7 +94,7 @@ test("recheck closes a revoked stream within the interval although the answer is
   expect((stream.closed[0]?.atMs ?? Infinity) - revokedAtMs).toBeLessThan(recheckMs);
 });
 
-test("recheck counts from when a stream's authority was checked, also of one that comes later than others", async () => {
+test("the interval counts from a stream's own check, also for a stream that was opened later than others", async () => {
   const askedMs: number[] = [];
   const { recheck } = setUp(async (_tenantId, subjects) => {
     askedMs.push(Date.now() - 1_000_000);
@@ -121,7 +117,7 @@ test("recheck counts from when a stream's authority was checked, also of one tha
   expect(askedMs).toEqual([14_000, 32_000]);
 });
 
-test("recheck: a stream that comes while a question is asked is in the next one in time", async () => {
+test("a stream that is opened during a query is in the next one in time", async () => {
   const askedMs: number[] = [];
   const { recheck } = setUp(async (_tenantId, subjects) => {
     askedMs.push(Date.now() - 1_000_000);
@@ -135,13 +131,13 @@ test("recheck: a stream that comes while a question is asked is in the next one 
   tenant.add(late);
   recheck.admit(tenant, late);
   await vi.advanceTimersByTimeAsync(10_000);
-  // At once after the answer to the first.
+  // Right after the first query.
   expect(askedMs).toEqual([18_000, 26_001]);
 });
 
-test("recheck keeps streams while the answer is away, and closes them after two to three intervals", async () => {
+test("streams stay while the database is down, and are closed after two to three intervals", async () => {
   const { recheck, failed } = setUp(
-    () => Promise.reject(new Error("away")),
+    () => Promise.reject(new Error("down")),
     // One stream in three is closed at a try.
     (() => {
       let calls = 0;
@@ -161,24 +157,24 @@ test("recheck keeps streams while the answer is away, and closes them after two 
   expect(Math.max(...[...times].map(Number)) - startedMs).toBeLessThanOrEqual(3.6 * recheckMs);
 });
 
-test("recheck forgives an outage that ends in time, counted from the last answer", async () => {
-  let isAway = false;
+test("an outage that ends in time closes nothing, counted from the last success", async () => {
+  let isDown = false;
   const { recheck } = setUp(async (_tenantId, subjects) => {
-    if (isAway) throw new Error("away");
+    if (isDown) throw new Error("down");
     return new Set(subjects);
   });
   const stream = createStream("ada");
   recheck.watch(createTenant([stream]));
   for (let outage = 0; outage < 5; outage += 1) {
-    isAway = true;
+    isDown = true;
     await vi.advanceTimersByTimeAsync(1.3 * recheckMs);
-    isAway = false;
+    isDown = false;
     await vi.advanceTimersByTimeAsync(recheckMs);
   }
   expect(stream.closed).toEqual([]);
 });
 
-test("recheck: a question that fails at once is one that fails", async () => {
+test("a query that throws synchronously counts as failed", async () => {
   const { recheck, failed } = setUp(() => {
     throw new Error("a bug");
   });
@@ -187,7 +183,7 @@ test("recheck: a question that fails at once is one that fails", async () => {
   expect(failed()).toBe(1);
 });
 
-test("recheck: an answer that takes too long counts as none", async () => {
+test("a query that times out counts as failed", async () => {
   const { recheck, failed } = setUp(() => new Promise(() => {}));
   const stream = createStream("ada");
   recheck.watch(createTenant([stream]));
@@ -197,7 +193,7 @@ test("recheck: an answer that takes too long counts as none", async () => {
   expect(stream.closed).toHaveLength(1);
 });
 
-test("recheck: who came after the question is not closed by its answer", async () => {
+test("a stream that was opened after a query began is not closed by its result", async () => {
   const { promise, resolve } = Promise.withResolvers<ReadonlySet<AuthoritySubject>>();
   const { recheck } = setUp(() => promise);
   const early = createStream("ada");
@@ -212,18 +208,17 @@ test("recheck: who came after the question is not closed by its answer", async (
   expect(late.closed).toHaveLength(0);
 });
 
-test("recheck asks nothing for a tenant without streams, and holds no timer for it", async () => {
+test("a tenant without streams is not queried", async () => {
   const stillAllowed = vi.fn(async () => new Set<AuthoritySubject>());
-  const { recheck, deadlines } = setUp(stillAllowed);
+  const { recheck } = setUp(stillAllowed);
   const tenant = createTenant([]);
   recheck.watch(tenant);
   recheck.unwatch(tenant);
   await vi.advanceTimersByTimeAsync(10 * recheckMs);
   expect(stillAllowed).not.toHaveBeenCalled();
-  expect(deadlines.size).toBe(0);
 });
 
-test("recheck spreads the questions of tenants that came together", async () => {
+test("the queries of tenants that connect together are spread", async () => {
   const askedMs: number[] = [];
   const { recheck } = setUp(async (_tenantId, subjects) => {
     askedMs.push(Date.now() - 1_000_000);
@@ -239,7 +234,7 @@ test("recheck spreads the questions of tenants that came together", async () => 
   }
 });
 
-/** Even enough, and the same each time. */
+/** Evenly distributed and deterministic. */
 function createRandom(): () => number {
   let n = 0;
   return () => (n = (n + 0.618_033_988_749_895) % 1);

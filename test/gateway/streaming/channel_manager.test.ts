@@ -1,16 +1,17 @@
 import { expect, test } from "vitest";
-import { channelManager } from "../../../gateway/streaming/channel_manager.ts";
+import type { Principal } from "../../../gateway/auth/principal.ts";
+import { requireReadable } from "../../../gateway/streaming/channel_manager.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 
 const tenantId = "11111111-1111-4111-8111-111111111111";
-const reader = { tenantId };
+const principal: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyChannel: null };
 const own = makeChannelName("scan", tenantId, "a");
 const second = makeChannelName("scan", tenantId, "b");
 const foreign = makeChannelName("scan", "22222222-2222-4222-8222-222222222222", "a");
 
-test("requireReadable gives back readable names, each once", () => {
-  expect(channelManager.requireReadable(reader, [own])).toEqual([own]);
-  expect(channelManager.requireReadable(reader, [own, second, own])).toEqual([own, second]);
+test("requireReadable returns readable names, each once", () => {
+  expect(requireReadable(principal, "scan", [own])).toEqual([own]);
+  expect(requireReadable(principal, "scan", [own, second, own])).toEqual([own, second]);
 });
 
 test.each([
@@ -22,19 +23,12 @@ test.each([
   [[{}]],
   [[`${own} `]],
   [[own.toUpperCase()]],
-])("requireReadable refuses %j as a whole, without naming anything", (names) => {
-  expect(() => channelManager.requireReadable(reader, names)).toThrow(
+])("S3: requireReadable rejects %j as a whole, without naming a channel", (names) => {
+  expect(() => requireReadable(principal, "scan", names)).toThrow(
     expect.objectContaining({ code: "permission_denied", message: "Not permitted to read this event stream" }),
   );
 });
 
-test("requireReadable: no channel is no stream", () => {
-  expect(() => channelManager.requireReadable(reader, [])).toThrow(expect.objectContaining({ code: "not_found" }));
-});
-
-test("canReadChannel and isChannelReliable are those of the channel's name", () => {
-  expect(channelManager.canReadChannel(reader, own)).toBe(true);
-  expect(channelManager.canReadChannel(reader, foreign)).toBe(false);
-  expect(channelManager.canReadChannel(null, own)).toBe(false);
-  expect(channelManager.isChannelReliable(own)).toBe(false);
+test("requireReadable rejects an empty list as not found", () => {
+  expect(() => requireReadable(principal, "scan", [])).toThrow(expect.objectContaining({ code: "not_found" }));
 });

@@ -8,7 +8,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 function expectChunk(text: string): void {
   const chunk = encodeChunk(text);
   const { byteLength } = new TextEncoder().encode(text);
-  for (const same of [chunk, chunk.kept, chunk.kept.kept]) {
+  for (const same of [chunk, chunk.detachedCopy, chunk.detachedCopy.detachedCopy]) {
     expect(same.byteLength).toBe(byteLength);
     expect(decoder.decode(same.bytes)).toBe(text);
     expect(decoder.decode(same.chunked)).toBe(`${byteLength.toString(16)}\r\n${text}\r\n`);
@@ -23,28 +23,30 @@ test("encodeChunk gives the text's bytes, and the same as one chunk of the chunk
   expectChunk("\ufeff");
 });
 
-test("chunks that share memory do not touch each other, whatever their lengths", () => {
+test("chunks that share a slab do not overlap, whatever their lengths", () => {
   const texts = array(string({ minLength: 1, maxLength: 1500, unit: "binary" }), { minLength: 1, maxLength: 60 });
   assert(
     property(texts, (all) => {
       const chunks = all.map((text) => encodeChunk(text));
       expect(chunks.map((chunk) => decoder.decode(chunk.bytes))).toEqual(all);
       for (const [index, chunk] of chunks.entries()) {
-        expect(decoder.decode(chunk.kept.chunked)).toBe(`${chunk.byteLength.toString(16)}\r\n${all[index] ?? ""}\r\n`);
+        expect(decoder.decode(chunk.detachedCopy.chunked)).toBe(
+          `${chunk.byteLength.toString(16)}\r\n${all[index] ?? ""}\r\n`,
+        );
       }
     }),
     fuzzed(100),
   );
 });
 
-test("S6: what has to wait keeps little more than its own bytes in memory", () => {
+test("S6: a buffered chunk retains little more than its own bytes", () => {
   for (const length of [1, 150, 1024, 1025, 65_536]) {
-    const { kept } = encodeChunk("x".repeat(length));
-    expect(kept.bytes.buffer.byteLength).toBeLessThanOrEqual(length + 22);
-    expect(kept.kept).toBe(kept);
+    const { detachedCopy } = encodeChunk("x".repeat(length));
+    expect(detachedCopy.bytes.buffer.byteLength).toBeLessThanOrEqual(length + 22);
+    expect(detachedCopy.detachedCopy).toBe(detachedCopy);
   }
 });
 
-test("encodeChunk refuses empty text, which would end the response", () => {
+test("encodeChunk rejects empty text, which would end the response", () => {
   expect(() => encodeChunk("")).toThrow(RangeError);
 });

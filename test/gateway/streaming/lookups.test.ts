@@ -1,8 +1,11 @@
-import { expect, test, vi } from "vitest";
-import { createLookups } from "../../../gateway/streaming/lookups.ts";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { Lookups } from "../../../gateway/streaming/lookups.ts";
 import { AppError } from "../../../shared/app_error.ts";
 
-/** Work that the test finishes itself, in the order in which it began. */
+beforeEach(() => void vi.useFakeTimers({ now: 0 }));
+afterEach(() => void vi.useRealTimers());
+
+/** Work that the test settles itself, in the order in which it began. */
 function createWork<Result>() {
   const begun: PromiseWithResolvers<Result>[] = [];
   const work = () => {
@@ -13,65 +16,64 @@ function createWork<Result>() {
   return { begun, work };
 }
 
-const away = () => Promise.reject(new AppError("unavailable", "The database cannot be reached"));
+const unavailable = () => Promise.reject(new AppError("unavailable", "The database cannot be reached"));
 
-test("share: whoever arrives while a lookup runs shares the next one, which begins after it", async () => {
-  const lookups = createLookups({ spacingMs: 0 });
+test("callers that arrive during a lookup share the next one, which begins after it", async () => {
+  const lookups = new Lookups({ spacingMs: 0 });
   const { begun, work } = createWork<string>();
   const first = lookups.share("key", work);
   const later = [lookups.share("key", work), lookups.share("key", work)];
   expect(begun).toHaveLength(1);
   begun[0]?.resolve("before");
   expect(await first).toBe("before");
-  await vi.waitFor(() => expect(begun).toHaveLength(2));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(begun).toHaveLength(2);
   const last = lookups.share("key", work);
   begun[1]?.resolve("after");
   expect(await Promise.all(later)).toEqual(["after", "after"]);
-  await vi.waitFor(() => expect(begun).toHaveLength(3));
+  await vi.advanceTimersByTimeAsync(0);
+  expect(begun).toHaveLength(3);
   begun[2]?.resolve("last");
   expect(await last).toBe("last");
 });
 
-test("share: identical lookups begin no more often than the spacing, and each comes to its turn", async () => {
-  const lookups = createLookups({ spacingMs: 50 });
-  const begun: number[] = [];
-  const work = async () => begun.push(performance.now());
-  const deadline = performance.now() + 230;
+test("identical lookups begin no more often than the spacing, and every caller gets a result", async () => {
+  const lookups = new Lookups({ spacingMs: 50 });
+  const begunMs: number[] = [];
+  const work = async () => begunMs.push(Date.now());
   const waiting: Promise<number>[] = [];
-  while (performance.now() < deadline) {
+  for (let ms = 0; ms < 230; ms += 1) {
     waiting.push(lookups.share("key", work));
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await vi.advanceTimersByTimeAsync(1);
   }
+  await vi.advanceTimersByTimeAsync(50);
   await Promise.all(waiting);
-  expect(waiting.length).toBeGreaterThan(20);
-  expect(begun.length).toBeGreaterThan(3);
-  expect(begun.length).toBeLessThanOrEqual(6);
-  const gaps = begun.slice(1).map((time, index) => time - (begun[index] ?? 0));
-  expect(Math.min(...gaps)).toBeGreaterThan(48);
+  expect(begunMs).toEqual([0, 50, 100, 150, 200, 250]);
 });
 
-test("share: also one after another, each lookup begins after it was asked for", async () => {
-  const lookups = createLookups({ spacingMs: 20 });
+test("a lookup begins after its caller arrived, also when one follows another", async () => {
+  const lookups = new Lookups({ spacingMs: 20 });
   let state = 0;
   for (let round = 1; round <= 10; round += 1) {
     state = round;
-    expect(await lookups.share("key", async () => state)).toBe(round);
+    const result = lookups.share("key", async () => state);
+    await vi.advanceTimersByTimeAsync(20);
+    expect(await result).toBe(round);
   }
 });
 
-test("share: after the spacing nothing is waited for and nothing remembered", async () => {
-  let nowMs = 0;
-  const lookups = createLookups({ spacingMs: 20, now: () => nowMs });
+test("after the spacing a lookup begins at once", async () => {
+  const lookups = new Lookups({ spacingMs: 20 });
   await lookups.share("key", async () => 1);
-  nowMs = 20;
+  await vi.advanceTimersByTimeAsync(20);
   const work = vi.fn(async () => 2);
   const second = lookups.share("key", work);
   expect(work).toHaveBeenCalledTimes(1);
   expect(await second).toBe(2);
 });
 
-test("share: other keys do not wait", async () => {
-  const lookups = createLookups();
+test("lookups of different keys run concurrently", async () => {
+  const lookups = new Lookups();
   const { begun, work } = createWork<number>();
   const results = ["a", "b", "c"].map((key) => lookups.share(key, work));
   expect(begun).toHaveLength(3);
@@ -79,20 +81,20 @@ test("share: other keys do not wait", async () => {
   expect(await Promise.all(results)).toEqual([0, 1, 2]);
 });
 
-test("share: a failure is everybody's who shares it, and nobody's after them", async () => {
-  const lookups = createLookups({ spacingMs: 0 });
+test("a failure rejects the callers that share it, and no later ones", async () => {
+  const lookups = new Lookups({ spacingMs: 0 });
   const { begun, work } = createWork<number>();
   const first = lookups.share("key", work);
   const second = lookups.share("key", work);
   begun[0]?.reject(new Error("first"));
   await expect(first).rejects.toThrow("first");
-  await vi.waitFor(() => expect(begun).toHaveLength(2));
+  await vi.advanceTimersByTimeAsync(0);
   begun[1]?.resolve(2);
   expect(await second).toBe(2);
 });
 
-test("share: more lookups at a time than allowed are refused as unavailable", async () => {
-  const lookups = createLookups({ maxRunning: 2 });
+test("more concurrent lookups than allowed are refused as unavailable", async () => {
+  const lookups = new Lookups({ maxRunning: 2 });
   const { begun, work } = createWork<number>();
   const running = [lookups.share("a", work), lookups.share("b", work)];
   await expect(lookups.share("c", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
@@ -104,18 +106,17 @@ test("share: more lookups at a time than allowed are refused as unavailable", as
   await Promise.all([...running, third]);
 });
 
-test("share: a database that is away three times in a row is left alone, then tried by one", async () => {
-  let nowMs = 0;
-  const lookups = createLookups({ pauseMs: 1000, now: () => nowMs });
-  const work = vi.fn(away);
+test("after three failures in a row lookups are refused for the pause, then one is tried", async () => {
+  const lookups = new Lookups({ pauseMs: 1000 });
+  const work = vi.fn(unavailable);
   for (const key of ["a", "b"]) await expect(lookups.share(key, work)).rejects.toThrow();
   expect(await lookups.share("c", async () => "fine")).toBe("fine");
-  for (const key of ["a", "b", "c"]) await expect(lookups.share(key, work)).rejects.toThrow();
+  for (const key of ["x", "y", "z"]) await expect(lookups.share(key, work)).rejects.toThrow();
   expect(work).toHaveBeenCalledTimes(5);
-  nowMs = 999;
+  vi.setSystemTime(999);
   await expect(lookups.share("d", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
   expect(work).toHaveBeenCalledTimes(5);
-  nowMs = 1000;
+  vi.setSystemTime(1000);
   const { begun, work: probe } = createWork<string>();
   const probing = lookups.share("e", probe);
   await expect(lookups.share("f", work)).rejects.toThrow();
@@ -125,9 +126,10 @@ test("share: a database that is away three times in a row is left alone, then tr
   expect(await lookups.share("g", async () => "open")).toBe("open");
 });
 
-test("share: refusals of the feature say nothing about the database", async () => {
-  const lookups = createLookups();
+test("refusals of the feature do not count as failures of the database", async () => {
+  const lookups = new Lookups();
   for (let n = 0; n < 5; n += 1) {
+    await vi.advanceTimersByTimeAsync(25);
     await expect(
       lookups.share("key", () => Promise.reject(new AppError("not_found", "No such thing"))),
     ).rejects.toMatchObject({ code: "not_found" });

@@ -40,7 +40,7 @@ function createSink(owner: SinkOwner, overrides: Partial<Sink> = {}): ScriptedSi
     settle() {},
     destroy() {
       sink.isDestroyed = true;
-      owner.gone();
+      owner.onClosed();
     },
     ...overrides,
   };
@@ -84,7 +84,7 @@ test("a stream whose client is found gone at the first byte holds nothing", asyn
     sink: (owner) =>
       createSink(owner, {
         open() {
-          owner.gone();
+          owner.onClosed();
           return new Response(null);
         },
       }),
@@ -115,7 +115,7 @@ test("no timer is left when the last stream is gone", async () => {
   const { streams, open } = setUp();
   const sinks = [await open(), await open(), await open({ ...user, expiresAtMs: Date.now() + 60_000 })];
   expect(vi.getTimerCount()).toBeGreaterThan(0);
-  for (const { owner } of sinks) owner.gone();
+  for (const { owner } of sinks) owner.onClosed();
   await vi.advanceTimersByTimeAsync(5000);
   expect(streams.stats()).toEqual(nothing);
   expect(vi.getTimerCount()).toBe(0);
@@ -212,8 +212,8 @@ test("a closed stream takes nothing more and is closed once, whatever else happe
   await broker.close();
   await vi.advanceTimersByTimeAsync(100);
   expect(sink.written.slice(1)).toEqual([": close expired\n "]);
-  sink.owner.gone();
-  sink.owner.gone();
+  sink.owner.onClosed();
+  sink.owner.onClosed();
   expect(closed).toEqual(["expired"]);
   expect(streams.stats().streams).toBe(0);
 });

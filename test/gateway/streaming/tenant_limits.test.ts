@@ -1,53 +1,45 @@
 import { expect, test } from "vitest";
 import type { OpenStream } from "../../../gateway/streaming/open_stream.ts";
-import { StreamTenants } from "../../../gateway/streaming/tenant_limits.ts";
+import { TenantLimits } from "../../../gateway/streaming/tenant_limits.ts";
 
-function createTenants(bounds: {
+function createLimits(bounds: {
   readonly maxStreams?: number;
   readonly maxStreamsPerTenant?: number;
   readonly random?: () => number;
 }) {
-  const heard: string[] = [];
-  const tenants = new StreamTenants({
+  const calls: string[] = [];
+  const limits = new TenantLimits({
     maxStreams: 100,
     maxStreamsPerTenant: 10,
     random: () => 0.5,
     ...bounds,
-    onFirst: ({ id }) => void heard.push(`first ${id}`),
-    onLast: ({ id }) => void heard.push(`last ${id}`),
+    onFirst: ({ id }) => void calls.push(`first ${id}`),
+    onLast: ({ id }) => void calls.push(`last ${id}`),
   });
-  return { tenants, heard };
+  return { limits, calls };
 }
 
 /** Only its identity matters here. */
 const createStream = () => ({}) as OpenStream;
 
-test("admit takes places up to each bound and not one more", () => {
-  const { tenants } = createTenants({ maxStreams: 5, maxStreamsPerTenant: 3 });
-  for (let n = 0; n < 3; n += 1) tenants.admit("a");
-  expect(() => tenants.admit("a")).toThrow(expect.objectContaining({ code: "too_many" }));
-  for (let n = 0; n < 2; n += 1) tenants.admit("b");
-  expect(() => tenants.admit("b")).toThrow(expect.objectContaining({ code: "unavailable" }));
-  expect(tenants.count).toBe(5);
+test("admit takes slots up to each limit and not one more", () => {
+  const { limits } = createLimits({ maxStreams: 5, maxStreamsPerTenant: 3 });
+  for (let n = 0; n < 3; n += 1) limits.admit("a");
+  expect(() => limits.admit("a")).toThrow(expect.objectContaining({ code: "too_many" }));
+  for (let n = 0; n < 2; n += 1) limits.admit("b");
+  expect(() => limits.admit("b")).toThrow(expect.objectContaining({ code: "unavailable" }));
+  expect(limits.count).toBe(5);
 });
 
-test("a released place is free again, and a tenant without places is forgotten", async () => {
-  const { tenants } = createTenants({ maxStreams: 1 });
-  const tenant = tenants.admit("a");
-  expect(tenants.tenantCount).toBe(1);
-  const empty = tenants.empty();
+test("a released slot can be taken again, and empty resolves when none is taken", async () => {
+  const { limits } = createLimits({ maxStreams: 1 });
+  const tenant = limits.admit("a");
+  const empty = limits.empty();
   tenant.release();
   await empty;
-  expect(tenants.count).toBe(0);
-  expect(tenants.tenantCount).toBe(0);
-  tenants.admit("b");
-});
-
-test("a refused tenant is not remembered", () => {
-  const { tenants } = createTenants({ maxStreams: 1 });
-  tenants.admit("a");
-  expect(() => tenants.admit("b")).toThrow();
-  expect(tenants.tenantCount).toBe(1);
+  expect(limits.count).toBe(0);
+  limits.admit("b");
+  expect(() => limits.admit("a")).toThrow();
 });
 
 test("Retry-After spreads from 2 to 10 seconds", () => {
@@ -55,21 +47,21 @@ test("Retry-After spreads from 2 to 10 seconds", () => {
     [0, 2],
     [0.999, 10],
   ] as const) {
-    const { tenants } = createTenants({ maxStreams: 0, random: () => random });
-    expect(() => tenants.admit("a")).toThrow(expect.objectContaining({ retryAfterSeconds: seconds }));
+    const { limits } = createLimits({ maxStreams: 0, random: () => random });
+    expect(() => limits.admit("a")).toThrow(expect.objectContaining({ retryAfterSeconds: seconds }));
   }
 });
 
-test("a tenant's first and last open stream are told, once each", () => {
-  const { tenants, heard } = createTenants({});
-  const tenant = tenants.admit("a");
+test("onFirst and onLast are called once each, for the first and the last stream", () => {
+  const { limits, calls } = createLimits({});
+  const tenant = limits.admit("a");
   const [one, two] = [createStream(), createStream()];
   tenant.add(one);
   tenant.add(two);
-  expect([...tenants.streams()]).toEqual([one, two]);
+  expect([...limits.streams()]).toEqual([one, two]);
   tenant.remove(one);
-  expect(heard).toEqual(["first a"]);
+  expect(calls).toEqual(["first a"]);
   tenant.remove(two);
   tenant.remove(two);
-  expect(heard).toEqual(["first a", "last a"]);
+  expect(calls).toEqual(["first a", "last a"]);
 });

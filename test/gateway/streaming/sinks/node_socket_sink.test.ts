@@ -24,15 +24,15 @@ afterEach(() => {
 
 /** An app whose `/stream` is open at once, with more around it. */
 function createStreamApp(configure: (app: Hono) => void = () => {}) {
-  const opened: { readonly sink: Sink; readonly goneCount: () => number }[] = [];
+  const opened: { readonly sink: Sink; readonly closedCount: () => number }[] = [];
   const app = new Hono();
   configure(app);
   app.get("/stream", (c) => {
-    let goneCount = 0;
+    let closedCount = 0;
     const principal = { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyChannel: null } as const;
     const request = { request: c.req.raw, principal, channels: [], endsAfterTerminalEvent: false, platform: c.env };
-    const sink = createSink(request, { gone: () => void (goneCount += 1) });
-    opened.push({ sink, goneCount: () => goneCount });
+    const sink = createSink(request, { onClosed: () => void (closedCount += 1) });
+    opened.push({ sink, closedCount: () => closedCount });
     return sink.open(first);
   });
   app.get("/plain", (c) => c.text("plain"));
@@ -120,7 +120,7 @@ test("Node socket sink: a stream that ends while the answer passes through the a
   resolve();
   await client.until(() => client.isComplete());
   expect(client.body()).toBe(": first\n\n: close drain\n\n");
-  await vi.waitFor(() => expect(opened[0]?.goneCount()).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(opened[0]?.closedCount()).toBeGreaterThan(0));
 });
 
 test.each([
@@ -153,7 +153,7 @@ test.each([
     const client = await sendRaw({ port, path: "/stream" });
     cleanups.push(() => client.socket.destroy());
     await client.until(() => client.status() === status);
-    expect(opened[0]?.goneCount()).toBeGreaterThan(0);
+    expect(opened[0]?.closedCount()).toBeGreaterThan(0);
     opened[0]?.sink.write(encodeChunk("data: late\n\n"));
     client.next();
     client.socket.write(requestText({ path: "/plain", port }));
@@ -208,10 +208,10 @@ test("Node socket sink: over HTTP/2 the stream is portable, without a connection
   await vi.waitFor(() => expect(received).toBe(": first\n\ndata: 1\n\n"));
   expect(opened[0]?.sink.bufferedBytes()).toBe(0);
   opened[0]?.sink.destroy();
-  expect(opened[0]?.goneCount()).toBeGreaterThan(0);
+  expect(opened[0]?.closedCount()).toBeGreaterThan(0);
   await once(stream, "close");
   const leaving = session.request({ ":path": "/stream" });
   await once(leaving, "response");
   leaving.close();
-  await vi.waitFor(() => expect(opened[1]?.goneCount()).toBeGreaterThan(0));
+  await vi.waitFor(() => expect(opened[1]?.closedCount()).toBeGreaterThan(0));
 });

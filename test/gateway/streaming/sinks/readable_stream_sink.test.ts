@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { encodeChunk } from "../../../../gateway/streaming/encoded_chunk.ts";
 import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
 import type { Sink } from "../../../../gateway/streaming/sinks/sink.ts";
-import type { StreamRequest } from "../../../../gateway/streaming/streams.ts";
+import type { StreamRequest } from "../../../../gateway/streaming/stream_opener.ts";
 import { describeSink } from "./sink_suite.ts";
 
 describeSink("ReadableStream sink", createReadableStreamSinks());
@@ -17,11 +17,11 @@ function createRequest(signal: AbortSignal): StreamRequest {
 }
 
 function openSink(signal: AbortSignal = new AbortController().signal) {
-  let goneCount = 0;
+  let closedCount = 0;
   const sink = createReadableStreamSinks({ headers: { "content-encoding": "identity" } })(createRequest(signal), {
-    gone: () => void (goneCount += 1),
+    onClosed: () => void (closedCount += 1),
   });
-  return { sink, goneCount: () => goneCount };
+  return { sink, closedCount: () => closedCount };
 }
 
 test("ReadableStream sink adds a runtime's own headers", () => {
@@ -55,36 +55,36 @@ test("S6: ReadableStream sink keeps little more than the bytes that wait, not th
 });
 
 test("ReadableStream sink takes an aborted request for a client that has left", () => {
-  const { goneCount } = openSink(AbortSignal.abort());
-  expect(goneCount()).toBe(1);
+  const { closedCount } = openSink(AbortSignal.abort());
+  expect(closedCount()).toBe(1);
 });
 
 test("ReadableStream sink is gone when the request aborts, and its reader has nothing more to wait for", async () => {
   const controller = new AbortController();
-  const { sink, goneCount } = openSink(controller.signal);
+  const { sink, closedCount } = openSink(controller.signal);
   const reader = sink.open(encodeChunk(": first\n\n")).body?.getReader();
   await reader?.read();
   controller.abort();
-  expect(goneCount()).toBeGreaterThan(0);
+  expect(closedCount()).toBeGreaterThan(0);
   expect(await reader?.read()).toEqual({ done: true, value: undefined });
 });
 
 test("ReadableStream sink drops what waits when it is destroyed", async () => {
-  const { sink, goneCount } = openSink();
+  const { sink, closedCount } = openSink();
   const reader = sink.open(encodeChunk(": first\n\n")).body?.getReader();
   sink.end(encodeChunk(": close slow\n\n"));
   sink.destroy();
-  expect(goneCount()).toBeGreaterThan(0);
+  expect(closedCount()).toBeGreaterThan(0);
   await expect(reader?.read()).rejects.toThrow("closed");
 });
 
 test("ReadableStream sink is gone when its reader cancels, and ignores an abort after that", async () => {
   const controller = new AbortController();
-  const { sink, goneCount } = openSink(controller.signal);
+  const { sink, closedCount } = openSink(controller.signal);
   await sink.open(encodeChunk(": first\n\n")).body?.cancel();
-  expect(goneCount()).toBe(1);
+  expect(closedCount()).toBe(1);
   controller.abort();
-  expect(goneCount()).toBe(1);
+  expect(closedCount()).toBe(1);
   expect(sink.write(encodeChunk(": late\n\n"))).toBe(0);
 });
 
@@ -94,17 +94,17 @@ test("ReadableStream sink is gone at its end when nothing waits, later when some
   await reader?.read();
   const last = reader?.read();
   idle.sink.end(encodeChunk(": close ended\n\n"));
-  expect(idle.goneCount()).toBe(1);
+  expect(idle.closedCount()).toBe(1);
   expect(new TextDecoder().decode((await last)?.value)).toBe(": close ended\n\n");
   expect(await reader?.read()).toEqual({ done: true, value: undefined });
 
   const behind = openSink();
   const body = behind.sink.open(encodeChunk(": first\n\n")).body;
   behind.sink.end(encodeChunk(": close ended\n\n"));
-  expect(behind.goneCount()).toBe(0);
+  expect(behind.closedCount()).toBe(0);
   expect(await new Response(body).text()).toBe(": first\n\n: close ended\n\n");
   behind.sink.settle();
-  expect(behind.goneCount()).toBe(1);
+  expect(behind.closedCount()).toBe(1);
 });
 
 test.each([
@@ -113,8 +113,8 @@ test.each([
 ])("ReadableStream sink on Deno that was %s is gone only when its response is over", async (_how, close) => {
   const response = Promise.withResolvers<void>();
   const request = { ...createRequest(new AbortController().signal), platform: { completed: response.promise } };
-  let goneCount = 0;
-  const owner = { gone: () => void (goneCount += 1) };
+  let closedCount = 0;
+  const owner = { onClosed: () => void (closedCount += 1) };
   const sink = createReadableStreamSinks()(request, owner);
   const reader = sink.open(encodeChunk(": first\n")).body?.getReader();
   await reader?.read();
@@ -125,12 +125,12 @@ test.each([
   sink.settle();
   sink.destroy();
   sink.destroy();
-  expect(goneCount).toBe(0);
+  expect(closedCount).toBe(0);
   expect(sink.bufferedBytes()).toBe(0);
   response.resolve();
-  await vi.waitFor(() => expect(goneCount).toBe(1));
+  await vi.waitFor(() => expect(closedCount).toBe(1));
 
   // One that was never opened has no response to wait for.
   createReadableStreamSinks()(request, owner).destroy();
-  expect(goneCount).toBe(2);
+  expect(closedCount).toBe(2);
 });

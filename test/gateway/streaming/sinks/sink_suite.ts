@@ -35,8 +35,8 @@ export function describeSink(name: string, createSink: CreateSink): void {
         c.header("set-cookie", "b=2", { append: true });
       });
       app.get("/stream", async (c) => {
-        let goneCount = 0;
-        const owner = { gone: () => void (goneCount += 1) };
+        let closedCount = 0;
+        const owner = { onClosed: () => void (closedCount += 1) };
         const stream = {
           request: c.req.raw,
           principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyChannel: null } as const,
@@ -45,7 +45,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
           platform: c.env,
         };
         const sink = createSink(stream, owner);
-        opened.push({ sink, goneCount: () => goneCount });
+        opened.push({ sink, closedCount: () => closedCount });
         await options.opens;
         return sink.open(first);
       });
@@ -150,9 +150,9 @@ export function describeSink(name: string, createSink: CreateSink): void {
       ["closes", (client: RawClient) => client.socket.destroy()],
       ["resets", (client: RawClient) => client.socket.resetAndDestroy()],
     ])("notices that the client %s", async (_how, leave) => {
-      const { client, sink, goneCount } = await open();
+      const { client, sink, closedCount } = await open();
       leave(client);
-      await vi.waitFor(() => expect(goneCount()).toBeGreaterThan(0));
+      await vi.waitFor(() => expect(closedCount()).toBeGreaterThan(0));
       expect(() => sink.write(encodeChunk("data: late\n\n"))).not.toThrow();
       expect(() => sink.end(encodeChunk(": late\n\n"))).not.toThrow();
       expect(() => sink.destroy()).not.toThrow();
@@ -164,16 +164,16 @@ export function describeSink(name: string, createSink: CreateSink): void {
       const client = await send({ path: "/stream", port });
       await vi.waitFor(() => expect(opened).toHaveLength(1));
       client.socket.destroy();
-      await vi.waitFor(() => expect(opened[0]?.goneCount()).toBeGreaterThan(0));
+      await vi.waitFor(() => expect(opened[0]?.closedCount()).toBeGreaterThan(0));
       resolve();
     });
 
     test("ends with its last bytes, is gone, and leaves the connection to the next request", async () => {
-      const { client, sink, goneCount } = await open();
+      const { client, sink, closedCount } = await open();
       sink.end(encodeChunk(": close ended\n\n"));
       await client.until(() => client.isComplete());
       expect(client.body()).toBe(": first\n\n: close ended\n\n");
-      await vi.waitFor(() => expect(goneCount()).toBeGreaterThan(0));
+      await vi.waitFor(() => expect(closedCount()).toBeGreaterThan(0));
       client.next();
       client.socket.write(requestText({ path: "/plain", port: 0 }));
       await client.until(() => client.raw().endsWith("plain"));
@@ -185,11 +185,11 @@ export function describeSink(name: string, createSink: CreateSink): void {
       await send({ path: "/stream", port });
       await vi.waitFor(() => expect(opened).toHaveLength(1));
       opened[0]?.sink.destroy();
-      expect(opened[0]?.goneCount()).toBeGreaterThan(0);
+      expect(opened[0]?.closedCount()).toBeGreaterThan(0);
     });
 
     test("an end that the client does not take is over with destroy", async () => {
-      const { client, sink, goneCount } = await open();
+      const { client, sink, closedCount } = await open();
       client.socket.pause();
       const chunk = encodeChunk(`data: ${"x".repeat(65_000)}\n\n`);
       for (let n = 0; n < 300 && sink.write(chunk) < 1_000_000; n += 1) {
@@ -197,10 +197,10 @@ export function describeSink(name: string, createSink: CreateSink): void {
       }
       sink.end(encodeChunk(": close slow\n\n"));
       await new Promise((resolve) => setTimeout(resolve, 20));
-      expect(goneCount()).toBe(0);
+      expect(closedCount()).toBe(0);
       sink.destroy();
       sink.destroy();
-      expect(goneCount()).toBeGreaterThan(0);
+      expect(closedCount()).toBeGreaterThan(0);
       client.socket.resume();
       await client.closed();
       expect(client.isComplete()).toBe(false);
@@ -220,11 +220,11 @@ export function describeSink(name: string, createSink: CreateSink): void {
     });
 
     test("destroy closes the connection at once", async () => {
-      const { client, sink, goneCount } = await open();
+      const { client, sink, closedCount } = await open();
       sink.destroy();
       await client.closed();
       expect(client.isComplete()).toBe(false);
-      expect(goneCount()).toBeGreaterThan(0);
+      expect(closedCount()).toBeGreaterThan(0);
     });
 
     test("speaks HTTP/1.0: no chunks, and the connection closes at the end", async () => {
@@ -258,7 +258,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
 
 interface OpenedSink {
   readonly sink: Sink;
-  readonly goneCount: () => number;
+  readonly closedCount: () => number;
 }
 
 const first = encodeChunk(": first\n\n");

@@ -5,23 +5,23 @@ import type { Principal } from "../auth/principal.ts";
 export interface StreamRequest {
   readonly request: Request;
   readonly principal: Principal;
-  /** Already passed `canReadChannel`. At least one. */
+  /** At least one, checked by `requireReadable`. */
   readonly channels: readonly string[];
   /** The stream closes after a terminal event. */
   readonly endsAfterTerminalEvent: boolean;
-  /** What the runtime gave beside the request (Hono's `c.env`): on Node, the HTTP response that a sink may write to itself. */
+  /** The runtime's bindings (Hono's `c.env`): on Node, the HTTP response that a sink may write to itself. */
   readonly platform?: unknown;
 }
 
 /**
- * Where streams live: in this process's hub on Node and Deno, in a Durable Object on Workers.
+ * Opens streams: in this process on Node and Deno (`local_streams.ts`), in a Durable Object on Workers (`object_streams.ts`).
  *
  * Resolves with the `200` only after the broker has confirmed every channel (S1). Rejects with `AppError` `too_many`
- * (a tenant's bound), or `unavailable` (the process's bound, a broker that is away, draining), both with
+ * (a tenant's bound), or `unavailable` (the process's bound, an unreachable broker, draining), both with
  * `retryAfterSeconds`.
  */
-export interface Streams {
+export interface StreamOpener {
   open(stream: StreamRequest): Promise<Response>;
-  /** Set where requests may wait for one another's database lookups: one process, but not a stateless Worker. */
+  /** Set where requests may share database lookups: in one process, but not in a stateless Worker. */
   readonly lookups?: Lookups;
 }
