@@ -1,5 +1,4 @@
-import { link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
+import { link, oktaId } from "./ids_and_links.ts";
 import type { App, JsonObject, Site } from "./org_contents.ts";
 
 const created = "2026-01-06T09:19:34.000Z";
@@ -15,7 +14,7 @@ export interface AppSpec {
   readonly label: string;
   readonly id?: string;
   readonly status?: "ACTIVE" | "INACTIVE";
-  /** Null on directory integrations, which nobody signs in to. */
+  /** Null on directory integrations, which have no sign-on. */
   readonly signOnMode: string | null;
   readonly features?: readonly string[];
   /** Null: not bound to a policy, as every app of the Classic Engine. */

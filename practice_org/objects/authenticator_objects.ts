@@ -1,5 +1,4 @@
-import { lifecycleLink, link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
+import { lifecycleLink, link, oktaId } from "./ids_and_links.ts";
 import type { JsonObject, Resource, Site } from "./org_contents.ts";
 
 const created = "2025-06-26T15:51:39.000Z";
@@ -39,7 +38,7 @@ export function authenticatorObject(site: Site, spec: AuthenticatorSpec): Resour
   };
 }
 
-/** What every org is born with. */
+/** What every org starts with. */
 export function commonAuthenticators(site: Site): readonly Resource[] {
   return [
     authenticatorObject(site, {

@@ -1,7 +1,6 @@
 import { appId } from "./app_objects.ts";
-import { link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
-import { signInPage } from "../api/sign_in_page.ts";
+import { link, oktaId } from "./ids_and_links.ts";
+import { signInPage } from "./sign_in_page.ts";
 import type { BrandWithPages, JsonObject, Site } from "./org_contents.ts";
 
 export interface BrandSpec {

@@ -1,4 +1,4 @@
-import { oktaId } from "./okta_id.ts";
+import { oktaId } from "./ids_and_links.ts";
 import type { JsonObject, Resource, Site } from "./org_contents.ts";
 
 const created = "2026-02-13T09:10:39.000Z";

@@ -1,5 +1,4 @@
-import { link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
+import { link, oktaId } from "./ids_and_links.ts";
 import type { Group, JsonObject, Resource, Site, User } from "./org_contents.ts";
 
 const created = "2025-06-26T15:51:38.000Z";
@@ -54,7 +53,7 @@ export interface UserSpec {
   readonly firstName: string;
   readonly lastName: string;
   readonly roles?: readonly StandardRole[];
-  /** Names of groups; everybody is in Everyone as well. */
+  /** Names of groups; every user is in Everyone as well. */
   readonly groups?: readonly string[];
 }
 

@@ -1,5 +1,4 @@
-import { lifecycleLink, link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
+import { lifecycleLink, link, oktaId } from "./ids_and_links.ts";
 import type { JsonObject, Resource, Site } from "./org_contents.ts";
 
 const created = "2026-01-06T09:20:55.000Z";
@@ -47,7 +46,7 @@ export function ipZone(site: Site, name: string, cidrs: readonly string[], spec:
   });
 }
 
-/** The four zones that every org is born with. The enhanced one is the STIG's "Enhanced dynamic zone blocklist". */
+/** The four zones that every org starts with. The enhanced one is the STIG's "Enhanced dynamic zone blocklist". */
 export function builtInZones(site: Site, enhancedBlocklist: "ACTIVE" | "INACTIVE"): readonly Resource[] {
   const unset = { gateways: null, proxies: null };
   return [
