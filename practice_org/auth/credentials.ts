@@ -48,7 +48,7 @@ export async function loadKeyPair(directory: string): Promise<PracticeKeyPair> {
 }
 
 /** Writes the key for its owner only and returns the file. A key that is already there is replaced as a whole. */
-export async function writePrivateKey(privateKeyPem: string, directory: string): Promise<string> {
+async function writePrivateKey(privateKeyPem: string, directory: string): Promise<string> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, privateKeyFileName);
   // The mode applies only to a file that is created: hence a new draft, never an existing file.

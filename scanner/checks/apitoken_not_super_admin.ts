@@ -7,11 +7,10 @@ import type {
   OwnerGroup,
 } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readText, shown } from "./parsing/fields.ts";
-import { inOrder } from "./parsing/in_order.ts";
+import { inOrder, resourceOf } from "./parsing/names.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
-import { resourceOf } from "./parsing/names.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
 const remains =

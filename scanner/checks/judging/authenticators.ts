@@ -1,7 +1,7 @@
 import { isJsonObject, type Evidence, type JsonList, type JsonObject } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
-import { fail, judgeList, unreadable, type Subject } from "./drafts.ts";
+import { fail, judgeList, unreadable, type Subject } from "./finding_drafts.ts";
 import { shown } from "../parsing/fields.ts";
 import { resourceOf } from "../parsing/names.ts";
 

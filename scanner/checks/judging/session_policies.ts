@@ -1,7 +1,7 @@
 import type { Evidence, JsonList, JsonObject, PolicyWithRules } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
-import { fail, judgeList, manual, manualForMissing, unreadable, withRemains, type Subject } from "./drafts.ts";
+import { fail, judgeList, manual, manualForMissing, unreadable, withRemains, type Subject } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, leftToNextRule } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
 

@@ -8,8 +8,7 @@ import {
 } from "../../evidence/artifacts.ts";
 import { activityOf } from "./activity.ts";
 import { readText } from "./fields.ts";
-import { firstTexts, inOrder } from "./in_order.ts";
-import { nameOf } from "./names.ts";
+import { firstTexts, inOrder, nameOf } from "./names.ts";
 
 export type DirectoryEvidence = "password_policies" | "apps";
 

@@ -6,7 +6,7 @@ import {
   type JsonList,
   type JsonObject,
 } from "../artifacts.ts";
-import type { IdpClient } from "../../idp/idp_client.ts";
+import type { IdpClient, Reading } from "../../idp/idp_client.ts";
 
 /** What a collector works with. Everything it obtains is fetched once for the whole scan. */
 export interface CollectorContext {
@@ -65,4 +65,11 @@ export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonOb
     }
     return kept;
   };
+}
+
+/** A reading as it is kept: the HTTP status of a refusal is for collectors, the artifact has its reason and detail. */
+export function evidenceOf<Value>(reading: Reading<Value>): Evidence<Value> {
+  if (reading.state === "obtained") return { state: "obtained", value: reading.value };
+  const { reason, detail, partial } = reading;
+  return { state: "missing", reason, detail, partial };
 }
