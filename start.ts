@@ -10,8 +10,7 @@ import { createStaticFiles } from "./gateway/runtime/static_files.ts";
 import { webFolder } from "./gateway/runtime/web_folder.ts";
 import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "./practice_org/create_practice_org.ts";
-import { publishCredentials } from "./practice_org/auth/credentials.ts";
-import { loadKeyPair } from "./practice_org/auth/key_pair.ts";
+import { publishCredentials, loadKeyPair } from "./practice_org/auth/credentials.ts";
 import { scanCommand } from "./scanner/commands/scan_command.ts";
 
 /**

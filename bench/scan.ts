@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPracticeOrg, type PracticeOrg, type PracticeOrgOptions } from "../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../practice_org/auth/credentials.ts";
-import { parseProfile, profileContents } from "../practice_org/profile.ts";
+import { parseProfile, profileContents } from "../practice_org/profiles/profile.ts";
 import type { OrgContents } from "../practice_org/objects/org_contents.ts";
 import type { Report } from "../shared/report.ts";
 import { allPages, signedIn } from "../test/practice_org/raw_client.ts";

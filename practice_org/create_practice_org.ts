@@ -2,31 +2,27 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { createAccessTokens } from "./auth/access_tokens.ts";
 import { serviceApp } from "./objects/app_objects.ts";
-import { createNonces } from "./auth/dpop_proof.ts";
-import { createFaults } from "./http/fault.ts";
-import { serve } from "./http/http_shell.ts";
-import { createKeyPair } from "./auth/key_pair.ts";
-import { oktaId } from "./objects/okta_id.ts";
-import { profileContents } from "./profile.ts";
-import { createRateLimits } from "./api/rate_limits.ts";
-import { createReplayGuard } from "./auth/replay_guard.ts";
+import { createNonces, createReplayGuard } from "./auth/dpop_proof.ts";
+import { createFaults, type Fault } from "./api/faults.ts";
+import { serve } from "./http/server.ts";
+import { createKeyPair, type PracticeKeyPair } from "./auth/credentials.ts";
+import { oktaId } from "./objects/ids_and_links.ts";
+import { profileContents, type Profile } from "./profiles/profile.ts";
+import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
 import type { IncomingMessage, Server } from "node:http";
 import type { JWK } from "jose";
-import type { Org } from "./api/answer.ts";
-import type { Fault } from "./http/fault.ts";
-import type { PracticeKeyPair } from "./auth/key_pair.ts";
+import { answer, type Org } from "./api/answer.ts";
+import { routes } from "./api/routes.ts";
 import type { OrgContents, Site } from "./objects/org_contents.ts";
-import type { Profile } from "./profile.ts";
-import type { RateLimit } from "./api/rate_limits.ts";
-import type { Role } from "./api/call.ts";
+import type { Role } from "./api/endpoints.ts";
 
 export interface PracticeOrgOptions {
-  /** A function makes an org of one's own, for tests. */
+  /** A function returns contents for one test. */
   readonly profile: Profile | ((site: Site) => OrgContents);
   readonly role: Role;
   /** 0, the default, lets the system choose. */
   readonly port?: number;
-  /** The address that clients use, where something stands in between. Default: the one it listens on. */
+  /** The address that clients use, behind a proxy for example. Default: the one it listens on. */
   readonly publicUrl?: string;
   readonly faults?: readonly Fault[];
   /** Added to every answer. */
@@ -38,7 +34,7 @@ export interface PracticeOrgOptions {
   readonly keyPair?: PracticeKeyPair;
   /** Further public keys of the service application, each with its `kid`. */
   readonly publicKeys?: readonly JWK[];
-  /** Without prefix. Default: the ten of the scanner, and `users.read`. */
+  /** Without prefix. Default: those of all routes, but `orgs.read`. */
   readonly grantedScopes?: readonly string[];
   readonly onUngrantedScope?: "refuse" | "drop";
   readonly dpop?: "required" | "off";
@@ -50,7 +46,7 @@ interface LoggedRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
-  /** Null while there is no answer, and for ever where a fault swallows it. */
+  /** Null while there is no answer, and after a fault that sends none. */
   readonly status: number | null;
 }
 
@@ -65,23 +61,13 @@ export interface PracticeOrg {
   /** In the order of arrival: the newest 20,000. */
   readonly requests: readonly LoggedRequest[];
   setFaults(faults: readonly Fault[]): void;
-  /** Breaks what is open. */
+  /** Closes open connections too. */
   stop(): Promise<void>;
 }
 
-const defaultGrantedScopes = [
-  "policies.read",
-  "brands.read",
-  "apps.read",
-  "authenticators.read",
-  "networkZones.read",
-  "apiTokens.read",
-  "roles.read",
-  "groups.read",
-  "logStreams.read",
-  "idps.read",
-  "users.read",
-] as const;
+const defaultGrantedScopes = [...new Set(routes.flatMap(({ scopes }) => scopes ?? []))].filter(
+  (scope) => scope !== "orgs.read",
+);
 
 const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets: { token: 150 } };
 
@@ -103,7 +89,7 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   const timers = new Set<NodeJS.Timeout>();
   server.on("request", (incoming, outgoing) => {
     const setStatus = log.begin(incoming);
-    void serve(org, incoming, outgoing, { latencyMs, timers, setStatus });
+    void serve(incoming, outgoing, { answer: (request) => answer(org, request), latencyMs, timers, setStatus });
   });
   return {
     url,

@@ -3,10 +3,9 @@ import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import { explainWriteError } from "../command_line/files.ts";
 import { createPracticeOrg, type PracticeOrgOptions } from "./create_practice_org.ts";
-import { publishCredentials } from "./auth/credentials.ts";
-import { faultNames, parseFault } from "./http/fault.ts";
-import { loadKeyPair } from "./auth/key_pair.ts";
-import { parseProfile } from "./profile.ts";
+import { publishCredentials, loadKeyPair } from "./auth/credentials.ts";
+import { faultNames, parseFault } from "./api/faults.ts";
+import { parseProfile } from "./profiles/profile.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
 export interface PracticeOrgFlags {
@@ -28,7 +27,7 @@ export async function practiceOrgCommand(flags: PracticeOrgFlags, io: CommandIo)
   const options = parseFlags(flags);
   const keyPair = await inState(flags.state, loadKeyPair(flags.state));
   const org = await createPracticeOrg({ ...options, keyPair }).catch((error: unknown) => {
-    // The port is taken, or not ours to take: the person chose it.
+    // The port is in use or not permitted: a mistake in the options.
     throw error instanceof Error && error.message.startsWith("Cannot listen") ? new UsageError([error.message]) : error;
   });
   const { environmentLines } = await inState(flags.state, publishCredentials(org, flags.state));

@@ -1,18 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { authorizeCall } from "../auth/authorize_call.ts";
-import { faultyAnswer, pageFaultOf, truncated, withNullEntry } from "../http/faulty_answers.ts";
-import { answerPage } from "./paging.ts";
-import { providerError } from "./provider_errors.ts";
-import { findRoute } from "./routes.ts";
-import { answerTokenRequest, tokenPath } from "../auth/token_endpoint.ts";
-import type { ResourceServer, TokenScheme } from "../auth/authorize_call.ts";
-import type { Fault, Faults } from "../http/fault.ts";
+import { authorizeCall, type ResourceServer, type TokenScheme } from "../auth/authorize_call.ts";
+import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token_endpoint.ts";
+import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
+import type { RateLimits } from "../http/rate_limits.ts";
+import type { Outcome } from "../http/server.ts";
 import type { App, OrgContents } from "../objects/org_contents.ts";
-import type { RateLimits } from "./rate_limits.ts";
-import type { Role } from "./call.ts";
-import type { Route } from "./routes.ts";
-import type { TokenEndpoint } from "../auth/token_endpoint.ts";
-import type { Header, PracticeRequest, PracticeResponse } from "../http/body.ts";
+import type { Role } from "./endpoints.ts";
+import { faultyAnswer, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
+import { answerPage } from "./paging.ts";
+import { findRoute } from "./routes.ts";
 
 /** The org behind its HTTP server. */
 export interface Org {
@@ -29,13 +25,13 @@ export interface Org {
   readonly clock: () => number;
 }
 
-/** What the server does with the connection. */
-export type Outcome =
-  | { readonly kind: "answer"; readonly response: PracticeResponse; readonly delayMs: number }
-  /** The head and half of the body are sent, then the connection breaks. */
-  | { readonly kind: "cut"; readonly response: PracticeResponse }
-  | { readonly kind: "reset" }
-  | { readonly kind: "silence" };
+/** A request that is being answered. */
+interface Exchange {
+  readonly org: Org;
+  readonly request: PracticeRequest;
+  readonly faults: readonly Fault[];
+  readonly nowMs: number;
+}
 
 const slowMs = 2_000;
 
@@ -44,45 +40,28 @@ export async function answer(org: Org, request: PracticeRequest): Promise<Outcom
   const has = (name: Fault["name"]) => faults.some((fault) => fault.name === name);
   if (has("timeout")) return { kind: "silence" };
   if (has("reset")) return { kind: "reset" };
-  const nowMs = org.clock();
-  const answered = withProviderHeaders(await respond(org, request, faults, nowMs), nowMs);
+  const exchange: Exchange = { org, request, faults, nowMs: org.clock() };
+  const respond = request.path === tokenPath ? respondWithToken : respondWithResource;
+  const answered = withProviderHeaders(await respond(exchange), exchange.nowMs);
   const right = has("null-entry") ? withNullEntry(answered) : answered;
   if (has("cut-connection")) return { kind: "cut", response: right };
   const response = has("truncated-json") ? truncated(right) : right;
   return { kind: "answer", response, delayMs: has("slow") ? slowMs : 0 };
 }
 
-function respond(
-  org: Org,
-  request: PracticeRequest,
-  faults: readonly Fault[],
-  nowMs: number,
-): Promise<PracticeResponse> {
-  if (request.path === tokenPath) return respondWithToken(org, request, faults, nowMs);
-  return respondWithResource(org, request, faults, nowMs);
-}
-
-async function respondWithToken(
-  org: Org,
-  request: PracticeRequest,
-  faults: readonly Fault[],
-  nowMs: number,
-): Promise<PracticeResponse> {
+async function respondWithToken(exchange: Exchange): Promise<PracticeResponse> {
+  const { org, request, nowMs } = exchange;
   if (request.method !== "POST") return providerError("E0000022");
-  return withinRateLimit(org, "token", nowMs, async () => {
-    const faulty = firstFaultyAnswer(org, request, faults, { scheme: "Bearer", scopes: [] }, nowMs);
+  return withinRateLimit(exchange, "token", async () => {
+    const faulty = firstFaultyAnswer(exchange, { scheme: "Bearer", scopes: [] });
     return faulty ?? (await answerTokenRequest(org.tokenEndpoint, request, nowMs));
   });
 }
 
-async function respondWithResource(
-  org: Org,
-  request: PracticeRequest,
-  faults: readonly Fault[],
-  nowMs: number,
-): Promise<PracticeResponse> {
+async function respondWithResource(exchange: Exchange): Promise<PracticeResponse> {
+  const { org, request, faults, nowMs } = exchange;
   const found = findRoute(request.path);
-  // An org that is not the provider's own has no such document; clients tell the scope prefix by it.
+  // An org that is not the provider's own has no such document; clients derive the scope prefix from it.
   const isHidden = org.scopePrefix === "idp" && request.path === "/.well-known/okta-organization";
   if (found === null || isHidden) return providerError("E0000007");
   if (request.method !== "GET") return providerError("E0000022");
@@ -94,39 +73,21 @@ async function respondWithResource(
     if (!verdict.isAuthorized) return verdict.response;
     scheme = verdict.scheme;
   }
-  return withinRateLimit(org, route.bucket, nowMs, () => {
-    const faulty = firstFaultyAnswer(org, request, faults, { scheme, scopes }, nowMs);
+  return withinRateLimit(exchange, route.bucket, () => {
+    const faulty = firstFaultyAnswer(exchange, { scheme, scopes });
     if (faulty !== null) return faulty;
     if (route.scopes !== null && org.role === "none") return providerError("E0000006");
     if (org.contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
-    return answerRoute(org, route, segments, request, faults);
+    const { url, contents, role, serviceApp, cursorSecret } = org;
+    const { clientId } = org.tokenEndpoint.client;
+    const result = route.answer({ url, contents, role, clientId, serviceApp, query: request.query, segments });
+    return "status" in result ? result : answerPage(result, request, { url, cursorSecret, fault: pageFaultOf(faults) });
   });
-}
-
-function answerRoute(
-  org: Org,
-  route: Route,
-  segments: readonly string[],
-  request: PracticeRequest,
-  faults: readonly Fault[],
-): PracticeResponse {
-  const result = route.answer({
-    url: org.url,
-    contents: org.contents,
-    role: org.role,
-    clientId: org.tokenEndpoint.client.clientId,
-    serviceApp: org.serviceApp,
-    query: request.query,
-    segments,
-  });
-  if ("status" in result) return result;
-  return answerPage(result, request, { url: org.url, cursorSecret: org.cursorSecret, fault: pageFaultOf(faults) });
 }
 
 async function withinRateLimit(
-  org: Org,
+  { org, nowMs }: Exchange,
   bucket: string,
-  nowMs: number,
   respondInside: () => PracticeResponse | Promise<PracticeResponse>,
 ): Promise<PracticeResponse> {
   const { isAdmitted, headers } = org.rateLimits.take(bucket, nowMs);
@@ -136,11 +97,8 @@ async function withinRateLimit(
 }
 
 function firstFaultyAnswer(
-  org: Org,
-  request: PracticeRequest,
-  faults: readonly Fault[],
+  { org, request, faults, nowMs }: Exchange,
   token: { readonly scheme: TokenScheme; readonly scopes: readonly string[] },
-  nowMs: number,
 ): PracticeResponse | null {
   for (const fault of faults) {
     const response = faultyAnswer(fault, { url: org.url, request, ...token, nowMs });

@@ -1,10 +1,8 @@
 import { createHmac } from "node:crypto";
-import { providerError } from "./provider_errors.ts";
-import { json } from "../http/body.ts";
+import { providerError, json, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { Listing } from "../objects/org_contents.ts";
-import type { Header, PracticeRequest, PracticeResponse } from "../http/body.ts";
 
-/** How an endpoint pages. Null limits: it returns all there is unless it is asked for less. */
+/** How an endpoint pages. Null limits: it returns everything unless the request sets a limit. */
 export interface Paging {
   readonly defaultLimit: number | null;
   readonly maxLimit: number;
@@ -62,9 +60,10 @@ function limitOf(
 ): number | { readonly refusal: PracticeResponse } {
   const halfOfIt = Math.max(1, Math.ceil(listing.length / 2));
   if (fault !== null) return halfOfIt;
-  const asked = query.get("limit");
-  if (paging === null || asked === null || asked === "-1") return paging?.defaultLimit ?? Math.max(1, listing.length);
-  const limit = /^[0-9]+$/.test(asked) ? Number(asked) : 0;
+  const requested = query.get("limit");
+  if (paging === null || requested === null || requested === "-1")
+    return paging?.defaultLimit ?? Math.max(1, listing.length);
+  const limit = /^[0-9]+$/.test(requested) ? Number(requested) : 0;
   if (limit >= 1 && limit <= paging.maxLimit) return limit;
   const summary = "Api validation failed: limit";
   return {
@@ -72,7 +71,7 @@ function limitOf(
   };
 }
 
-/** Looks ahead for one match more: whether there is a next page is known only by finding its first item. */
+/** Finds one match more than the page holds: there is a next page only when it has a first item. */
 function collect(
   { listing, matches }: PagedList,
   start: number,
@@ -113,7 +112,7 @@ function pageUrl(context: PageContext, request: PracticeRequest, after: string |
   return `${origin}${request.path}${text === "" ? "" : `?${text}`}`;
 }
 
-/** Opaque, and good for the list that gave it only. */
+/** Opaque, and valid for the list that gave it only. */
 function cursorOf(offset: number, path: string, secret: Uint8Array): string {
   const seal = createHmac("sha256", secret).update(`${path} ${offset}`).digest("base64url").slice(0, 12);
   return Buffer.from(`${offset}.${seal}`).toString("base64url");

@@ -1,9 +1,12 @@
-import { signatureAlgorithms, verifyProof } from "./dpop_proof.ts";
-import { providerError } from "../api/provider_errors.ts";
-import { epochSeconds } from "../http/body.ts";
+import { signatureAlgorithms, verifyProof, type ReplayGuard } from "./dpop_proof.ts";
+import {
+  providerError,
+  epochSeconds,
+  type Header,
+  type PracticeRequest,
+  type PracticeResponse,
+} from "../http/messages.ts";
 import type { AccessTokens } from "./access_tokens.ts";
-import type { ReplayGuard } from "./replay_guard.ts";
-import type { Header, PracticeRequest, PracticeResponse } from "../http/body.ts";
 
 export interface ResourceServer {
   readonly url: string;
@@ -73,7 +76,7 @@ export interface Challenge {
   readonly description: string;
 }
 
-/** 403 without a body: all that it says is in the challenge. */
+/** 403 without a body: the challenge carries the reason. */
 export function insufficientScope(challenge: Omit<Challenge, "error" | "description">): PracticeResponse {
   return emptyRefusal(403, {
     ...challenge,

@@ -1,7 +1,6 @@
 import { compactVerify, decodeJwt, decodeProtectedHeader } from "jose";
-import { signatureAlgorithms } from "./dpop_proof.ts";
+import { signatureAlgorithms, type ReplayGuard } from "./dpop_proof.ts";
 import type { JWK, JWTPayload } from "jose";
-import type { ReplayGuard } from "./replay_guard.ts";
 
 const assertionType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const maxLifetimeSeconds = 3600;
@@ -19,7 +18,7 @@ export interface AssertionContext {
   readonly replays: ReplayGuard;
 }
 
-/** Private-key client authentication (RFC 7523). Null when the client is who it says, else the provider's words. */
+/** Private-key client authentication (RFC 7523). Null when the client is authenticated, else the provider's error text. */
 export async function refuseClient(
   form: URLSearchParams,
   client: RegisteredClient,
@@ -77,7 +76,7 @@ async function refuseSignature(
   }
 }
 
-/** `jti` is optional. Whoever sends one says that the assertion is for one use. */
+/** `jti` is optional; an assertion that has one can be used once. */
 function refuseReplay(claims: JWTPayload, context: AssertionContext): string | null {
   if (claims.jti === undefined || context.replays.admit(claims.jti, context.nowSeconds)) return null;
   return "The client_assertion token has already been used.";

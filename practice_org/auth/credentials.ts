@@ -1,5 +1,76 @@
-import { resolve } from "node:path";
-import { writePrivateKey } from "./key_pair.ts";
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  exportPKCS8,
+  generateKeyPair,
+  importPKCS8,
+  type CryptoKey,
+  type JWK,
+} from "jose";
+
+/** The key of the service application, as the provider's console shows a new one: PEM and JWK. */
+export interface PracticeKeyPair {
+  readonly privateKeyPem: string;
+  /** With its `kid`. */
+  readonly privateKeyJwk: JWK;
+  readonly publicKeyJwk: JWK;
+}
+
+export const privateKeyFileName = "practice_org_private_key.pem";
+
+export async function createKeyPair(): Promise<PracticeKeyPair> {
+  const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  return describe(privateKey);
+}
+
+/** The key pair kept in `directory`, so that a restarted org still knows its client; a new one when there is none yet. */
+export async function loadKeyPair(directory: string): Promise<PracticeKeyPair> {
+  const file = join(directory, privateKeyFileName);
+  let pem: string;
+  try {
+    pem = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const keys = await createKeyPair();
+    await writePrivateKey(keys.privateKeyPem, directory);
+    return keys;
+  }
+  try {
+    return await describe(await importPKCS8(pem, "RS256", { extractable: true }));
+  } catch (cause) {
+    throw new Error(`Cannot use "${file}": it is no RSA private key in PKCS#8 PEM; delete it to get a new one`, {
+      cause,
+    });
+  }
+}
+
+/** Writes the key for its owner only and returns the file. A key that is already there is replaced as a whole. */
+async function writePrivateKey(privateKeyPem: string, directory: string): Promise<string> {
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const file = join(directory, privateKeyFileName);
+  // The mode applies only to a file that is created: hence a new draft, never an existing file.
+  const draft = `${file}.${randomUUID()}.new`;
+  await writeFile(draft, privateKeyPem, { mode: 0o600, flag: "wx" });
+  await rename(draft, file);
+  return file;
+}
+
+async function describe(privateKey: CryptoKey): Promise<PracticeKeyPair> {
+  const jwk = await exportJWK(privateKey);
+  const { kty, n, e } = jwk;
+  if (kty === undefined || n === undefined || e === undefined)
+    throw new TypeError("Cannot describe the key: it is no RSA key");
+  const publicKeyJwk: JWK = { kty, n, e };
+  const kid = await calculateJwkThumbprint(publicKeyJwk);
+  return {
+    privateKeyPem: await exportPKCS8(privateKey),
+    privateKeyJwk: { ...jwk, kid },
+    publicKeyJwk: { ...publicKeyJwk, kid },
+  };
+}
 
 export interface PublishedCredentials {
   readonly privateKeyFile: string;
@@ -7,7 +78,7 @@ export interface PublishedCredentials {
   readonly environmentLines: readonly string[];
 }
 
-/** Makes known how to scan an org: writes its client's key into `directory`, readable by its owner only. */
+/** Writes the client's key into `directory`, readable by its owner only; gives what a scan of the org needs. */
 export async function publishCredentials(
   org: { readonly url: string; readonly clientId: string; readonly privateKeyPem: string },
   directory: string,

@@ -1,11 +1,7 @@
-import { refuseClient } from "./client_assertion.ts";
-import { verifyProof } from "./dpop_proof.ts";
-import { epochSeconds, json, oauthError } from "../http/body.ts";
+import { refuseClient, type RegisteredClient } from "./client_assertion.ts";
+import { verifyProof, type Nonces, type ReplayGuard } from "./dpop_proof.ts";
+import { epochSeconds, json, oauthError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { AccessTokens } from "./access_tokens.ts";
-import type { RegisteredClient } from "./client_assertion.ts";
-import type { Nonces } from "./dpop_proof.ts";
-import type { ReplayGuard } from "./replay_guard.ts";
-import type { PracticeRequest, PracticeResponse } from "../http/body.ts";
 
 export const tokenPath = "/oauth2/v1/token";
 
@@ -20,7 +16,7 @@ export interface TokenEndpoint {
    * nothing.
    */
   readonly onUngrantedScope: "refuse" | "drop";
-  /** `off` is the console's switch "Require Demonstrating Proof of Possession" turned off: proofs are not looked at. */
+  /** `off` is the console's switch "Require Demonstrating Proof of Possession" turned off: proofs are ignored. */
   readonly dpop: "required" | "off";
   readonly tokenLifetimeSeconds: number;
   readonly tokens: AccessTokens;
@@ -101,14 +97,14 @@ async function bind(endpoint: TokenEndpoint, request: PracticeRequest, now: numb
 type Grant = { readonly granted: readonly string[] } | { readonly refusal: PracticeResponse };
 
 function grantScopes(endpoint: TokenEndpoint, text: string): Grant {
-  const asked = [...new Set(text.split(" ").filter((scope) => scope !== ""))];
-  if (asked.length === 0) {
+  const requested = [...new Set(text.split(" ").filter((scope) => scope !== ""))];
+  if (requested.length === 0) {
     return refuseScope(
       "The authorization server resource does not have any configured default scopes, 'scope' must be provided.",
     );
   }
-  const granted = asked.filter((scope) => endpoint.grantedScopes.has(scope));
-  const isRefused = endpoint.onUngrantedScope === "refuse" ? granted.length < asked.length : granted.length === 0;
+  const granted = requested.filter((scope) => endpoint.grantedScopes.has(scope));
+  const isRefused = endpoint.onUngrantedScope === "refuse" ? granted.length < requested.length : granted.length === 0;
   if (isRefused) return refuseScope("One or more scopes are not configured for the authorization server resource.");
   return { granted };
 }

@@ -1,7 +1,6 @@
-import { link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
-import type { App, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { link, oktaId } from "./ids_and_links.ts";
+import type { App, Site } from "./org_contents.ts";
 
 const created = "2026-01-06T09:19:34.000Z";
 const lastUpdated = "2026-01-20T12:10:12.000Z";
@@ -16,7 +15,7 @@ export interface AppSpec {
   readonly label: string;
   readonly id?: string;
   readonly status?: "ACTIVE" | "INACTIVE";
-  /** Null on directory integrations, which nobody signs in to. */
+  /** Null on directory integrations, which have no sign-on. */
   readonly signOnMode: string | null;
   readonly features?: readonly string[];
   /** Null: not bound to a policy, as every app of the Classic Engine. */

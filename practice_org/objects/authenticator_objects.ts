@@ -1,7 +1,6 @@
-import { lifecycleLink, link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
-import type { Resource, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { lifecycleLink, link, oktaId } from "./ids_and_links.ts";
+import type { Resource, Site } from "./org_contents.ts";
 
 const created = "2025-06-26T15:51:39.000Z";
 const lastUpdated = "2026-01-06T11:13:38.000Z";
@@ -40,7 +39,7 @@ export function authenticatorObject(site: Site, spec: AuthenticatorSpec): Resour
   };
 }
 
-/** What every org is born with. */
+/** What every org starts with. */
 export function commonAuthenticators(site: Site): readonly Resource[] {
   return [
     authenticatorObject(site, {

@@ -1,9 +1,8 @@
-import { appId } from "./app_objects.ts";
-import { link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
-import { signInPage } from "../api/sign_in_page.ts";
-import type { BrandWithPages, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { appId } from "./app_objects.ts";
+import { link, oktaId } from "./ids_and_links.ts";
+import { signInPage } from "./sign_in_page.ts";
+import type { BrandWithPages, Site } from "./org_contents.ts";
 
 export interface BrandSpec {
   readonly name: string;

@@ -1,6 +1,6 @@
-import { oktaId } from "./okta_id.ts";
-import type { Resource, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { oktaId } from "./ids_and_links.ts";
+import type { Resource, Site } from "./org_contents.ts";
 
 const created = "2026-02-13T09:10:39.000Z";
 

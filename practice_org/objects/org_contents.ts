@@ -1,4 +1,4 @@
-/** What a practice org holds: rendered objects of the provider, without any of its behaviour. */
+/** The data of a practice org: the provider's objects as it sends them, without any behaviour. */
 
 import type { JsonObject } from "../../shared/json.ts";
 
@@ -6,7 +6,7 @@ export interface Resource extends JsonObject {
   readonly id: string;
 }
 
-/** A sequence whose items may be made only when they are asked for: an org of a million apps is never held whole. */
+/** A sequence whose items may be made when they are read: an org of a million apps is never in memory as a whole. */
 export interface Listing<Item> {
   readonly length: number;
   /** `index` is within 0 … length − 1. */
@@ -73,7 +73,7 @@ export interface OrgContents {
   readonly customRoles: readonly Resource[];
 }
 
-/** Where the org stands: its address is part of every link, its clock of every expiry. */
+/** The org's address, which is part of every link, and the time of its start, from which expiries count. */
 export interface Site {
   /** `http://127.0.0.1:41234`, without a trailing slash. */
   readonly url: string;

@@ -1,4 +1,5 @@
-import { policyWithRules } from "./policy_objects.ts";
+import { groupId } from "./people_objects.ts";
+import { defaultPolicy, policyWithRules } from "./policy_objects.ts";
 import type { RuleSpec } from "./policy_objects.ts";
 import type { PolicyWithRules, Site } from "./org_contents.ts";
 
@@ -27,8 +28,8 @@ export interface PasswordSettings {
   readonly maxAttempts: number;
 }
 
-/** What every org is born with. */
-const bornWith: PasswordSettings = {
+/** What every org starts with. */
+const initialSettings: PasswordSettings = {
   minLength: 8,
   minLowerCase: 1,
   minUpperCase: 1,
@@ -42,7 +43,7 @@ const bornWith: PasswordSettings = {
 };
 
 export function passwordPolicy(site: Site, spec: PasswordPolicySpec): PolicyWithRules {
-  const set = { ...bornWith, ...spec.settings };
+  const set = { ...initialSettings, ...spec.settings };
   return policyWithRules(site, {
     type: "PASSWORD",
     name: spec.name,
@@ -94,6 +95,15 @@ export function passwordPolicy(site: Site, spec: PasswordPolicySpec): PolicyWith
     },
     rules: [defaultPasswordRule],
   });
+}
+
+/** For users to whom no other policy applies; every org has one. */
+export function defaultPasswordPolicy(
+  site: Site,
+  priority: number,
+  settings: Partial<PasswordSettings> = {},
+): PolicyWithRules {
+  return passwordPolicy(site, { ...defaultPolicy, priority, groupIds: [groupId("Everyone")], settings });
 }
 
 const defaultPasswordRule: RuleSpec = {

@@ -1,7 +1,6 @@
-import { link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
-import type { Group, Resource, Site, User } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { link, oktaId } from "./ids_and_links.ts";
+import type { Group, Resource, Site, User } from "./org_contents.ts";
 
 const created = "2025-06-26T15:51:38.000Z";
 const lastUpdated = "2026-02-13T09:10:39.000Z";
@@ -55,7 +54,7 @@ export interface UserSpec {
   readonly firstName: string;
   readonly lastName: string;
   readonly roles?: readonly StandardRole[];
-  /** Names of groups; everybody is in Everyone as well. */
+  /** Names of groups; every user is in Everyone as well. */
   readonly groups?: readonly string[];
 }
 

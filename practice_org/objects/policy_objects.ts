@@ -1,7 +1,6 @@
-import { lifecycleLink, link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
-import type { Policy, PolicyWithRules, Resource, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { lifecycleLink, link, oktaId } from "./ids_and_links.ts";
+import type { Policy, PolicyWithRules, Resource, Site } from "./org_contents.ts";
 
 const created = "2025-06-26T15:51:39.000Z";
 const lastUpdated = "2026-03-22T09:16:18.000Z";
@@ -30,6 +29,12 @@ export interface RuleSpec {
 
 const idPrefixes: Readonly<Record<string, string>> = { ACCESS_POLICY: "rst", USER_LIFECYCLE: "rst" };
 const ruleIdPrefixes: Readonly<Record<string, string>> = { ACCESS_POLICY: "rul", USER_LIFECYCLE: "rul" };
+
+export const defaultPolicy = {
+  name: "Default Policy",
+  description: "The default policy applies in all situations if no other policy applies.",
+  system: true,
+} as const;
 
 export function policyId(type: string, name: string): string {
   return oktaId(idPrefixes[type] ?? "00p", `${type} ${name}`);
@@ -86,4 +91,34 @@ function ruleObject(policyHref: string, policy: PolicySpec, rule: RuleSpec): Res
     // The rules of sign-on policies carry a type of their own.
     type: policy.type === "OKTA_SIGN_ON" ? "SIGN_ON" : policy.type,
   };
+}
+
+export interface AutomationSpec {
+  readonly name: string;
+  readonly status: "ACTIVE" | "INACTIVE";
+  readonly inactivity: { readonly number: number; readonly unit: "DAYS" | "WEEKS" | "HOURS" };
+  readonly groupIds: readonly string[];
+  readonly targetStatus: string;
+}
+
+/**
+ * An automation of the Admin Console. The API does not document them: condition on the policy, action on the rule, as seen
+ * on live orgs.
+ */
+export function automation(site: Site, spec: AutomationSpec): PolicyWithRules {
+  return policyWithRules(site, {
+    type: "USER_LIFECYCLE",
+    name: spec.name,
+    priority: 1,
+    status: spec.status,
+    conditions: { people: { users: { inactivity: spec.inactivity }, groups: { include: spec.groupIds } } },
+    rules: [
+      {
+        name: spec.name,
+        priority: 1,
+        conditions: null,
+        actions: { updateUserLifecycle: { targetStatus: spec.targetStatus } },
+      },
+    ],
+  });
 }

@@ -1,4 +1,5 @@
-import { policyWithRules } from "./policy_objects.ts";
+import { groupId } from "./people_objects.ts";
+import { defaultPolicy, policyWithRules } from "./policy_objects.ts";
 import type { RuleSpec } from "./policy_objects.ts";
 import type { PolicyWithRules, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
@@ -39,6 +40,11 @@ export function signOnPolicy(site: Site, spec: SignOnPolicySpec): PolicyWithRule
   });
 }
 
+/** For users to whom no other policy applies; every org has one. */
+export function defaultSignOnPolicy(site: Site, priority: number, rules: readonly RuleSpec[]): PolicyWithRules {
+  return signOnPolicy(site, { ...defaultPolicy, priority, groupIds: [groupId("Everyone")], rules });
+}
+
 export function sessionRule(rule: SessionRule): RuleSpec {
   return {
     name: rule.name,
@@ -49,7 +55,7 @@ export function sessionRule(rule: SessionRule): RuleSpec {
   };
 }
 
-/** What every org is born with: two hours idle, no limit on the lifetime, from anywhere. */
+/** What every org starts with: two hours idle, no limit on the lifetime, from anywhere. */
 export function defaultSessionRule(priority: number): RuleSpec {
   return {
     name: "Default Rule",

@@ -1,13 +1,12 @@
-import { X509Certificate } from "node:crypto";
-import { lifecycleLink, link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
-import type { Resource, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { X509Certificate } from "node:crypto";
+import { lifecycleLink, link, oktaId } from "./ids_and_links.ts";
+import type { Resource, Site } from "./org_contents.ts";
 
 const created = "2020-01-07T00:19:27.000Z";
 const lastUpdated = "2026-01-07T00:19:27.000Z";
 
-/** Made once with openssl for this org only (nobody holds the keys), valid 2020–2099: DER in base64, as `x5c` carries it. */
+/** Made once with openssl for this org only (the private keys were deleted), valid 2020–2099: DER in base64, as `x5c` carries it. */
 const certificates = {
   /** Issued by `OU=DoD`, as the STIG asks. */
   dod: "MIICIDCCAcagAwIBAgICEKgwCgYIKoZIzj0EAwIwZjELMAkGA1UEBhMCVVMxGDAWBgNVBAoMD1UuUy4gR292ZXJubWVudDEMMAoGA1UECwwDRG9EMQwwCgYDVQQLDANQS0kxITAfBgNVBAMMGERvRCBSb290IENBIDMgKHByYWN0aWNlKTAgFw0yMDAxMDEwMDAwMDBaGA8yMDk5MTIzMTIzNTk1OVowZTELMAkGA1UEBhMCVVMxGDAWBgNVBAoMD1UuUy4gR292ZXJubWVudDEMMAoGA1UECwwDRG9EMQwwCgYDVQQLDANQS0kxIDAeBgNVBAMMF0RPRCBJRCBDQS01OSAocHJhY3RpY2UpMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEI5+nB96Z4N7KSMCCXeU5D12nzB08SQ6rg4MzTnvzZwTtIvJ4oU0m9Iit2VoIQPS18YL5mAE9FnSAt6joY4qFKqNjMGEwDwYDVR0TAQH/BAUwAwEB/zAOBgNVHQ8BAf8EBAMCAQYwHQYDVR0OBBYEFOiVqGPVoDFNl1TsOlLPF2tK1ZCsMB8GA1UdIwQYMBaAFO/vs8lwPElUVUhU4LCL8m9E5kt7MAoGCCqGSM49BAMCA0gAMEUCIF01tgVadAwZHznTMJFCTca2xkvS4GYhx8fj5s9eQPoEAiEArdpOEzaXsV5ktvq8XPGlJ6ZAIPt1T2LrAjm5/rEMWzs=",

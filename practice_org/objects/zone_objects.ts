@@ -1,7 +1,6 @@
-import { lifecycleLink, link } from "./links.ts";
-import { oktaId } from "./okta_id.ts";
-import type { Resource, Site } from "./org_contents.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { lifecycleLink, link, oktaId } from "./ids_and_links.ts";
+import type { Resource, Site } from "./org_contents.ts";
 
 const created = "2026-01-06T09:20:55.000Z";
 const lastUpdated = "2026-02-17T14:15:10.000Z";
@@ -48,7 +47,7 @@ export function ipZone(site: Site, name: string, cidrs: readonly string[], spec:
   });
 }
 
-/** The four zones that every org is born with. The enhanced one is the STIG's "Enhanced dynamic zone blocklist". */
+/** The four zones that every org starts with. The enhanced one is the STIG's "Enhanced dynamic zone blocklist". */
 export function builtInZones(site: Site, enhancedBlocklist: "ACTIVE" | "INACTIVE"): readonly Resource[] {
   const unset = { gateways: null, proxies: null };
   return [

@@ -1,8 +1,7 @@
 import { appObject } from "../objects/app_objects.ts";
-import { oktaId } from "../objects/okta_id.ts";
-import { listingOf } from "../objects/org_contents.ts";
+import { oktaId } from "../objects/ids_and_links.ts";
+import { listingOf, type OrgContents, type Site } from "../objects/org_contents.ts";
 import { emptyOrg } from "./empty.ts";
-import type { OrgContents, Site } from "../objects/org_contents.ts";
 
 const orgId = oktaId("00o", "classic");
 

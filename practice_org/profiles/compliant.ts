@@ -1,21 +1,25 @@
 import { accessPolicy, accessRule, catchAllRule, phishingResistant } from "../objects/access_policies.ts";
 import { appObject } from "../objects/app_objects.ts";
 import { commonAuthenticators, oktaVerify, smartCard } from "../objects/authenticator_objects.ts";
-import { automation } from "../objects/automations.ts";
+import { automation, policyId } from "../objects/policy_objects.ts";
 import { brand } from "../objects/brand_objects.ts";
 import { logStream } from "../objects/log_stream_objects.ts";
-import { oktaId } from "../objects/okta_id.ts";
-import { listingOf } from "../objects/org_contents.ts";
-import { passwordPolicy } from "../objects/password_policies.ts";
+import { oktaId } from "../objects/ids_and_links.ts";
+import { listingOf, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
+import { defaultPasswordPolicy, passwordPolicy, type PasswordSettings } from "../objects/password_policies.ts";
 import { apiToken, customRole, group, groupId, user } from "../objects/people_objects.ts";
-import { policyId } from "../objects/policy_objects.ts";
-import { dodBannerPage } from "../api/sign_in_page.ts";
-import { anywhere, defaultSessionRule, fromZones, sessionRule, signOnPolicy } from "../objects/sign_on_policies.ts";
+import { dodBannerPage } from "../objects/sign_in_page.ts";
+import {
+  anywhere,
+  defaultSessionRule,
+  defaultSignOnPolicy,
+  fromZones,
+  sessionRule,
+  signOnPolicy,
+} from "../objects/sign_on_policies.ts";
 import { smartCardIdp } from "../objects/smart_card_idp.ts";
 import { builtInZones, ipZone, zoneId } from "../objects/zone_objects.ts";
 import { firstPartyApps } from "./empty.ts";
-import type { PasswordSettings } from "../objects/password_policies.ts";
-import type { OrgContents, PolicyWithRules, Site } from "../objects/org_contents.ts";
 
 const office = "Office network";
 const stig = "STIG strong authentication";
@@ -106,14 +110,7 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
       groupIds: [groupId("HR integrations")],
       rules: [rule],
     }),
-    signOnPolicy(site, {
-      name: "Default Policy",
-      description: "The default policy applies in all situations if no other policy applies.",
-      priority: 2,
-      system: true,
-      groupIds: [groupId("Everyone")],
-      rules: [rule, denied, defaultSessionRule(3)],
-    }),
+    defaultSignOnPolicy(site, 2, [rule, denied, defaultSessionRule(3)]),
   ];
 }
 
@@ -132,14 +129,7 @@ function passwordPolicies(site: Site): readonly PolicyWithRules[] {
   };
   return [
     passwordPolicy(site, { name: "Administrators", priority: 1, groupIds: [groupId("HR integrations")], settings }),
-    passwordPolicy(site, {
-      name: "Default Policy",
-      description: "The default policy applies in all situations if no other policy applies.",
-      priority: 2,
-      system: true,
-      groupIds: [groupId("Everyone")],
-      settings,
-    }),
+    defaultPasswordPolicy(site, 2, settings),
   ];
 }
 

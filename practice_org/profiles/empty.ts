@@ -2,14 +2,13 @@ import { accessPolicy, anyTwoFactors, catchAllRule } from "../objects/access_pol
 import { appObject } from "../objects/app_objects.ts";
 import { commonAuthenticators, oktaVerify } from "../objects/authenticator_objects.ts";
 import { brand } from "../objects/brand_objects.ts";
-import { oktaId } from "../objects/okta_id.ts";
-import { listingOf } from "../objects/org_contents.ts";
-import { passwordPolicy } from "../objects/password_policies.ts";
-import { group, groupId } from "../objects/people_objects.ts";
+import { oktaId } from "../objects/ids_and_links.ts";
+import { listingOf, type App, type OrgContents, type PolicyWithRules, type Site } from "../objects/org_contents.ts";
+import { defaultPasswordPolicy } from "../objects/password_policies.ts";
+import { group } from "../objects/people_objects.ts";
 import { policyId } from "../objects/policy_objects.ts";
-import { defaultSessionRule, signOnPolicy } from "../objects/sign_on_policies.ts";
+import { defaultSessionRule, defaultSignOnPolicy } from "../objects/sign_on_policies.ts";
 import { builtInZones } from "../objects/zone_objects.ts";
-import type { App, OrgContents, PolicyWithRules, Site } from "../objects/org_contents.ts";
 
 /** A fresh org: what the provider sets up, and nothing that an administrator did. */
 export function emptyOrg(site: Site): OrgContents {
@@ -22,22 +21,12 @@ export function emptyOrg(site: Site): OrgContents {
     apps: listingOf(firstPartyApps(site, id)),
     serviceAppPolicyId: policyId("ACCESS_POLICY", "Any two factors"),
     policies: [
-      signOnPolicy(site, {
-        name: "Default Policy",
-        description: "The default policy applies in all situations if no other policy applies.",
-        priority: 1,
-        system: true,
-        groupIds: [groupId("Everyone")],
-        rules: [defaultSessionRule(1)],
-      }),
-      passwordPolicy(site, {
-        name: "Default Policy",
-        description: "The default policy applies in all situations if no other policy applies.",
-        priority: 1,
-        system: true,
-        groupIds: [groupId("Everyone")],
-      }),
-      ...bornAccessPolicies(site),
+      defaultSignOnPolicy(site, 1, [defaultSessionRule(1)]),
+      defaultPasswordPolicy(site, 1),
+      ...["Okta Admin Console", "Okta Dashboard", "Okta Browser Plugin"].map((name) =>
+        accessPolicy(site, { name, rules: [catchAllRule("ALLOW", anyTwoFactors)] }),
+      ),
+      anyTwoFactorsPolicy(site),
     ],
     brands: [brand(site, { name: "practice-org", isDefault: true, customizedPage: "uncustomized" })],
     authenticators: [...commonAuthenticators(site), oktaVerify(site, "OPTIONAL")],
@@ -52,14 +41,7 @@ export function emptyOrg(site: Site): OrgContents {
   };
 }
 
-function bornAccessPolicies(site: Site): readonly PolicyWithRules[] {
-  const ofFirstPartyApps = ["Okta Admin Console", "Okta Dashboard", "Okta Browser Plugin"].map((name) =>
-    accessPolicy(site, { name, rules: [catchAllRule("ALLOW", anyTwoFactors)] }),
-  );
-  return [...ofFirstPartyApps, anyTwoFactorsPolicy(site)];
-}
-
-/** The provider's own policy, to which an app is bound unless somebody binds it to another. */
+/** The provider's own policy, to which an app is bound by default. */
 export function anyTwoFactorsPolicy(site: Site): PolicyWithRules {
   return accessPolicy(site, {
     name: "Any two factors",

@@ -19,7 +19,7 @@ export const smallestLargeOrg = 4;
 
 /**
  * A typical org with `appCount` apps in all, the provider's own and the service application among them. The others share
- * a few policies, as in real orgs, and are made when their page is asked for: the org's memory does not grow with them.
+ * a few policies, as in real orgs, and are made when their page is requested: the org's memory does not grow with them.
  */
 export function largeOrg(site: Site, appCount: number): OrgContents {
   const typical = typicalOrg(site);

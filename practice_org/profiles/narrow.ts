@@ -1,8 +1,8 @@
 import { accessPolicy, accessRule, catchAllRule, passwordOnly, phishingResistant } from "../objects/access_policies.ts";
 import { apiToken, groupId } from "../objects/people_objects.ts";
 import { brand } from "../objects/brand_objects.ts";
-import { hiddenBannerPage } from "../api/sign_in_page.ts";
-import { defaultSessionRule, fromZones, sessionRule, signOnPolicy } from "../objects/sign_on_policies.ts";
+import { hiddenBannerPage } from "../objects/sign_in_page.ts";
+import { defaultSessionRule, defaultSignOnPolicy, fromZones, sessionRule } from "../objects/sign_on_policies.ts";
 import { ipZone, zoneId } from "../objects/zone_objects.ts";
 import { compliantOrg } from "./compliant.ts";
 import type { OrgContents, PolicyWithRules, Site } from "../objects/org_contents.ts";
@@ -41,7 +41,7 @@ export function narrowOrg(site: Site): OrgContents {
   };
 }
 
-/** Strict for one group; everybody else has the built-in rule. */
+/** Strict for one group; all other users get the built-in rule. */
 function sessionPolicy(site: Site): PolicyWithRules {
   const strict = sessionRule({
     name: "STIG session",
@@ -51,16 +51,10 @@ function sessionPolicy(site: Site): PolicyWithRules {
     persistentCookie: false,
     network: fromZones(zoneId(office)),
   });
-  return signOnPolicy(site, {
-    name: "Default Policy",
-    priority: 2,
-    system: true,
-    groupIds: [groupId("Everyone")],
-    rules: [forGroup(strict, "HR integrations"), defaultSessionRule(2)],
-  });
+  return defaultSignOnPolicy(site, 2, [forGroup(strict, "HR integrations"), defaultSessionRule(2)]);
 }
 
-/** Phishing resistant for one group; everybody else needs a password alone. */
+/** Phishing resistant for one group; all other users need a password alone. */
 function consolePolicy(site: Site): PolicyWithRules {
   const strict = accessRule({
     name: "Phishing resistant for a group",

@@ -8,27 +8,38 @@ import {
   phishingResistant,
 } from "../objects/access_policies.ts";
 import { authenticatorObject, commonAuthenticators, oktaVerify, smartCard } from "../objects/authenticator_objects.ts";
-import { automation } from "../objects/automations.ts";
+import { automation, policyId } from "../objects/policy_objects.ts";
 import { brand } from "../objects/brand_objects.ts";
 import { logStream } from "../objects/log_stream_objects.ts";
-import { oktaId } from "../objects/okta_id.ts";
-import { listingOf } from "../objects/org_contents.ts";
-import { passwordPolicy } from "../objects/password_policies.ts";
+import { oktaId } from "../objects/ids_and_links.ts";
+import {
+  listingOf,
+  type OrgContents,
+  type PolicyWithRules,
+  type Resource,
+  type Site,
+} from "../objects/org_contents.ts";
+import { defaultPasswordPolicy, passwordPolicy } from "../objects/password_policies.ts";
 import { apiToken, customRole, group, groupId, user } from "../objects/people_objects.ts";
-import { policyId } from "../objects/policy_objects.ts";
-import { dodBannerPage, shortenedBannerPage } from "../api/sign_in_page.ts";
-import { anywhere, defaultSessionRule, fromZones, sessionRule, signOnPolicy } from "../objects/sign_on_policies.ts";
+import { dodBannerPage, shortenedBannerPage } from "../objects/sign_in_page.ts";
+import {
+  anywhere,
+  defaultSessionRule,
+  defaultSignOnPolicy,
+  fromZones,
+  sessionRule,
+  signOnPolicy,
+} from "../objects/sign_on_policies.ts";
 import { smartCardIdp } from "../objects/smart_card_idp.ts";
 import { builtInZones, ipZone, zoneId } from "../objects/zone_objects.ts";
 import { anyTwoFactorsPolicy, firstPartyApps } from "./empty.ts";
 import { businessApps, highAssurance, passwordThenEmail } from "./typical_apps.ts";
-import type { OrgContents, PolicyWithRules, Resource, Site } from "../objects/org_contents.ts";
 
 const orgId = oktaId("00o", "typical");
 const headquarters = "Headquarters";
 const branch = "Branch offices";
 
-/** An org as one finds them: some of it right, some of it never looked at again, policies shared by many apps. */
+/** An org as found in practice: some settings right, some never reviewed, policies shared by many apps. */
 export function typicalOrg(site: Site): OrgContents {
   const smartCards = smartCardIdp(site, { name: "Company badges", issuedBy: "company" });
   return {
@@ -147,14 +158,7 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
       groupIds: [groupId("Employees")],
       rules: [],
     }),
-    signOnPolicy(site, {
-      name: "Default Policy",
-      description: "The default policy applies in all situations if no other policy applies.",
-      priority: 4,
-      system: true,
-      groupIds: [groupId("Everyone")],
-      rules: [defaultSessionRule(1)],
-    }),
+    defaultSignOnPolicy(site, 4, [defaultSessionRule(1)]),
   ];
 }
 
@@ -175,13 +179,7 @@ function passwordPolicies(site: Site): readonly PolicyWithRules[] {
         maxAttempts: 3,
       },
     }),
-    passwordPolicy(site, {
-      name: "Default Policy",
-      description: "The default policy applies in all situations if no other policy applies.",
-      priority: 2,
-      system: true,
-      groupIds: [groupId("Everyone")],
-    }),
+    defaultPasswordPolicy(site, 2),
     passwordPolicy(site, {
       name: "Active Directory Policy",
       description:
@@ -196,30 +194,23 @@ function passwordPolicies(site: Site): readonly PolicyWithRules[] {
 }
 
 function appPolicies(site: Site): readonly PolicyWithRules[] {
+  const fromOffices = accessRule({
+    name: "Offices, phishing resistant",
+    priority: 0,
+    network: fromZones(zoneId(headquarters), zoneId(branch)),
+    verification: phishingResistant,
+  });
   return [
     accessPolicy(site, { name: "Okta Admin Console", rules: [catchAllRule("ALLOW", anyTwoFactors)] }),
     accessPolicy(site, {
       name: "Okta Dashboard",
-      rules: [
-        accessRule({
-          name: "Offices, phishing resistant",
-          priority: 0,
-          network: fromZones(zoneId(headquarters), zoneId(branch)),
-          verification: phishingResistant,
-        }),
-        catchAllRule("ALLOW", passwordOnly),
-      ],
+      rules: [fromOffices, catchAllRule("ALLOW", passwordOnly)],
     }),
     anyTwoFactorsPolicy(site),
     accessPolicy(site, {
       name: highAssurance,
       rules: [
-        accessRule({
-          name: "Offices, phishing resistant",
-          priority: 0,
-          network: fromZones(zoneId(headquarters), zoneId(branch)),
-          verification: phishingResistant,
-        }),
+        fromOffices,
         accessRule({ name: "Pilot", priority: 1, status: "INACTIVE", verification: anyTwoFactors }),
         catchAllRule("DENY"),
       ],

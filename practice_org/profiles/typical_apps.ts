@@ -6,7 +6,7 @@ import type { App, Site } from "../objects/org_contents.ts";
 export const highAssurance = "High assurance";
 export const passwordThenEmail = "Password then e-mail";
 
-/** Apps that share a few policies, one that is switched off, and a directory that nobody signs in to. */
+/** Apps that share a few policies, one that is switched off, and a directory integration. */
 export function businessApps(site: Site, orgId: string): readonly App[] {
   const strong = ["Finance", "Payroll", "Source code", "Secrets vault"];
   const usual = [

@@ -2,7 +2,7 @@ import { authenticatorObject, commonAuthenticators, smartCard } from "../objects
 import { brand } from "../objects/brand_objects.ts";
 import { passwordPolicy } from "../objects/password_policies.ts";
 import { groupId } from "../objects/people_objects.ts";
-import { signInPage } from "../api/sign_in_page.ts";
+import { signInPage } from "../objects/sign_in_page.ts";
 import { smartCardIdp } from "../objects/smart_card_idp.ts";
 import { emptyOrg } from "./empty.ts";
 import type { OrgContents, Resource, Site } from "../objects/org_contents.ts";

@@ -1,11 +1,10 @@
 import type { ApiTokenOwner, ApiTokenOwners, Evidence, JsonList, OwnerGroup } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readText, shown } from "./parsing/fields.ts";
-import { inOrder } from "./parsing/in_order.ts";
+import { inOrder, resourceOf } from "./parsing/names.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
-import { resourceOf } from "./parsing/names.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
 const remains =

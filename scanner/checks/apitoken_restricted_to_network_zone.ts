@@ -2,11 +2,11 @@ import { missing, type Evidence, type JsonList } from "../evidence/artifacts.ts"
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { isNothing } from "./parsing/activity.ts";
-import { fail, judgeList, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { fail, judgeList, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readText, shown, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
-import { judgeInclude, judgeNetwork } from "./parsing/network_condition.ts";
-import { readZones, type Zones } from "./parsing/zones.ts";
+import { judgeInclude, judgeNetwork } from "./judging/network_condition.ts";
+import { readZones, type Zones } from "./judging/zones.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
 

@@ -1,5 +1,5 @@
 import { defineCheck } from "./check.ts";
-import { judgeField, manualForMissing, type Subject } from "./judging/drafts.ts";
+import { judgeField, manualForMissing, type Subject } from "./judging/finding_drafts.ts";
 import { readNumber } from "./parsing/fields.ts";
 
 const subject: Subject = {

@@ -4,13 +4,12 @@ import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, isNothing, unknownActivity } from "./parsing/activity.ts";
 import { withoutPolicy } from "./judging/built_in_app.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readWord, shown } from "./parsing/fields.ts";
-import { inOrder } from "./parsing/in_order.ts";
-import { judgeNetwork, networkConditionOf } from "./parsing/network_condition.ts";
+import { inOrder, nameOf, resourceOf } from "./parsing/names.ts";
+import { judgeNetwork, networkConditionOf } from "./judging/network_condition.ts";
 import { isBuiltIn } from "./judging/rules.ts";
-import { nameOf, resourceOf } from "./parsing/names.ts";
-import { readZones, type Zones } from "./parsing/zones.ts";
+import { readZones, type Zones } from "./judging/zones.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
 

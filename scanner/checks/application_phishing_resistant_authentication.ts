@@ -4,8 +4,8 @@ import { defineCheck, type CheckContext, type Explanation } from "./check.ts";
 import type { ChainPath, ChainStep } from "./parsing/authentication_chains.ts";
 import { adminConsole, dashboard, judgeBuiltInApp, type FirstPartyApp } from "./judging/built_in_app.ts";
 import { readBoolean, readList, readWord, shown } from "./parsing/fields.ts";
-import { inOrder, textsInOrder } from "./parsing/in_order.ts";
-import { judgeVerification, type VerificationVerdict } from "./parsing/verification_method.ts";
+import { inOrder, textsInOrder } from "./parsing/names.ts";
+import { judgeVerification, type VerificationVerdict } from "./judging/verification_method.ts";
 
 const expected = "a first rule that only phishing-resistant factors satisfy";
 

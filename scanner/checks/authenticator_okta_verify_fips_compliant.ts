@@ -2,10 +2,9 @@ import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activeOf, judgeAuthenticators } from "./judging/authenticators.ts";
-import { fail, judgeField, unreadable, type Subject } from "./judging/drafts.ts";
+import { fail, judgeField, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readObject, readWord, type Field } from "./parsing/fields.ts";
-import { inOrder } from "./parsing/in_order.ts";
-import { nameOf } from "./parsing/names.ts";
+import { inOrder, nameOf } from "./parsing/names.ts";
 
 const keys = ["okta_verify", "okta_verify_totp", "okta_verify_push", "okta_verify_fastpass"];
 

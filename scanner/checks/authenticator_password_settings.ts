@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
-import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./judging/drafts.ts";
+import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readBoolean, readNumber, readText, shown, type Field } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 

@@ -1,6 +1,6 @@
 import { defineCheck } from "./check.ts";
 import { judgeAuthenticators } from "./judging/authenticators.ts";
-import { pass } from "./judging/drafts.ts";
+import { pass } from "./judging/finding_drafts.ts";
 
 export const authenticatorSmartCardActive = defineCheck({
   name: "authenticator_smart_card_active",

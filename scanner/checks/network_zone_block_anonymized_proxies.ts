@@ -2,10 +2,9 @@ import type { Evidence, JsonList } from "../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { explicitActivityOf, isNothing } from "./parsing/activity.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readList, readText, readTexts, readWord, shown, type Field } from "./parsing/fields.ts";
-import { firstTexts, inOrder } from "./parsing/in_order.ts";
-import { nameOf } from "./parsing/names.ts";
+import { firstTexts, inOrder, nameOf } from "./parsing/names.ts";
 
 const expected =
   "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";

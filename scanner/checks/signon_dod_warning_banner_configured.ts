@@ -1,7 +1,7 @@
 import type { BrandSignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
+import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { shown } from "./parsing/fields.ts";
 import { wordsOf, wordsOfPage } from "./parsing/page_text.ts";
 import { resourceOf } from "./parsing/names.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type Explanation } from "./check.ts";
-import { fail, judgeField, type Subject, unreadable } from "./judging/drafts.ts";
+import { fail, judgeField, type Subject, unreadable } from "./judging/finding_drafts.ts";
 import { readBoolean, readNumber, shown, type Field } from "./parsing/fields.ts";
 import { isBuiltIn } from "./judging/rules.ts";
 import { judgeSessionPolicies } from "./judging/session_policies.ts";

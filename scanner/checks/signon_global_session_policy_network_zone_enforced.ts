@@ -3,10 +3,10 @@ import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck } from "./check.ts";
 import { readText } from "./parsing/fields.ts";
 import { nameOf } from "./parsing/names.ts";
-import { judgeNetwork, networkConditionOf } from "./parsing/network_condition.ts";
-import { isForSomeOnly } from "./parsing/people_condition.ts";
+import { judgeNetwork, networkConditionOf } from "./judging/network_condition.ts";
+import { isForSomeOnly } from "./judging/rules.ts";
 import { judgeSessionPolicies } from "./judging/session_policies.ts";
-import { readZones, type Zones } from "./parsing/zones.ts";
+import { readZones, type Zones } from "./judging/zones.ts";
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf } from "./parsing/activity.ts";
-import { fail, judgeList, pass, unreadable } from "./judging/drafts.ts";
+import { fail, judgeList, pass, unreadable } from "./judging/finding_drafts.ts";
 import { shown } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 

@@ -10,10 +10,9 @@ import { defineCheck, type FindingDraft } from "./check.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import { createAutomationJudge, type JudgedAutomation } from "./judging/automations.ts";
 import { shown } from "./parsing/fields.ts";
-import { inOrder } from "./parsing/in_order.ts";
+import { inOrder, resourceOf } from "./parsing/names.ts";
 import { directoryOf, type DirectoryEvidence, type DirectorySource } from "./parsing/directory.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/drafts.ts";
-import { resourceOf } from "./parsing/names.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 
 const expected = "an active automation that suspends or deactivates users after at most 35 days of inactivity";
 const org: Subject = { resource: null, expected };

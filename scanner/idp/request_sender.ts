@@ -132,10 +132,7 @@ export class RequestSender {
       const prepared = await request.prepare();
       this.#total++;
       const sentAtMs = this.#clock.nowMs();
-      const answer = await this.#wire.send(
-        { method: request.method, path: request.path, ...prepared },
-        this.#signal,
-      );
+      const answer = await this.#wire.send({ method: request.method, path: request.path, ...prepared }, this.#signal);
       const receivedAtMs = this.#clock.nowMs();
       const rate = parseRateLimit(answer.headers, this.#time.at(answer.headers, { sentAtMs, receivedAtMs }));
       told = rate ?? (answer.status === 429 ? "refused" : "no_limit");

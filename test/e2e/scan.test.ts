@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { parseFault } from "../../practice_org/http/fault.ts";
+import { parseFault } from "../../practice_org/api/faults.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import type { Report } from "../../shared/report.ts";

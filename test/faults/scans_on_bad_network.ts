@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { createKeyPair } from "../../practice_org/auth/key_pair.ts";
-import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { createKeyPair, publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { scanCommand } from "../../scanner/commands/scan_command.ts";
 import type { Finding, Report } from "../../shared/report.ts";
 import type { ScanEvents } from "../../shared/scan_events.ts";

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { createFaults, faultNames, parseFault } from "../../practice_org/http/fault.ts";
+import { createFaults, faultNames, parseFault, type Fault, type FaultName } from "../../practice_org/api/faults.ts";
 import { nextLink, signedIn } from "./raw_client.ts";
 import { startOrg } from "./start_org.ts";
 import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import type { Fault, FaultName } from "../../practice_org/http/fault.ts";
 
 describe("parseFault", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseProfile, profileContents, profileNames } from "../../practice_org/profile.ts";
+import { parseProfile, profileContents, profileNames } from "../../practice_org/profiles/profile.ts";
 import { allPages, signedIn } from "./raw_client.ts";
 import { startOrg } from "./start_org.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createRateLimits } from "../../practice_org/api/rate_limits.ts";
-import { createReplayGuard } from "../../practice_org/auth/replay_guard.ts";
+import { createRateLimits } from "../../practice_org/http/rate_limits.ts";
+import { createReplayGuard } from "../../practice_org/auth/dpop_proof.ts";
 import { createRawClient } from "./raw_client.ts";
 import { startOrg } from "./start_org.ts";
 

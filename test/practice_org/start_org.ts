@@ -1,8 +1,10 @@
 import { afterAll } from "vitest";
-import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { createKeyPair } from "../../practice_org/auth/key_pair.ts";
-import type { PracticeOrg, PracticeOrgOptions } from "../../practice_org/create_practice_org.ts";
-import type { PracticeKeyPair } from "../../practice_org/auth/key_pair.ts";
+import {
+  createPracticeOrg,
+  type PracticeOrg,
+  type PracticeOrgOptions,
+} from "../../practice_org/create_practice_org.ts";
+import { createKeyPair, type PracticeKeyPair } from "../../practice_org/auth/credentials.ts";
 
 const running: PracticeOrg[] = [];
 let keyPair: Promise<PracticeKeyPair> | undefined;

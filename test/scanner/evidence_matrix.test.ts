@@ -4,7 +4,7 @@ import { readScannerConfig } from "../../scanner/config.ts";
 import type { ConnectionSettings } from "../../scanner/idp/connection.ts";
 import { connect } from "../../scanner/idp/connect.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import type { FaultName } from "../../practice_org/http/fault.ts";
+import type { FaultName } from "../../practice_org/api/faults.ts";
 import { runScan } from "../../scanner/run_scan.ts";
 import type { CheckResult, ManualReason } from "../../shared/report.ts";
 import { createFakeClock } from "../support/fake_clock.ts";

@@ -2,7 +2,7 @@ import type { Evidence, JsonList } from "../../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
-import { fail, judgeList, unreadable, type Subject } from "./drafts.ts";
+import { fail, judgeList, unreadable, type Subject } from "./finding_drafts.ts";
 import { shown } from "../parsing/fields.ts";
 import { resourceOf } from "../parsing/names.ts";
 

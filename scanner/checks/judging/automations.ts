@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
 import { readNumber, readText, readTexts, shown } from "../parsing/fields.ts";
-import { firstTexts } from "../parsing/in_order.ts";
+import { firstTexts } from "../parsing/names.ts";
 
 /** Of a USER_LIFECYCLE policy (when, and for whom) with one of its rules (what is done). */
 export interface JudgedAutomation {

@@ -2,7 +2,7 @@ import type { BuiltInApp, Evidence } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { CheckContext, FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
-import { fail, manual, manualForMissing, unreadable, withRemains, type Subject } from "./drafts.ts";
+import { fail, manual, manualForMissing, unreadable, withRemains, type Subject } from "./finding_drafts.ts";
 import { shown } from "../parsing/fields.ts";
 import { judgeByFirstRule, leftToNextRule } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";

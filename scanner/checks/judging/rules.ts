@@ -2,11 +2,9 @@ import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, isNothing, unknownActivity } from "../parsing/activity.ts";
-import { fail, unreadable, type Subject } from "./drafts.ts";
-import { readBoolean, readNumber, shown } from "../parsing/fields.ts";
-import { inOrder } from "../parsing/in_order.ts";
-import { nameOf } from "../parsing/names.ts";
-import { isForSomeOnly } from "../parsing/people_condition.ts";
+import { fail, unreadable, type Subject } from "./finding_drafts.ts";
+import { readBoolean, readNumber, shown, readList } from "../parsing/fields.ts";
+import { inOrder, nameOf } from "../parsing/names.ts";
 
 export interface RulesJudge {
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
@@ -145,4 +143,14 @@ function byPriority(one: JsonObject, other: JsonObject): number {
 
 function verdictOf(draft: FindingDraft): string {
   return draft.status === "MANUAL" ? draft.reason : draft.status;
+}
+
+const lists = ["users.include", "users.exclude", "groups.include", "groups.exclude"];
+
+/** Whether a rule names users or groups, so that it leaves others to later rules; also where that cannot be read. */
+export function isForSomeOnly(rule: JsonObject): boolean {
+  return lists.some((list) => {
+    const named = readList(rule, `conditions.people.${list}`);
+    return named.kind === "unreadable" || (named.kind === "value" && named.value.length > 0);
+  });
 }

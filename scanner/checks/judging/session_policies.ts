@@ -2,7 +2,7 @@ import type { Evidence, JsonList, PolicyWithRules } from "../../evidence/artifac
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
-import { fail, judgeList, manual, manualForMissing, unreadable, withRemains, type Subject } from "./drafts.ts";
+import { fail, judgeList, manual, manualForMissing, unreadable, withRemains, type Subject } from "./finding_drafts.ts";
 import { judgeByRuleAtPriorityOne, leftToNextRule } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
 

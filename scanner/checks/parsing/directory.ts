@@ -2,8 +2,7 @@ import type { CollectedArtifacts, Evidence, JsonList, MissingEvidence } from "..
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { activityOf } from "./activity.ts";
 import { readText } from "./fields.ts";
-import { firstTexts, inOrder } from "./in_order.ts";
-import { nameOf } from "./names.ts";
+import { firstTexts, inOrder, nameOf } from "./names.ts";
 
 export type DirectoryEvidence = "password_policies" | "apps";
 

@@ -1,5 +1,5 @@
 import jsTokens from "js-tokens";
-import { ShownTexts } from "./shown_texts.ts";
+import { ShownTexts } from "./script_text_flow.ts";
 
 export interface ScriptText {
   readonly text: string;

@@ -10,8 +10,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import { isSuperAdminRole } from "../../checks/parsing/super_admin_role.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
-import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
-import { evidenceOf } from "./evidence_of.ts";
+import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 export const collectApiTokenOwners: Collector<"api_token_owners"> = async ({ client, obtain }) => {
   const tokens = await obtain("api_tokens");

@@ -1,8 +1,7 @@
 import type { BuiltInApp, Evidence, JsonList } from "../artifacts.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
-import { keeping, mapEvidence, type Collector, type CollectorContext } from "./collector.ts";
-import { evidenceOf } from "./evidence_of.ts";
+import { keeping, mapEvidence, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
 const scope = "apps.read";
 // An app is three kilobytes and an org may have ten thousand.

@@ -1,6 +1,6 @@
-import type { ArtifactName, Artifacts, Evidence, JsonList } from "../artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import type { IdpClient } from "../../idp/idp_client.ts";
+import { type ArtifactName, type Artifacts, type Evidence, type JsonList } from "../artifacts.ts";
+import type { IdpClient, Reading } from "../../idp/idp_client.ts";
 
 /** What a collector works with. Everything it obtains is fetched once for the whole scan. */
 export interface CollectorContext {
@@ -59,4 +59,11 @@ export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonOb
     }
     return kept;
   };
+}
+
+/** A reading as it is kept: the HTTP status of a refusal is for collectors, the artifact has its reason and detail. */
+export function evidenceOf<Value>(reading: Reading<Value>): Evidence<Value> {
+  if (reading.state === "obtained") return { state: "obtained", value: reading.value };
+  const { reason, detail, partial } = reading;
+  return { state: "missing", reason, detail, partial };
 }

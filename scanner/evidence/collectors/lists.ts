@@ -1,7 +1,6 @@
 import type { Evidence, JsonList } from "../artifacts.ts";
 import type { IdpRequest } from "../../idp/idp_client.ts";
-import { keeping, type Collector, type CollectorContext } from "./collector.ts";
-import { evidenceOf } from "./evidence_of.ts";
+import { keeping, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
 const zoneFields =
   "id name type status usage system proxyType asns locations ipServiceCategories gateways proxies".split(" ");

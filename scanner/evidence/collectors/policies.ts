@@ -2,8 +2,7 @@ import { missing, type Evidence, type JsonList, type PolicyWithRules } from "../
 import type { JsonObject } from "../../../shared/json.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
-import { mapEvidence, pathSegment, type Collector, type CollectorContext } from "./collector.ts";
-import { evidenceOf } from "./evidence_of.ts";
+import { mapEvidence, pathSegment, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
 const scope = "policies.read";
 

@@ -4,8 +4,7 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
 import { cleanDistinguishedName } from "../../idp/provider_text.ts";
-import { keeping, mapEvidence, pathSegment, type Collector } from "./collector.ts";
-import { evidenceOf } from "./evidence_of.ts";
+import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
 
 const scope = "idps.read";
 const trust = "protocol.credentials.trust";

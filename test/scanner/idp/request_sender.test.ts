@@ -315,7 +315,12 @@ function transportTo(url: string, clock: FakeClock): RequestSender {
 }
 
 function openTestWire(orgUrl: string, timeoutMs = 5000) {
-  const wire = createHttpTransport({ orgUrl, timeoutMs, maxBodyBytes: 100_000, proxy: { httpsProxy: null, noProxy: "" } });
+  const wire = createHttpTransport({
+    orgUrl,
+    timeoutMs,
+    maxBodyBytes: 100_000,
+    proxy: { httpsProxy: null, noProxy: "" },
+  });
   owned.push(() => wire.close());
   return wire;
 }

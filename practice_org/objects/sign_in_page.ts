@@ -64,13 +64,13 @@ ${script}
 
 /**
  * The customization with which an org shows DISA's banner: the page's script builds it from concatenated, escaped string
- * literals with markup in them. A scanner that looks for the plain sentences in the page does not find a single one.
+ * literals with markup in them. None of the banner's sentences stands in the page as plain text.
  */
 export function dodBannerPage(): string {
   return signInPage(bannerScript(bannerParagraphs));
 }
 
-/** A banner from which somebody dropped the paragraphs on privacy. */
+/** A banner without the paragraphs on privacy. */
 export function shortenedBannerPage(): string {
   return signInPage(bannerScript(bannerParagraphs.slice(0, 4)));
 }

@@ -1,10 +1,9 @@
-import { missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import { explicitActivityOf, isNothing } from "./activity.ts";
-import { coverEverything, readAddressRange, type AddressRange } from "./address_ranges.ts";
-import { readList, readText, readWord, shown, type Field } from "./fields.ts";
-import { firstTexts, textsInOrder } from "./in_order.ts";
-import { nameOf } from "./names.ts";
+import { missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
+import { explicitActivityOf, isNothing } from "../parsing/activity.ts";
+import { coverEverything, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
+import { readList, readText, readWord, shown, type Field } from "../parsing/fields.ts";
+import { firstTexts, textsInOrder, nameOf } from "../parsing/names.ts";
 
 /** The org's network zones, to be looked up by what a rule or a token names. */
 export interface Zones {

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
-import { fail, manual, unreadable, type Subject } from "../judging/drafts.ts";
-import { readList, readObject, readText, readWord } from "./fields.ts";
-import { readChains, type ChainPath } from "./authentication_chains.ts";
-import { nameOf } from "./names.ts";
+import { fail, manual, unreadable, type Subject } from "./finding_drafts.ts";
+import { readList, readObject, readText, readWord } from "../parsing/fields.ts";
+import { readChains, type ChainPath } from "../parsing/authentication_chains.ts";
+import { nameOf } from "../parsing/names.ts";
 
 export interface VerificationJudge {
   /** The method ASSURANCE: factors and constraints. */

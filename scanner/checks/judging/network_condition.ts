@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
-import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "../judging/drafts.ts";
-import { readText, readTexts, shown, textsIn, type Field } from "./fields.ts";
-import { firstTexts } from "./in_order.ts";
+import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./finding_drafts.ts";
+import { readText, readTexts, shown, textsIn, type Field } from "../parsing/fields.ts";
+import { firstTexts } from "../parsing/names.ts";
 import { judgeIncludedZones, type Zones, type ZonesVerdict } from "./zones.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { epochSeconds } from "../http/body.ts";
-import type { Header } from "../http/body.ts";
+import { epochSeconds, type Header } from "./messages.ts";
 
 export interface RateLimit {
   /** Requests that a bucket admits in one window. */
@@ -14,7 +13,7 @@ export interface RateLimits {
   take(bucket: string, nowMs: number): { readonly isAdmitted: boolean; readonly headers: readonly Header[] };
 }
 
-/** Fixed windows, one for each bucket, that begin with the first request after the last one ended. */
+/** Fixed windows, one for each bucket; a window begins with the first request after the previous one ended. */
 export function createRateLimits(limit: RateLimit): RateLimits {
   const windows = new Map<string, { used: number; resetSeconds: number }>();
   return {

@@ -1,6 +1,43 @@
 import { randomBytes } from "node:crypto";
-import { json } from "../http/body.ts";
-import type { Header, PracticeResponse } from "../http/body.ts";
+
+/** A request as the org sees it, whatever server received it. */
+export interface PracticeRequest {
+  readonly method: string;
+  /** Without the query, still percent-encoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Names in lower case. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+export interface PracticeResponse {
+  readonly status: number;
+  /** Pairs, because the provider repeats `link` as lines of their own. */
+  readonly headers: readonly Header[];
+  readonly body: string;
+}
+
+export type Header = readonly [name: string, value: string];
+
+export function json(status: number, body: unknown, headers: readonly Header[] = []): PracticeResponse {
+  return { status, headers: [["content-type", "application/json"], ...headers], body: JSON.stringify(body) };
+}
+
+/** The form of every refusal of the OAuth endpoints. */
+export function oauthError(
+  status: number,
+  error: string,
+  description: string,
+  headers: readonly Header[] = [],
+): PracticeResponse {
+  return json(status, { error, error_description: description }, headers);
+}
+
+/** Seconds since the epoch, as tokens and rate limits count. */
+export function epochSeconds(nowMs: number): number {
+  return Math.floor(nowMs / 1000);
+}
 
 /** Status and words of the provider's own error codes, as recorded. */
 const errors = {
@@ -41,7 +78,7 @@ export function providerError(code: ProviderErrorCode, detail: ProviderErrorDeta
   );
 }
 
-/** The provider names what it did not find, and of which kind. */
+/** 404 with the id and the kind of what was not found. */
 export function notFound(id: string, kind: string): PracticeResponse {
   return providerError("E0000007", { summary: `Not found: Resource not found: ${id} (${kind})` });
 }

@@ -1,40 +1,47 @@
-import { answer } from "../api/answer.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Org, Outcome } from "../api/answer.ts";
-import type { PracticeRequest, PracticeResponse } from "./body.ts";
+import type { PracticeRequest, PracticeResponse } from "./messages.ts";
 
-export interface Shell {
+/** What the server does with the connection. */
+export type Outcome =
+  | { readonly kind: "answer"; readonly response: PracticeResponse; readonly delayMs: number }
+  /** The head and half of the body are sent, then the connection breaks. */
+  | { readonly kind: "cut"; readonly response: PracticeResponse }
+  | { readonly kind: "reset" }
+  | { readonly kind: "silence" };
+
+export interface ServeOptions {
+  readonly answer: (request: PracticeRequest) => Promise<Outcome>;
   readonly latencyMs: number;
+  /** Holds the delayed answers, so that a server that stops can drop them. */
   readonly timers: Set<NodeJS.Timeout>;
   readonly setStatus: (status: number) => void;
 }
 
-/** One exchange: reads, answers, and does to the connection what the answer says. */
+/** Reads one request, and sends or breaks its answer as `answer` says. */
 export async function serve(
-  org: Org,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  shell: Shell,
+  { answer, latencyMs, timers, setStatus }: ServeOptions,
 ): Promise<void> {
-  // A request that is given up half way no longer knows its socket.
+  // An aborted request no longer knows its socket.
   const { socket } = incoming;
   const request = await readRequest(incoming);
   if (request === null) {
     socket.destroy();
     return;
   }
-  const outcome = await answer(org, request);
-  const delayMs = shell.latencyMs + (outcome.kind === "answer" ? outcome.delayMs : 0);
+  const outcome = await answer(request);
+  const delayMs = latencyMs + (outcome.kind === "answer" ? outcome.delayMs : 0);
   if (delayMs === 0) {
-    finish(outcome, socket, outgoing, shell.setStatus);
+    finish(outcome, socket, outgoing, setStatus);
     return;
   }
   const timer = setTimeout(() => {
-    shell.timers.delete(timer);
-    finish(outcome, socket, outgoing, shell.setStatus);
+    timers.delete(timer);
+    finish(outcome, socket, outgoing, setStatus);
   }, delayMs);
-  shell.timers.add(timer);
+  timers.add(timer);
 }
 
 function finish(outcome: Outcome, socket: Socket, outgoing: ServerResponse, setStatus: (status: number) => void): void {
@@ -66,7 +73,7 @@ function writeHead(outgoing: ServerResponse, response: PracticeResponse): void {
 
 const maxBodyBytes = 65_536;
 
-/** Null when the client went away while it sent, or sent more than any request of this API is long. */
+/** Null when the client disconnected while it sent, or sent more than any request of this API is long. */
 async function readRequest(incoming: IncomingMessage): Promise<PracticeRequest | null> {
   const body = await readBody(incoming);
   if (body === null) return null;

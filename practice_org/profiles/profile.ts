@@ -1,17 +1,17 @@
-import { classicOrg } from "./profiles/classic.ts";
-import { compliantOrg } from "./profiles/compliant.ts";
-import { emptyOrg } from "./profiles/empty.ts";
-import { largeOrg, smallestLargeOrg } from "./profiles/large.ts";
-import { narrowOrg } from "./profiles/narrow.ts";
-import { typicalOrg } from "./profiles/typical.ts";
-import { unclearOrg } from "./profiles/unclear.ts";
-import type { OrgContents, Site } from "./objects/org_contents.ts";
+import { classicOrg } from "./classic.ts";
+import { compliantOrg } from "./compliant.ts";
+import { emptyOrg } from "./empty.ts";
+import { largeOrg, smallestLargeOrg } from "./large.ts";
+import { narrowOrg } from "./narrow.ts";
+import { typicalOrg } from "./typical.ts";
+import { unclearOrg } from "./unclear.ts";
+import type { OrgContents, Site } from "../objects/org_contents.ts";
 
 /** What `--profile` takes, with one line on each. */
 export const profileNames = {
   typical: "a realistic org: some checks pass, some fail, some need a person",
   compliant: "configured as the STIG asks: every check passes",
-  empty: "a fresh org that nobody has configured",
+  empty: "a fresh org, not configured yet",
   narrow: "compliant, but for some people only: lax zones, a rule for a group, a hidden banner",
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
   unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
@@ -22,7 +22,7 @@ export type Profile = { readonly name: keyof typeof fixedOrgs } | { readonly nam
 
 const mostApps = 1_000_000;
 
-/** Throws a `RangeError` that says what would be right. */
+/** Throws a `RangeError` that names what is expected. */
 export function parseProfile(text: string): Profile {
   if (isFixed(text)) return { name: text };
   const [name, count, ...rest] = text.split(":");

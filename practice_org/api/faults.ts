@@ -1,4 +1,17 @@
-/** What can be made to go wrong, with one line on each: what the client then sees. */
+import { insufficientScope, type TokenScheme } from "../auth/authorize_call.ts";
+import {
+  providerError,
+  epochSeconds,
+  json,
+  oauthError,
+  type PracticeRequest,
+  type PracticeResponse,
+} from "../http/messages.ts";
+import { rateLimitHeaders } from "../http/rate_limits.ts";
+import { tokenPath } from "../auth/token_endpoint.ts";
+import type { PageFault } from "./paging.ts";
+
+/** The faults that can be set, each with what the client then sees. */
 export const faultNames = {
   forbidden: "403 E0000006: the admin role is missing",
   "insufficient-scope": "403 with an empty body: the token lacks the scope",
@@ -11,7 +24,7 @@ export const faultNames = {
   "rate-limit": "429 E0000047, however long one waits",
   html: "200 with a web page instead of JSON, as a proxy answers",
   "truncated-json": "200 with JSON that stops in the middle",
-  "wrong-shape": "200 with JSON of a shape that nobody knows",
+  "wrong-shape": "200 with JSON of an undocumented shape",
   "null-entry": "200 with null as the first entry of a list",
   "cut-connection": "the connection breaks in the middle of the answer",
   timeout: "no answer at all",
@@ -31,7 +44,7 @@ export interface Fault {
    * leaves out what is below, `?type=PASSWORD` asks for that parameter. Default: all of `/api/v1`.
    */
   readonly path?: string;
-  /** How many requests it hits before it is over. Default: all. */
+  /** How many requests it hits. Default: all. */
   readonly times?: number;
   /** Origin that `next-link-elsewhere` leads to. */
   readonly target?: string;
@@ -39,7 +52,7 @@ export interface Fault {
 
 const form = /^([a-z-]+)(?:\*([0-9]+))?(?::(.*))?$/;
 
-/** `NAME`, `NAME:PATH` or `NAME*TIMES:PATH`, such as `forbidden:/api/v1/zones`. Throws a `RangeError` that says what is right. */
+/** `NAME`, `NAME:PATH` or `NAME*TIMES:PATH`, such as `forbidden:/api/v1/zones`. Throws a `RangeError` that names what is expected. */
 export function parseFault(text: string): Fault {
   const [, name = "", times, path] = form.exec(text) ?? [];
   if (!isFaultName(name)) {
@@ -67,7 +80,7 @@ function isFaultName(text: string): text is FaultName {
 }
 
 export interface Faults {
-  /** Replaces all that are set. Counts of `times` begin anew. */
+  /** Replaces all that are set. Counts of `times` start again. */
   set(faults: readonly Fault[]): void;
   /** The faults that hit this request; each counts as used. */
   take(path: string, query: URLSearchParams): readonly Fault[];
@@ -100,3 +113,66 @@ function isHit(fault: Fault, path: string, query: URLSearchParams): boolean {
   if (isExact ? asked.length !== wanted.length : asked.length < wanted.length) return false;
   return wanted.every((segment, index) => segment === "*" || segment === asked[index]);
 }
+
+export interface FaultyCall {
+  readonly url: string;
+  readonly request: PracticeRequest;
+  readonly scheme: TokenScheme;
+  readonly scopes: readonly string[];
+  readonly nowMs: number;
+}
+
+/** The answer that a fault gives in place of the right one; null for faults of another kind. */
+export function faultyAnswer(fault: Fault, call: FaultyCall): PracticeResponse | null {
+  return faultyAnswers[fault.name]?.(call) ?? null;
+}
+
+const faultyAnswers: Partial<Record<FaultName, (call: FaultyCall) => PracticeResponse>> = {
+  // The token endpoint refuses in OAuth's form: the client is outside of the network zone.
+  forbidden: ({ request }) =>
+    request.path === tokenPath
+      ? oauthError(
+          403,
+          "access_denied",
+          "Policy evaluation failed for this request, please check the policy configurations.",
+        )
+      : providerError("E0000006"),
+  "insufficient-scope": ({ url, scheme, scopes, request }) =>
+    insufficientScope({ url, scheme, scopes, path: request.path }),
+  "invalid-token": () => providerError("E0000011"),
+  "not-available": () => providerError("E0000015"),
+  "not-found": () => providerError("E0000007"),
+  "not-found-empty": () => ({ status: 404, headers: [], body: "" }),
+  "server-error": () => providerError("E0000009"),
+  unavailable: () => providerError("E0000010"),
+  "rate-limit": ({ nowMs }) => providerError("E0000047", { headers: rateLimitHeaders(1, 0, epochSeconds(nowMs) + 1) }),
+  html: () => ({ status: 200, headers: [["content-type", "text/html; charset=utf-8"]], body: proxyPage }),
+  "wrong-shape": () => json(200, { unexpected: true }),
+};
+
+/** `.invalid` never resolves (RFC 2606): what a client wrongly sends there reaches no host. */
+const elsewhere = "https://elsewhere.invalid";
+
+export function pageFaultOf(faults: readonly Fault[]): PageFault | null {
+  for (const { name, target } of faults) {
+    if (name === "second-page-fails" || name === "repeated-cursor") return { name };
+    if (name === "next-link-elsewhere") return { name, target: target ?? elsewhere };
+  }
+  return null;
+}
+
+/** JSON that stops in the middle: well-formed HTTP around text that no parser takes. */
+export function truncated(response: PracticeResponse): PracticeResponse {
+  return { ...response, body: response.body.slice(0, Math.max(1, Math.floor(response.body.length / 2))) };
+}
+
+/** A list that begins with null; any other answer as it is. */
+export function withNullEntry(response: PracticeResponse): PracticeResponse {
+  const list = response.status === 200 ? /^\s*\[\s*/.exec(response.body) : null;
+  if (list === null) return response;
+  const rest = response.body.slice(list[0].length);
+  return { ...response, body: `[null${rest.startsWith("]") ? "" : ","}${rest}` };
+}
+
+const proxyPage =
+  "<!DOCTYPE html><html><head><title>Sign in to continue</title></head><body>Network sign-in</body></html>";

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../shared/json.ts";
 import { createHash } from "node:crypto";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -13,4 +14,15 @@ export function oktaId(prefix: string, name: string): string {
   let body = "";
   for (const byte of digest.subarray(0, bodyLength)) body += alphabet.charAt(byte % alphabet.length);
   return `${prefix}${body}${cell}`;
+}
+
+/** A link object as the provider writes them: the address and the methods it allows. */
+export function link(href: string, ...allow: readonly string[]): JsonObject {
+  return allow.length === 0 ? { href } : { href, hints: { allow } };
+}
+
+/** `deactivate` on what is active, `activate` on what is not: the provider shows only the step that is possible. */
+export function lifecycleLink(href: string, status: string): JsonObject {
+  const verb = status === "ACTIVE" ? "deactivate" : "activate";
+  return { [verb]: link(`${href}/lifecycle/${verb}`, "POST") };
 }

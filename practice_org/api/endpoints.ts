@@ -1,0 +1,274 @@
+import type { JsonObject } from "../../shared/json.ts";
+import { json, notFound, providerError, type PracticeResponse } from "../http/messages.ts";
+import {
+  listingOf,
+  type App,
+  type BrandWithPages,
+  type Group,
+  type Listing,
+  type OrgContents,
+  type PolicyWithRules,
+  type Resource,
+  type User,
+} from "../objects/org_contents.ts";
+import { roleAssignment } from "../objects/people_objects.ts";
+import type { PagedList, Paging } from "./paging.ts";
+
+/** What each endpoint answers to an authorized call; `routes.ts` has the paths. */
+
+/** What the administrator role of the service application allows it to see. */
+export type Role = "none" | "read-only" | "super";
+
+export interface Call {
+  readonly url: string;
+  readonly contents: OrgContents;
+  readonly role: Role;
+  readonly clientId: string;
+  readonly serviceApp: App;
+  readonly query: URLSearchParams;
+  /** The variable segments of the path, in order. */
+  readonly segments: readonly string[];
+}
+
+export type Answer = PagedList | PracticeResponse;
+
+/** The page size of most lists. */
+const twentyPerPage: Paging = { defaultLimit: 20, maxLimit: 200 };
+
+/** A list without pages. */
+export function unpaged(items: readonly unknown[]): PagedList {
+  return { listing: listingOf(items), paging: null };
+}
+
+export function paged(items: readonly unknown[], paging: Paging = twentyPerPage): PagedList {
+  return { listing: listingOf(items), paging };
+}
+
+export function byId(items: readonly Resource[], id: string | undefined, kind: string): Answer {
+  const found = items.find((item) => item.id === id);
+  return found === undefined ? notFound(id ?? "", kind) : json(200, found);
+}
+
+export function organization({ contents, url }: Call): Answer {
+  return json(200, {
+    id: contents.id,
+    cell: "practice",
+    _links: { organization: { href: url } },
+    pipeline: contents.pipeline,
+    settings: {
+      analyticsCollectionEnabled: false,
+      bugReportingEnabled: false,
+      omEnabled: false,
+      pssoEnabled: false,
+      desktopMFAEnabled: false,
+      itpEnabled: false,
+    },
+  });
+}
+
+export function orgSettings({ contents, url }: Call): Answer {
+  return json(200, {
+    id: contents.id,
+    subdomain: "practice",
+    companyName: contents.name,
+    status: "ACTIVE",
+    website: null,
+    created: "2025-06-26T15:51:38.000Z",
+    lastUpdated: "2025-06-26T15:51:38.000Z",
+    expiresAt: null,
+    _links: { organization: { href: url } },
+  });
+}
+
+export function apps(call: Call): Answer {
+  const filter = parseFilter(call.query.get("filter"), ["id", "name", "status"]);
+  if ("refusal" in filter) return filter.refusal;
+  const start = call.query.get("q")?.toLowerCase() ?? "";
+  const matches = (app: App) =>
+    filter.matches(app) && (app.label.toLowerCase().startsWith(start) || app.name.toLowerCase().startsWith(start));
+  return { listing: visibleApps(call), matches, paging: twentyPerPage };
+}
+
+export function oneApp(call: Call): Answer {
+  for (const app of each(visibleApps(call))) if (app.id === call.segments[0]) return json(200, app);
+  return notFound(call.segments[0] ?? "", "AppInstance");
+}
+
+export function firstPartyAppSettings({ contents, role, segments }: Call): Answer {
+  if (role !== "super") return providerError("E0000006");
+  return segments[0] === "admin-console"
+    ? json(200, contents.adminConsoleSettings)
+    : notFound(segments[0] ?? "", "FirstPartyApp");
+}
+
+/** Below Super Administrator the service application sees itself only; the provider's own apps are filtered out. */
+function visibleApps({ contents, role, serviceApp }: Call): Listing<App> {
+  if (role !== "super") return listingOf([serviceApp]);
+  const others = contents.apps;
+  return { length: others.length + 1, get: (index) => (index < others.length ? others.get(index) : serviceApp) };
+}
+
+function* each<Item>(listing: Listing<Item>): Generator<Item> {
+  for (let index = 0; index < listing.length; index += 1) yield listing.get(index);
+}
+
+const policyTypes = new Set([
+  "ACCESS_POLICY",
+  "CLIENT_UPDATE",
+  "DEVICE_SIGNAL_COLLECTION",
+  "ENTITY_RISK",
+  "IDENTITY_CLAIM_SOURCING",
+  "IDP_DISCOVERY",
+  "MFA_ENROLL",
+  "OKTA_SIGN_ON",
+  "PASSWORD",
+  "POST_AUTH_SESSION",
+  "PROFILE_ENROLLMENT",
+  "SESSION_VIOLATION_DETECTION",
+  "USER_LIFECYCLE",
+]);
+
+export function policies({ contents, query }: Call): Answer {
+  const type = query.get("type");
+  if (type === null || !policyTypes.has(type)) {
+    const summary = "Api validation failed: type";
+    return providerError("E0000001", { summary, causes: ["type: The policy type is missing or unknown"] });
+  }
+  const status = query.get("status");
+  const found = contents.policies
+    .map(({ policy }) => policy)
+    .filter((policy) => policy.type === type && (status === null || policy.status === status));
+  return paged(found, { defaultLimit: null, maxLimit: 200 });
+}
+
+export function ofPolicy(answer: (found: PolicyWithRules, call: Call) => Answer): (call: Call) => Answer {
+  return ofNamed(
+    ({ contents }) => contents.policies,
+    ({ policy }) => policy.id,
+    "Policy",
+    answer,
+  );
+}
+
+/** Which of the apps that the caller sees are bound to a policy. */
+export const policyMappings = ofPolicy(({ policy }, call) => {
+  const mappings: JsonObject[] = [];
+  for (const app of each(visibleApps(call))) {
+    const { accessPolicy } = app["_links"] as { accessPolicy?: { href: string } };
+    if (accessPolicy?.href.endsWith(`/${policy.id}`) !== true) continue;
+    const id = `pma${app.id.slice(3)}`;
+    mappings.push({
+      id,
+      _links: {
+        self: { href: `${call.url}/api/v1/policies/${policy.id}/mappings/${id}` },
+        application: { href: `${call.url}/api/v1/apps/${app.id}` },
+        policy: { href: `${call.url}/api/v1/policies/${policy.id}` },
+      },
+    });
+  }
+  return unpaged(mappings);
+});
+
+export function ofBrand(kind: string, pageOf: (found: BrandWithPages) => JsonObject | null): (call: Call) => Answer {
+  return ofNamed(
+    ({ contents }) => contents.brands,
+    ({ brand }) => brand.id,
+    kind,
+    (found, { segments }) => {
+      const page = pageOf(found);
+      return page === null ? notFound(segments[0] ?? "", kind) : json(200, page);
+    },
+  );
+}
+
+export function zones({ contents, query }: Call): Answer {
+  const filter = parseFilter(query.get("filter"), ["id", "usage", "system"]);
+  return "refusal" in filter
+    ? filter.refusal
+    : { listing: listingOf(contents.zones), matches: filter.matches, paging: twentyPerPage };
+}
+
+export function roleAssignees({ contents, url }: Call): Answer {
+  const assignees = contents.users
+    .filter(({ roles }) => roles.length > 0)
+    .map(({ user }) => ({
+      id: user.id,
+      orn: `orn:okta:directory:${contents.id}:users:${user.id}`,
+      _links: {
+        roles: { href: `${url}/api/v1/users/${user.id}/roles` },
+        self: { href: `${url}/api/v1/users/${user.id}` },
+      },
+    }));
+  return { ...paged(assignees, { defaultLimit: 100, maxLimit: 200 }), envelope: "value" };
+}
+
+export function ofUser(answer: (found: User, call: Call) => Answer): (call: Call) => Answer {
+  return ofNamed(
+    ({ contents }) => contents.users,
+    ({ user }) => user.id,
+    "User",
+    answer,
+  );
+}
+
+export function ofGroup(kind: string, answer: (found: Group, call: Call) => Answer): (call: Call) => Answer {
+  return ofNamed(
+    ({ contents }) => contents.groups,
+    ({ group }) => group.id,
+    kind,
+    answer,
+  );
+}
+
+export function clientRoles({ clientId, role, segments, url }: Call): Answer {
+  if (segments[0] !== clientId) return notFound(segments[0] ?? "", "PublicClientApp");
+  const type = role === "super" ? "SUPER_ADMIN" : "READ_ONLY_ADMIN";
+  return unpaged([roleAssignment(type, "CLIENT", clientId, `${url}/oauth2/v1/clients/${clientId}`)]);
+}
+
+export function identityProviders({ contents, query }: Call): Answer {
+  const type = query.get("type");
+  return paged(contents.identityProviders.filter((provider) => type === null || provider["type"] === type));
+}
+
+export const identityProviderKey = ofNamed(
+  ({ contents }) => contents.identityProviderKeys,
+  ({ kid }) => kid,
+  "IdpKeyCredential",
+  (key) => json(200, key),
+);
+
+/** An endpoint below one object that the path names; 404 in the provider's words where there is no such object. */
+function ofNamed<Item>(
+  itemsOf: (call: Call) => readonly Item[],
+  idOf: (item: Item) => string,
+  kind: string,
+  answer: (found: Item, call: Call) => Answer,
+): (call: Call) => Answer {
+  return (call) => {
+    const [id = ""] = call.segments;
+    const found = itemsOf(call).find((item) => idOf(item) === id);
+    return found === undefined ? notFound(id, kind) : answer(found, call);
+  };
+}
+
+/**
+ * `filter` as the list endpoints know it: `attribute eq "value"`, several joined by `and`. Attributes that the endpoint
+ * does not filter by are refused in the provider's way.
+ */
+function parseFilter(
+  text: string | null,
+  attributes: readonly string[],
+): { readonly matches: (item: JsonObject) => boolean } | { readonly refusal: PracticeResponse } {
+  if (text === null) return { matches: () => true };
+  const clauses = text.split(/(?<!\s)\s+and\s+/i).map((clause) => /^\s*([\w.]+)\s+eq\s+"([^"]*)"\s*$/i.exec(clause));
+  const wanted: (readonly [string, string])[] = [];
+  for (const clause of clauses) {
+    const [, attribute, value] = clause ?? [];
+    if (attribute === undefined || value === undefined || !attributes.includes(attribute)) {
+      return { refusal: providerError("E0000031", { causes: [`Invalid filter '${text}'.`] }) };
+    }
+    wanted.push([attribute, value]);
+  }
+  return { matches: (item) => wanted.every(([attribute, value]) => item[attribute] === value) };
+}
