@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import type { CheckText } from "./check_catalog.ts";
+import type { CheckText } from "./model/check_catalog.ts";
 
 /**
  * Builds the live page into `dist/web`: `index.html`, and under `assets/` files whose names carry the hash of what is in
@@ -13,7 +13,7 @@ export async function buildPage(
   outputFolder = fileURLToPath(new URL("../../dist/web", import.meta.url)),
 ): Promise<void> {
   const [script, style, icon, html] = await Promise.all([
-    bundle("page.ts"),
+    bundle("page.tsx"),
     bundle("style.css"),
     readFile(source("icon.svg"), "utf8"),
     readFile(source("index.html"), "utf8"),
@@ -44,6 +44,8 @@ async function bundle(entry: string): Promise<string> {
     minify: true,
     write: false,
     format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
     target: ["chrome111", "firefox117", "safari16.4"],
     legalComments: "none",
     logLevel: "error",

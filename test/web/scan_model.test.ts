@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { filterFindings, noFilter } from "../../gateway/web/findings_filter.ts";
-import { createScanModel, mergeScan } from "../../gateway/web/scan_model.ts";
+import { filterFindings, noFilter } from "../../gateway/web/model/findings_filter.ts";
+import { createScanModel, mergeScan } from "../../gateway/web/model/scan_model.ts";
 import { parseFinding, parsePage, parseScan, type Scan } from "../../gateway/web/scan_wire.ts";
-import { toAuthorization } from "../../gateway/web/session.ts";
+import { toAuthorization } from "../../gateway/web/model/session.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 
 test("the model merges events and state by fingerprint, whichever comes first", () => {

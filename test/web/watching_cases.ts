@@ -63,7 +63,7 @@ export async function followsScanToItsEnd(
     total: 3,
   });
   await page.locator(".progress-figures", { hasText: "1of 3 checks" }).waitFor();
-  expect(await page.locator(".tile-fail dd").textContent()).toBe("1");
+  expect(await page.locator(".tile.tone-fail dd").textContent()).toBe("1");
   expect(await page.locator(".progress-latest").textContent()).toBe(
     "FailOkta must log out a session after a 15-minute period of inactivity.",
   );

@@ -1,5 +1,5 @@
 import { ApiError, createApi, fetchJson, type Api } from "./api.ts";
-import { toRecord, toText } from "./scan_wire.ts";
+import { toRecord, toText } from "../scan_wire.ts";
 
 /**
  * Who is signed in. The credential lives in this closure and nowhere else: not in storage, not in a URL; a reload

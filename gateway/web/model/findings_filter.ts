@@ -1,4 +1,4 @@
-import type { Severity, Status } from "../../shared/report.ts";
+import type { Severity, Status } from "../../../shared/report.ts";
 import type { Finding } from "./scan_model.ts";
 
 export type FindingOrder = "worst" | "newest" | "resource";

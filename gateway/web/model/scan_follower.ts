@@ -1,16 +1,15 @@
-import { pause } from "../../shared/abortable.ts";
-import type { ScanEvents } from "../../shared/scan_events.ts";
+import { pause } from "../../../shared/abortable.ts";
+import type { ScanEvents } from "../../../shared/scan_events.ts";
 import {
   subscribe,
   SubscribeError,
   type SubscribeErrorCode,
   type Subscription,
   type SubscriptionState,
-} from "../../shared/client/subscribe.ts";
+} from "../../../shared/client/subscribe.ts";
 import { ApiError, toPath, type Api } from "./api.ts";
-import { createBreather } from "./frame.ts";
 import { createScanModel, type ScanModel } from "./scan_model.ts";
-import { isEnded } from "./scan_wire.ts";
+import { isEnded } from "../scan_wire.ts";
 
 export interface Connection {
   readonly state: SubscriptionState;
@@ -30,6 +29,8 @@ export interface ScanFollower {
   retryNow(): void;
   /** Reads what REST knows of findings that came as events. */
   fill(): void;
+  /** Asks the scanner to stop. Rejects with `ApiError`. */
+  cancel(): Promise<void>;
   close(): void;
 }
 
@@ -54,7 +55,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   let tailCursor: string | null = null;
   let filledVersion = -1;
   let filling: Promise<void> | null = null;
-  const breathe = createBreather(workBudgetMs);
+  const yieldToBrowser = createYield(workBudgetMs);
 
   const connect = (change: Partial<Connection>) => {
     connection = { ...connection, ...change };
@@ -113,7 +114,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
       onEvent: ({ type, data }) => {
         model.applyEvent(type, data);
         onChange();
-        return breathe();
+        return yieldToBrowser();
       },
       onStateChange: (state, { error, retryInMs, openCount }) => {
         // With a terminal event the state is read once more first: it says more than the events did.
@@ -155,18 +156,51 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
     if (connection.state === "live" && model.version !== filledVersion) fill();
   }, fillEveryMs);
 
+  async function cancel(): Promise<void> {
+    model.setScan(await api.cancelScan(scanId, closing.signal));
+    onChange();
+  }
+
+  // A person who comes back to the page need not wait for the end of a pause.
+  const retryNow = () => subscription?.retryNow();
+  addEventListener("online", retryNow, { signal: closing.signal });
+  document.addEventListener("visibilitychange", retryNow, { signal: closing.signal });
   void start();
   return {
     model,
     get connection() {
       return connection;
     },
-    retryNow: () => subscription?.retryNow(),
+    retryNow,
     fill,
+    cancel,
     close() {
       clearInterval(filler);
       closing.abort();
     },
+  };
+}
+
+/**
+ * For a loop over many things: returns nothing while it has worked for less than `budgetMs`, and then a promise that
+ * resolves after waiting input and frames had their turn.
+ */
+function createYield(budgetMs: number): () => Promise<void> | undefined {
+  let workingSinceMs = performance.now();
+  // Not a timer: in a hidden tab that comes only once a second.
+  const { port1, port2 } = new MessageChannel();
+  const waiting: (() => void)[] = [];
+  port1.addEventListener("message", () => {
+    workingSinceMs = performance.now();
+    waiting.shift()?.();
+  });
+  port1.start();
+  return () => {
+    if (performance.now() - workingSinceMs < budgetMs) return undefined;
+    return new Promise((resolve) => {
+      waiting.push(resolve);
+      port2.postMessage(null);
+    });
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Severity, Status } from "../../shared/report.ts";
+import type { Severity, Status } from "../../../shared/report.ts";
 import {
   isEnded,
   isStatus,
@@ -8,7 +8,7 @@ import {
   type FindingRecord,
   type Scan,
   type ScanStatus,
-} from "./scan_wire.ts";
+} from "../scan_wire.ts";
 
 export interface Finding extends FindingRecord {
   /** Its place in the order of arrival. */
@@ -134,6 +134,20 @@ export function createScanModel(): ScanModel {
       if (scan !== null) scan = applyToScan(scan, type, fields);
     },
   };
+}
+
+export interface CheckCounts extends Readonly<Record<Status, number>> {
+  readonly done: number;
+}
+
+/** The scan's own counts once it ended; before that whichever knows more, because progress events carry no counts. */
+export function countChecks(model: ScanModel, scan: Scan): CheckCounts {
+  const seen = { PASS: 0, FAIL: 0, MANUAL: 0 };
+  for (const { status } of model.checks.values()) seen[status] += 1;
+  const reported = { PASS: scan.pass, FAIL: scan.fail, MANUAL: scan.manual };
+  const reportedDone = scan.pass + scan.fail + scan.manual;
+  const counts = reportedDone > (isEnded(scan.status) ? 0 : model.checks.size) ? reported : seen;
+  return { ...counts, done: Math.max(counts.PASS + counts.FAIL + counts.MANUAL, scan.checksDone) };
 }
 
 /** Two readings of one scan, of which neither need be the newer: nothing that was reached is taken back. */

@@ -1,4 +1,4 @@
-import type { Severity } from "../../shared/report.ts";
+import type { Severity } from "../../../shared/report.ts";
 import { formatCheckName } from "./format.ts";
 
 /** What the page says of a check beside its findings. */

@@ -7,7 +7,7 @@ import {
   type FindingRecord,
   type Page,
   type Scan,
-} from "./scan_wire.ts";
+} from "../scan_wire.ts";
 
 /** The gateway's REST resources as the page uses them. Every call rejects with `ApiError`, or the signal's reason. */
 export interface Api {

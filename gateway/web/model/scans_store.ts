@@ -1,7 +1,7 @@
-import { pause } from "../../shared/abortable.ts";
+import { pause } from "../../../shared/abortable.ts";
 import { ApiError, type Api } from "./api.ts";
 import { mergeScan } from "./scan_model.ts";
-import { isEnded, type Scan } from "./scan_wire.ts";
+import { isEnded, type Scan } from "../scan_wire.ts";
 
 /** The tenant's scans, newest first, read again and again while the page is looked at. */
 export interface ScansStore {

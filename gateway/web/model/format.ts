@@ -1,4 +1,4 @@
-import type { Scan, ScanStatus } from "./scan_wire.ts";
+import type { Scan, ScanStatus } from "../scan_wire.ts";
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const dayAndTime = new Intl.DateTimeFormat(undefined, {

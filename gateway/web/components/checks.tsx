@@ -1,0 +1,86 @@
+import { checkTitle, findCheck } from "../model/check_catalog.ts";
+import { formatCount } from "../model/format.ts";
+import type { CheckCounts, CheckState, ScanModel } from "../model/scan_model.ts";
+import { isEnded, type Scan } from "../scan_wire.ts";
+import { StatusTag } from "./basics.tsx";
+
+interface ChecksProps {
+  readonly model: ScanModel;
+  readonly scan: Scan;
+  readonly counts: CheckCounts;
+  /** The check whose findings alone are shown. */
+  readonly chosen: string | null;
+  readonly choose: (check: string) => void;
+}
+
+/** The checks as they finish; once the scan ended, the worst first. */
+export function Checks({ model, scan, counts, chosen, choose }: ChecksProps) {
+  const isOver = isEnded(scan.status);
+  const checks = [...model.checks.values()].sort(isOver ? byWorst : (a, b) => a.order - b.order);
+  return (
+    <section class="card checks" aria-labelledby="checks-title">
+      <h2 id="checks-title">Checks</h2>
+      <table class="checks-table" hidden={checks.length === 0}>
+        <caption class="visually-hidden">
+          Finished checks with their result. A check's button shows only its findings.
+        </caption>
+        <thead>
+          <tr>
+            <th scope="col">Result</th>
+            <th scope="col">Check</th>
+            <th scope="col">Findings</th>
+          </tr>
+        </thead>
+        <tbody>
+          {checks.map((state) => (
+            <CheckRow key={state.check} state={state} isChosen={state.check === chosen} choose={choose} />
+          ))}
+        </tbody>
+      </table>
+      <p class="card-note">{toNote(checks.length, counts.done, Math.max(scan.checksTotal, counts.done), isOver)}</p>
+    </section>
+  );
+}
+
+function CheckRow(props: {
+  readonly state: CheckState;
+  readonly isChosen: boolean;
+  readonly choose: (check: string) => void;
+}) {
+  const { check, status, severity, findingCount } = props.state;
+  const info = findCheck(check);
+  const facts = [info?.stigId, severity ?? info?.severity].filter((part) => part !== undefined);
+  return (
+    <tr class="fresh">
+      <td>
+        <StatusTag status={status} />
+      </td>
+      <th scope="row">
+        <button type="button" class="check-button" aria-pressed={props.isChosen} onClick={() => props.choose(check)}>
+          <span class="check-title">{checkTitle(check)}</span>
+          <span class="check-facts">{facts.join(" · ")}</span>
+          <span class="check-name" title={check}>
+            {check}
+          </span>
+        </button>
+      </th>
+      <td>{formatCount(findingCount)}</td>
+    </tr>
+  );
+}
+
+function toNote(shown: number, done: number, total: number, isOver: boolean): string {
+  const parts: string[] = [];
+  if (done > shown) parts.push(`${formatCount(done - shown)} finished without findings in this list`);
+  if (total > done) parts.push(`${formatCount(total - done)} ${isOver ? "not evaluated" : "still to come"}`);
+  if (parts.length === 0 && shown === 0) return isOver ? "No check was evaluated." : "Waiting for the first check…";
+  return parts.join(" · ");
+}
+
+const rank = { FAIL: 0, MANUAL: 1, PASS: 2, high: 0, medium: 1, low: 2 } as const;
+
+function byWorst(a: CheckState, b: CheckState): number {
+  return (
+    rank[a.status] - rank[b.status] || rank[a.severity ?? "medium"] - rank[b.severity ?? "medium"] || a.order - b.order
+  );
+}

@@ -1,0 +1,140 @@
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { formatOrg } from "../model/format.ts";
+import { createScansStore } from "../model/scans_store.ts";
+import type { Session } from "../model/session.ts";
+import { isEnded, type Scan } from "../scan_wire.ts";
+import { Message } from "./basics.tsx";
+import { useStore, useTitle } from "./hooks.ts";
+import { ScanList } from "./scan_list.tsx";
+import { ScanPage } from "./scan_page.tsx";
+
+/** `#/scans/<id>` in the address. */
+interface Route {
+  readonly scanId: string | null;
+  /** By the person; a scan that the page opened by itself may be left by itself. */
+  readonly isChosen: boolean;
+}
+
+/** The signed-in page: the tenant's scans beside the one that is looked at. */
+export function Dashboard({ session, onSignOut }: { readonly session: Session; readonly onSignOut: () => void }) {
+  const { api, isDemo, tenantName } = session;
+  const [store] = useStore((onChange) => createScansStore(api, onChange));
+  const main = useRef<HTMLElement>(null);
+  const [route, setRoute] = useState<Route>(() => {
+    const scanId = toScanId(location.hash);
+    return { scanId, isChosen: scanId !== null };
+  });
+  const [attempt, setAttempt] = useState(0);
+  /** The scan that is looked at, as its stream knows it. */
+  const [opened, setOpened] = useState<Scan | null>(null);
+  const current = opened?.id === route.scanId ? opened : null;
+  useTitle(route.scanId === null ? "Scans" : null);
+
+  useEffect(() => {
+    const onHashChange = () => {
+      const scanId = toScanId(location.hash);
+      setRoute({ scanId, isChosen: true });
+      // A followed link leads to its target also with a screen reader.
+      if (scanId !== null && scanId !== route.scanId) main.current?.focus({ preventScroll: true });
+    };
+    addEventListener("hashchange", onHashChange);
+    return () => removeEventListener("hashchange", onHashChange);
+  }, [route]);
+
+  // Who starts the demo waits for the scan that it runs: it is opened when it appears.
+  const newest = store.scans[0];
+  const isIdle = route.scanId === null || (current !== null && isEnded(current.status));
+  const isOpenedByItself =
+    isDemo &&
+    newest !== undefined &&
+    !route.isChosen &&
+    newest.id !== route.scanId &&
+    isIdle &&
+    (route.scanId === null || !isEnded(newest.status));
+  const newestId = isOpenedByItself ? newest.id : null;
+  useEffect(() => {
+    if (newestId === null) return;
+    // Replaced, so that "back" leaves the page instead of coming back here.
+    history.replaceState(null, "", `#/scans/${newestId}`);
+    setRoute({ scanId: newestId, isChosen: false });
+  }, [newestId]);
+
+  const onScan = useCallback(
+    (scan: Scan) => {
+      setOpened(scan);
+      store.put(scan);
+    },
+    [store],
+  );
+  const offered = findNewer(store.scans, current);
+
+  return (
+    <div class="dashboard" data-route={route.scanId === null ? "list" : "scan"}>
+      <header class="top">
+        <button type="button" class="skip button" onClick={() => main.current?.focus()}>
+          Skip to the scan
+        </button>
+        <a class="brand" href="#/">
+          <img src={iconUrl()} alt="" width={26} height={26} />
+          scanstream
+        </a>
+        <span class="tenant">{tenantName === "Demo" ? "" : tenantName}</span>
+        {isDemo ? (
+          <span class="badge badge-demo">Demo</span>
+        ) : (
+          <button type="button" class="button button-quiet" onClick={onSignOut}>
+            Sign out
+          </button>
+        )}
+      </header>
+      <div class="columns">
+        <ScanList store={store} selectedId={route.scanId} />
+        <main ref={main} id="main" tabIndex={-1}>
+          <p class="notice" role="status" hidden={offered === null}>
+            {offered !== null && (
+              <>
+                <span>A new scan of {formatOrg(offered)} has started.</span>
+                <a class="button button-small button-primary" href={`#/scans/${offered.id}`}>
+                  Watch it
+                </a>
+              </>
+            )}
+          </p>
+          {route.scanId === null ? (
+            <Message
+              level={1}
+              title="Choose a scan"
+              text="Its progress and findings appear here, live while it runs."
+            />
+          ) : (
+            <ScanPage
+              key={`${route.scanId} ${attempt}`}
+              api={api}
+              scanId={route.scanId}
+              knownScans={store.scans}
+              onScan={onScan}
+              onReopen={() => setAttempt(attempt + 1)}
+            />
+          )}
+        </main>
+      </div>
+    </div>
+  );
+}
+
+/** A scan that started while an ended one is looked at. */
+function findNewer(scans: readonly Scan[], current: Scan | null): Scan | null {
+  if (current === null || !isEnded(current.status)) return null;
+  const running = scans.find(({ id, status }) => !isEnded(status) && id !== current.id);
+  return running !== undefined && (running.createdAtMs ?? 0) >= (current.createdAtMs ?? 0) ? running : null;
+}
+
+/** The icon of the document, so that its address is written only once. */
+function iconUrl(): string {
+  return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
+}
+
+function toScanId(hash: string): string | null {
+  const [, scanId] = /^#\/scans\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
+  return scanId ?? null;
+}

@@ -1,0 +1,85 @@
+import { useState } from "preact/hooks";
+import { checkTitle, findCheck } from "../model/check_catalog.ts";
+import type { Finding } from "../model/scan_model.ts";
+import { Icon, StatusTag } from "./basics.tsx";
+import { memo } from "./hooks.ts";
+
+interface FindingRowProps {
+  readonly finding: Finding;
+  readonly onOpen: () => void;
+}
+
+/** One finding: a line, and what explains it while it is open. */
+export const FindingRow = memo(({ finding, onOpen }: FindingRowProps) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details
+      class="finding"
+      onToggle={(event) => {
+        setOpen(event.currentTarget.open);
+        if (event.currentTarget.open) onOpen();
+      }}
+    >
+      <summary>
+        <span class="finding-status">
+          <StatusTag status={finding.status} />
+        </span>
+        <span class="finding-main">
+          <span class="finding-head">
+            <span class="finding-name">{finding.resourceName === "" ? "Unnamed resource" : finding.resourceName}</span>
+            <span class={`severity severity-${finding.severity}`}>{finding.severity}</span>
+          </span>
+          <span class="finding-detail">{finding.detail}</span>
+          <span class="finding-check">{checkTitle(finding.check)}</span>
+        </span>
+        <Icon name="chevron" />
+      </summary>
+      <div class="finding-inside">{isOpen && <Explanation finding={finding} />}</div>
+    </details>
+  );
+});
+
+function Explanation({ finding }: { readonly finding: Finding }) {
+  const info = findCheck(finding.check);
+  const resource = [finding.resourceType, finding.resourceId].filter((part) => part !== null && part !== "");
+  return (
+    <>
+      <dl class="facts">
+        <Fact term="Expected" text={finding.expected ?? "Being read…"} class="fact-expected" />
+        <Fact term="Actual" text={finding.actual ?? "Being read…"} class="fact-actual" />
+        <Fact term="Detail" text={finding.detail} />
+        {finding.coverageReason !== null && <Fact term="Left to a person" text={finding.coverageReason} />}
+        {finding.reason !== null && (
+          <Fact term="Why a person must look" text={reasonWords[finding.reason] ?? finding.reason} />
+        )}
+        {resource.length > 0 && <Fact term="Resource" text={resource.join(" · ")} />}
+        <Fact term="Check" text={info === null ? finding.check : `${finding.check} (${info.stigId})`} />
+      </dl>
+      {info !== null && finding.status !== "PASS" && (
+        <section class="fix">
+          <h3>How to fix</h3>
+          <p>{info.fix}</p>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Fact(props: { readonly term: string; readonly text: string; readonly class?: string }) {
+  return (
+    <>
+      <dt>{props.term}</dt>
+      <dd class={props.class}>{props.text}</dd>
+    </>
+  );
+}
+
+const reasonWords: Readonly<Record<string, string>> = {
+  missing_scope: "The service application was not granted a scope that this check reads with",
+  missing_role: "The service application's admin role does not allow this to be read",
+  not_available: "The organization does not have this feature",
+  provider_error: "The provider did not answer, or not completely",
+  unreadable: "The provider's answer has a shape that is not known",
+  not_applicable: "The check does not apply to this organization",
+  needs_review: "Only a person can judge this",
+};

@@ -1,0 +1,190 @@
+import type { ComponentChild } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { Severity } from "../../../shared/report.ts";
+import { checkTitle } from "../model/check_catalog.ts";
+import { filterFindings, noFilter, type FindingOrder, type FindingsFilter } from "../model/findings_filter.ts";
+import { formatCount } from "../model/format.ts";
+import type { ScanModel } from "../model/scan_model.ts";
+import { Icon, statuses, StatusLabel } from "./basics.tsx";
+import { FindingRow } from "./finding_row.tsx";
+
+/** Rows are made for what can be looked at; scrolling to their end, or the button there, makes as many again. */
+const rowsAtOnce = 100;
+
+const severities: readonly Severity[] = ["high", "medium", "low"];
+
+interface FindingsProps {
+  readonly model: ScanModel;
+  /** Changes with the model. */
+  readonly frame: number;
+  readonly isOver: boolean;
+  readonly filter: FindingsFilter;
+  readonly setFilter: (filter: FindingsFilter) => void;
+  /** A finding was opened, and may lack its details. */
+  readonly onOpen: () => void;
+}
+
+export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: FindingsProps) {
+  const { shown, statusCounts, severityCounts } = useMemo(
+    () => filterFindings(model.findings.values(), filter),
+    [model, frame, filter],
+  );
+  const [extra, setExtra] = useState({ filter, rows: 0 });
+  // Another filter begins with few rows again.
+  const limit = rowsAtOnce + (extra.filter === filter ? extra.rows : 0);
+  const change = (changed: Partial<FindingsFilter>) => setFilter({ ...filter, ...changed });
+  const total = model.findings.size;
+  const isFiltered = filter.check !== null || filter.text !== "" || filter.statuses.size + filter.severities.size > 0;
+
+  return (
+    <section class="card findings" aria-labelledby="findings-title">
+      <h2 id="findings-title">Findings</h2>
+      <div class="filters" role="group" aria-label="Filter the findings">
+        <div class="search">
+          <Icon name="search" />
+          <label class="visually-hidden" for="finding-text">
+            Filter by text
+          </label>
+          <input
+            id="finding-text"
+            type="search"
+            placeholder="Filter by text"
+            autocomplete="off"
+            spellcheck={false}
+            value={filter.text}
+            onInput={(event) => change({ text: event.currentTarget.value })}
+          />
+        </div>
+        <Chips
+          name="Result"
+          values={statuses}
+          label={(status) => <StatusLabel status={status} />}
+          counts={statusCounts}
+          chosen={filter.statuses}
+          onChange={(chosen) => change({ statuses: chosen })}
+        />
+        <Chips
+          name="Severity"
+          values={severities}
+          label={(severity) => `${severity.charAt(0).toUpperCase()}${severity.slice(1)}`}
+          counts={severityCounts}
+          chosen={filter.severities}
+          onChange={(chosen) => change({ severities: chosen })}
+        />
+        <div class="order">
+          <label class="visually-hidden" for="finding-order">
+            Order
+          </label>
+          <select
+            id="finding-order"
+            value={filter.order}
+            onChange={(event) => change({ order: event.currentTarget.value as FindingOrder })}
+          >
+            <option value="worst">Worst first</option>
+            <option value="newest">Newest first</option>
+            <option value="resource">By resource</option>
+          </select>
+        </div>
+      </div>
+      {filter.check !== null && (
+        <p class="check-filter">
+          {"Only "}
+          <span>{checkTitle(filter.check)}</span>
+          <button
+            type="button"
+            class="button button-small"
+            aria-label="Show the findings of all checks"
+            onClick={() => change({ check: null })}
+          >
+            <Icon name="close" />
+            All checks
+          </button>
+        </p>
+      )}
+      <div class="findings-bar">
+        <p role="status">{isFiltered ? `${formatCount(shown.length)} of ${toFindings(total)}` : toFindings(total)}</p>
+        {isFiltered && (
+          <button
+            type="button"
+            class="button button-small"
+            onClick={() => setFilter({ ...noFilter, order: filter.order })}
+          >
+            Clear filters
+          </button>
+        )}
+      </div>
+      <div class="findings-list">
+        {shown.slice(0, limit).map((finding) => (
+          <FindingRow key={finding.fingerprint} finding={finding} onOpen={onOpen} />
+        ))}
+      </div>
+      {shown.length === 0 && <p class="card-note">{toEmptyText(total, isOver)}</p>}
+      {shown.length > limit && (
+        <ShowMore hiddenCount={shown.length - limit} onShow={() => setExtra({ filter, rows: limit })} />
+      )}
+    </section>
+  );
+}
+
+function toFindings(count: number): string {
+  return count === 1 ? "1 finding" : `${formatCount(count)} findings`;
+}
+
+function toEmptyText(total: number, isOver: boolean): string {
+  if (total > 0) return "No finding matches these filters.";
+  return isOver ? "This scan has no findings." : "Findings appear here as they are made.";
+}
+
+/** Choices of which none means all. */
+function Chips<Value extends string>(props: {
+  readonly name: string;
+  readonly values: readonly Value[];
+  readonly label: (value: Value) => ComponentChild;
+  readonly counts: Readonly<Record<Value, number>>;
+  readonly chosen: ReadonlySet<Value>;
+  readonly onChange: (chosen: ReadonlySet<Value>) => void;
+}) {
+  return (
+    <div class="chips" role="group" aria-label={props.name}>
+      {props.values.map((value) => (
+        <button
+          key={value}
+          type="button"
+          class="chip"
+          aria-pressed={props.chosen.has(value)}
+          onClick={() => props.onChange(toggle(props.chosen, value))}
+        >
+          {props.label(value)}
+          <span class="chip-count">{formatCount(props.counts[value])}</span>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function toggle<Value>(chosen: ReadonlySet<Value>, value: Value): ReadonlySet<Value> {
+  const toggled = new Set(chosen);
+  if (!toggled.delete(value)) toggled.add(value);
+  return toggled;
+}
+
+function ShowMore({ hiddenCount, onShow }: { readonly hiddenCount: number; readonly onShow: () => void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  const show = useRef(onShow);
+  show.current = onShow;
+  useEffect(() => {
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) show.current();
+      },
+      { rootMargin: "600px" },
+    );
+    if (button.current !== null) observer.observe(button.current);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <button ref={button} type="button" class="button button-quiet more" onClick={onShow}>
+      {`Show more (${formatCount(hiddenCount)} not shown yet)`}
+    </button>
+  );
+}

@@ -1,0 +1,94 @@
+import { Component, createElement, type FunctionComponent } from "preact";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+
+/**
+ * A store that lives as long as the component, and a number that changes with each frame in which the component shows
+ * what is new in it. `getPauseMs` says how long to wait after such a frame: while changes are many and costly, a pause
+ * leaves time for input.
+ */
+export function useStore<Store extends { close(): void }>(
+  create: (onChange: () => void) => Store,
+  getPauseMs: (store: Store) => number = () => 0,
+): readonly [store: Store, frame: number] {
+  const [frame, setFrame] = useState(0);
+  const [{ store, scheduler }] = useState(() => {
+    const scheduler = createFrameScheduler(() => {
+      setFrame((count) => count + 1);
+      return getPauseMs(store);
+    });
+    const store = create(scheduler.request);
+    return { store, scheduler };
+  });
+  // A plain effect may never run for a component that is removed at once, and then neither would its cleanup.
+  useLayoutEffect(
+    () => () => {
+      scheduler.stop();
+      store.close();
+    },
+    [store, scheduler],
+  );
+  return [store, frame];
+}
+
+/**
+ * Runs `render` once in the next frame, however often it is requested. A hidden tab has no frames: there it runs once a
+ * second, so that the title still says how far the scan is.
+ */
+function createFrameScheduler(render: () => number): { request(): void; stop(): void } {
+  let frame: number | null = null;
+  let timer: ReturnType<typeof setTimeout> | null = null;
+  let notBeforeMs = 0;
+  let isStopped = false;
+
+  function clear(): void {
+    if (frame !== null) cancelAnimationFrame(frame);
+    if (timer !== null) clearTimeout(timer);
+    frame = null;
+    timer = null;
+  }
+
+  function run(): void {
+    clear();
+    notBeforeMs = performance.now() + render();
+  }
+
+  return {
+    request() {
+      if (isStopped || frame !== null || timer !== null) return;
+      const pauseMs = document.hidden ? 1000 : notBeforeMs - performance.now();
+      if (pauseMs > 0) timer = setTimeout(run, pauseMs);
+      else frame = requestAnimationFrame(run);
+    },
+    stop() {
+      isStopped = true;
+      clear();
+    },
+  };
+}
+
+/** The time, with a new rendering each second. */
+export function useNow(): number {
+  const [, setTick] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => setTick((tick) => tick + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return Date.now();
+}
+
+/** `null` leaves the title of the document as it is. */
+export function useTitle(title: string | null): void {
+  useEffect(() => {
+    if (title !== null) document.title = `${title} · scanstream`;
+  }, [title]);
+}
+
+/** A component that is rendered only when one of its properties is another one: for the rows of long lists. */
+export function memo<Props extends object>(component: FunctionComponent<Props>): FunctionComponent<Props> {
+  function Memo(this: Component<Props>, props: Props) {
+    this.shouldComponentUpdate = (next) =>
+      Object.entries(next).some(([name, value]) => Reflect.get(this.props, name) !== value);
+    return createElement(component, props);
+  }
+  return Memo as FunctionComponent<Props>;
+}

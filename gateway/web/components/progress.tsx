@@ -1,0 +1,109 @@
+import type { Status } from "../../../shared/report.ts";
+import { checkTitle } from "../model/check_catalog.ts";
+import { formatCount } from "../model/format.ts";
+import type { CheckCounts, CheckState, ScanModel } from "../model/scan_model.ts";
+import { isEnded, type Scan } from "../scan_wire.ts";
+import { statuses, statusIcons, StatusLabel, StatusTag } from "./basics.tsx";
+
+/** A cell for each check reads well up to here; beyond it the bar is one of shares. */
+const maxCells = 80;
+
+interface ProgressProps {
+  readonly model: ScanModel;
+  readonly scan: Scan;
+  readonly counts: CheckCounts;
+}
+
+export function Progress({ model, scan, counts }: ProgressProps) {
+  const total = Math.max(scan.checksTotal, counts.done);
+  const checks = [...model.checks.values()].sort((a, b) => a.order - b.order);
+  return (
+    <section class="card progress" aria-labelledby="progress-title">
+      <h2 id="progress-title">Progress</h2>
+      <p class="progress-figures">
+        <span class="figure">{formatCount(counts.done)}</span>
+        <span class="figure-label">{total === 0 ? "checks" : `of ${formatCount(total)} checks`}</span>
+      </p>
+      <div
+        class="cells"
+        role="progressbar"
+        aria-labelledby="progress-title"
+        aria-valuemin={0}
+        aria-valuemax={Math.max(1, total)}
+        aria-valuenow={counts.done}
+        aria-valuetext={toProgressText(counts, total)}
+      >
+        {toCells(checks, counts, total, isEnded(scan.status)).map(({ fill, flexGrow }, index) => (
+          <span key={index} class={`cell ${fill}`.trim()} style={{ flexGrow }} />
+        ))}
+      </div>
+      <dl class="tiles" aria-label="Checks by result">
+        {statuses.map((status) => (
+          <div key={status} class={`tile tone-${statusIcons[status]}`}>
+            <dt>
+              <StatusLabel status={status} />
+            </dt>
+            <dd>{formatCount(counts[status])}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="progress-latest">
+        {isEnded(scan.status) ? <span>{toSummary(checks)}</span> : <Latest check={checks.at(-1)} />}
+      </p>
+    </section>
+  );
+}
+
+export function toProgressText(counts: CheckCounts, total: number): string {
+  return `${counts.done} of ${total} checks done: ${counts.FAIL} failed, ${counts.MANUAL} need a person, ${counts.PASS} passed`;
+}
+
+/** The check that finished last. */
+function Latest({ check }: { readonly check: CheckState | undefined }) {
+  if (check === undefined) return <span>Waiting for the first check…</span>;
+  return (
+    <>
+      <StatusTag status={check.status} />
+      <span>{checkTitle(check.check)}</span>
+    </>
+  );
+}
+
+/** How bad it is. */
+function toSummary(checks: readonly CheckState[]): string {
+  if (checks.length === 0) return "";
+  const failed = checks.filter(({ status }) => status === "FAIL");
+  if (failed.length === 0) return "No check failed.";
+  const parts = (["high", "medium", "low"] as const)
+    .map((severity) => ({ severity, count: failed.filter((check) => check.severity === severity).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ severity, count }) => `${formatCount(count)} of ${severity} severity`);
+  return `Failed: ${parts.join(", ")}.`;
+}
+
+interface Cell {
+  readonly fill: string;
+  readonly flexGrow: string;
+}
+
+function toCells(checks: readonly CheckState[], counts: CheckCounts, total: number, isOver: boolean): readonly Cell[] {
+  if (total > maxCells) {
+    const shares = statuses.map((status) => ({ fill: fillOf(status), flexGrow: String(counts[status]) }));
+    return [...shares, { fill: "", flexGrow: String(Math.max(0, total - counts.done)) }];
+  }
+  // Checks whose findings this page does not know still have their colour, if not their place.
+  const results =
+    checks.length === counts.PASS + counts.FAIL + counts.MANUAL
+      ? checks.map(({ status }) => status)
+      : statuses.flatMap((status) => Array.from({ length: counts[status] }, () => status));
+  const next = isOver ? -1 : Math.max(counts.done, results.length);
+  return Array.from({ length: total }, (_cell, index) => {
+    const status = results[index];
+    const unknown = index < counts.done ? "cell-done" : index === next ? "cell-next" : "";
+    return { fill: status === undefined ? unknown : fillOf(status), flexGrow: "" };
+  });
+}
+
+function fillOf(status: Status): string {
+  return `fill-${statusIcons[status]}`;
+}

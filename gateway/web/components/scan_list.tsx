@@ -1,0 +1,94 @@
+import { formatAgo, formatCount, formatOrg, formatTime } from "../model/format.ts";
+import type { ScansStore } from "../model/scans_store.ts";
+import type { Scan } from "../scan_wire.ts";
+import { Message, ScanBadge } from "./basics.tsx";
+import { memo } from "./hooks.ts";
+
+export function ScanList({ store, selectedId }: { readonly store: ScansStore; readonly selectedId: string | null }) {
+  const { scans, isLoaded, problem, hasMore, isLoadingMore } = store;
+  const nowMs = Date.now();
+  return (
+    <nav class="scans" aria-labelledby="scans-title">
+      <h2 id="scans-title">Scans</h2>
+      <p class="list-problem" role="status">
+        {problem !== null && `${problem}. Trying again by itself.`}
+      </p>
+      {!isLoaded && problem === null && (
+        <div class="skeletons" role="status" aria-label="Loading scans">
+          <span class="skeleton" />
+          <span class="skeleton" />
+          <span class="skeleton" />
+        </div>
+      )}
+      {isLoaded && scans.length === 0 && (
+        <Message
+          level={3}
+          title="No scans yet"
+          text="Scans that report to this gateway appear here by themselves. Start one with an API key of this tenant:"
+          code="SCANSTREAM_URL=… SCANSTREAM_API_KEY=… scanstream scan"
+        />
+      )}
+      <ul class="scan-list">
+        {scans.map((scan) => (
+          <ScanRow
+            key={scan.id}
+            scan={scan}
+            isSelected={scan.id === selectedId}
+            age={scan.createdAtMs === null ? null : formatAgo(scan.createdAtMs, nowMs)}
+          />
+        ))}
+      </ul>
+      {hasMore && (
+        <button type="button" class="button button-quiet more" disabled={isLoadingMore} onClick={store.loadMore}>
+          {isLoadingMore ? "Loading…" : "Load more"}
+        </button>
+      )}
+    </nav>
+  );
+}
+
+interface ScanRowProps {
+  readonly scan: Scan;
+  readonly isSelected: boolean;
+  readonly age: string | null;
+}
+
+const ScanRow = memo(({ scan, isSelected, age }: ScanRowProps) => (
+  <li>
+    <a class="scan-link" href={`#/scans/${scan.id}`} aria-current={isSelected ? "page" : undefined}>
+      <span class="scan-line">
+        <span class="scan-org">{formatOrg(scan)}</span>
+        <ScanBadge status={scan.status} />
+      </span>
+      <MiniBar scan={scan} />
+      <span class="scan-line scan-small">
+        <span class="scan-counts">{toCounts(scan)}</span>
+        {scan.createdAtMs !== null && (
+          <time dateTime={new Date(scan.createdAtMs).toISOString()} title={formatTime(scan.createdAtMs)}>
+            {age}
+          </time>
+        )}
+      </span>
+    </a>
+  </li>
+));
+
+function toCounts({ pass, fail, manual, checksDone, checksTotal, status }: Scan): string {
+  if (status === "pending") return "Not started";
+  if (status === "running") return `${formatCount(checksDone)} of ${formatCount(checksTotal)} checks`;
+  return fail + manual === 0
+    ? `${formatCount(pass)} pass`
+    : `${formatCount(fail)} fail · ${formatCount(manual)} manual`;
+}
+
+/** Decoration: the words below it say the same. */
+function MiniBar({ scan: { pass, fail, manual, checksTotal } }: { readonly scan: Scan }) {
+  const sizes = { fail, manual, pass, rest: Math.max(0, checksTotal - pass - fail - manual) };
+  return (
+    <span class="mini-bar" aria-hidden="true">
+      {Object.entries(sizes).map(([name, flexGrow]) => (
+        <span key={name} class={`fill-${name}`} style={{ flexGrow: String(flexGrow) }} />
+      ))}
+    </span>
+  );
+}

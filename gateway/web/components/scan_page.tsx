@@ -1,0 +1,241 @@
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ApiError, type Api } from "../model/api.ts";
+import { noFilter } from "../model/findings_filter.ts";
+import { formatClock, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
+import { followScan, type Connection, type ScanFollower } from "../model/scan_follower.ts";
+import { countChecks, type CheckCounts } from "../model/scan_model.ts";
+import { isEnded, type Scan } from "../scan_wire.ts";
+import { Icon, Message, ScanBadge } from "./basics.tsx";
+import { Checks } from "./checks.tsx";
+import { Findings } from "./findings.tsx";
+import { useNow, useStore, useTitle } from "./hooks.ts";
+import { Progress, toProgressText } from "./progress.tsx";
+import { Trend } from "./trend.tsx";
+
+const manyFindings = 1000;
+const manyFindingsPauseMs = 120;
+const historyLimit = 200;
+
+interface ScanPageProps {
+  readonly api: Api;
+  readonly scanId: string;
+  /** Other scans of the tenant, for the trend. */
+  readonly knownScans: readonly Scan[];
+  /** Called with what is known of the scan whenever that changed. */
+  readonly onScan: (scan: Scan) => void;
+  /** Starts over with this scan. */
+  readonly onReopen: () => void;
+}
+
+/** One scan, followed while it is shown. */
+export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPageProps) {
+  const [follower, frame] = useStore(
+    (onChange) => followScan(api, scanId, onChange),
+    ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
+  );
+  const { model, connection } = follower;
+  const { scan } = model;
+  const [filter, setFilter] = useState(noFilter);
+  const [problem, setProblem] = useState<string | null>(null);
+  const history = useHistory(api);
+  const counts = scan === null ? null : countChecks(model, scan);
+  const isFailed = scan === null && connection.state === "failed";
+  useTitle(scan === null || counts === null ? null : toTitle(scan, counts));
+  useLayoutEffect(() => scrollTo(0, 0), []);
+  useEffect(() => {
+    if (scan !== null && counts !== null) onScan(withCounts(scan, counts));
+  }, [frame]);
+
+  return (
+    <article class="scan" aria-labelledby="scan-title">
+      <header class="scan-head">
+        <a class="back" href="#/">
+          <Icon name="back" />
+          All scans
+        </a>
+        <div class="scan-title">
+          <h1 id="scan-title">
+            {scan !== null ? formatOrg(scan) : isFailed ? "This scan cannot be shown" : "Loading…"}
+          </h1>
+          {scan !== null && <ScanBadge status={scan.status} />}
+        </div>
+        <p class="scan-meta">{scan !== null && <ScanFacts scan={scan} />}</p>
+        <div class="scan-actions">
+          <ConnectionState
+            connection={connection}
+            retryNow={connection.state === "failed" ? onReopen : follower.retryNow}
+          />
+          {scan !== null && !isEnded(scan.status) && (
+            <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
+          )}
+        </div>
+      </header>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+      <ul class="scan-problems">
+        {model.problems.map(({ code, detail }, index) => (
+          <li key={index}>{detail === "" ? code : detail}</li>
+        ))}
+      </ul>
+      <Announcement text={scan === null || counts === null ? "" : toAnnouncement(scan, counts)} />
+      {isFailed && (
+        <Message
+          level={2}
+          title="The gateway refused it"
+          text={connection.problem ?? "It did not say why."}
+          action={{ label: "Try again", run: onReopen }}
+        />
+      )}
+      {scan !== null && counts !== null && (
+        <div class="scan-content">
+          <div class="overview">
+            <Progress model={model} scan={scan} counts={counts} />
+            <Trend scans={[...history, ...knownScans]} current={withCounts(scan, counts)} />
+          </div>
+          <div class="split">
+            <Checks
+              model={model}
+              scan={scan}
+              counts={counts}
+              chosen={filter.check}
+              choose={(check) => setFilter({ ...filter, check: check === filter.check ? null : check })}
+            />
+            <Findings
+              model={model}
+              frame={frame}
+              isOver={isEnded(scan.status)}
+              filter={filter}
+              setFilter={setFilter}
+              onOpen={follower.fill}
+            />
+          </div>
+        </div>
+      )}
+    </article>
+  );
+}
+
+/** Scans from before those that the list knows. */
+function useHistory(api: Api): readonly Scan[] {
+  const [history, setHistory] = useState<readonly Scan[]>([]);
+  useEffect(() => {
+    const closing = new AbortController();
+    // Without it, the trend is drawn of what the list knows.
+    api.listScans({ limit: historyLimit, cursor: null, signal: closing.signal }).then(
+      ({ items }) => setHistory(items),
+      () => undefined,
+    );
+    return () => closing.abort();
+  }, [api]);
+  return history;
+}
+
+function withCounts(scan: Scan, { PASS: pass, FAIL: fail, MANUAL: manual }: CheckCounts): Scan {
+  return { ...scan, pass, fail, manual };
+}
+
+function toTitle(scan: Scan, { done }: CheckCounts): string {
+  const state = isEnded(scan.status) ? statusWords[scan.status] : `${done}/${scan.checksTotal}`;
+  return `${state} · ${formatOrg(scan)}`;
+}
+
+function toAnnouncement(scan: Scan, counts: CheckCounts): string {
+  const text = toProgressText(counts, Math.max(scan.checksTotal, counts.done));
+  return isEnded(scan.status) ? `Scan ${statusWords[scan.status].toLowerCase()}. ${text}` : text;
+}
+
+/** When it ran, for how long, and as which client. */
+function ScanFacts({ scan }: { readonly scan: Scan }) {
+  const nowMs = useNow();
+  const parts: string[] = [];
+  const startedAtMs = scan.startedAtMs ?? scan.createdAtMs;
+  if (startedAtMs !== null) {
+    parts.push(`${scan.status === "pending" ? "Registered" : "Started"} ${formatTime(startedAtMs)}`);
+    if (scan.status === "running") parts.push(`running for ${formatDuration(nowMs - startedAtMs)}`);
+    if (scan.endedAtMs !== null) parts.push(`took ${formatDuration(scan.endedAtMs - startedAtMs)}`);
+  }
+  if (scan.clientId !== null && scan.clientId !== "") parts.push(`client ${scan.clientId}`);
+  return <>{parts.join(" · ")}</>;
+}
+
+const connectionWords: Readonly<Record<Connection["state"], string>> = {
+  connecting: "Connecting",
+  live: "Live",
+  reconnecting: "Reconnecting",
+  ended: "Ended",
+  failed: "Not connected",
+};
+
+/** Says honestly how fresh the page is: never "live" while it is not. */
+function ConnectionState(props: { readonly connection: Connection; readonly retryNow: () => void }) {
+  const { state, problem, retryAtMs, refetchedAtMs, openCount } = props.connection;
+  const nowMs = useNow();
+  const details: string[] = [];
+  if (problem !== null && state !== "live") details.push(problem);
+  if (retryAtMs !== null) details.push(`next try in ${Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000))} s`);
+  if (state === "live" && openCount > 1 && refetchedAtMs !== null) {
+    details.push(`reconnected, refetched at ${formatClock(refetchedAtMs)}`);
+  }
+  return (
+    <div class={`connection connection-${state}`} data-state={state}>
+      <span class="dot" aria-hidden="true" />
+      <strong role="status">{connectionWords[state]}</strong>
+      <span class="connection-detail">{details.join(" · ")}</span>
+      {(state === "failed" || retryAtMs !== null) && (
+        <button type="button" class="button button-small" onClick={props.retryNow}>
+          Try now
+        </button>
+      )}
+    </div>
+  );
+}
+
+function CancelButton(props: {
+  readonly follower: ScanFollower;
+  readonly isRequested: boolean;
+  readonly onProblem: (problem: string | null) => void;
+}) {
+  const { follower, isRequested, onProblem } = props;
+  const [isAsking, setAsking] = useState(false);
+
+  async function cancel(): Promise<void> {
+    setAsking(true);
+    onProblem(null);
+    try {
+      await follower.cancel();
+    } catch (error) {
+      const reason = error instanceof ApiError ? error.message : "the answer could not be read";
+      onProblem(`The scan could not be cancelled: ${reason}`);
+    }
+    setAsking(false);
+  }
+
+  return (
+    <button type="button" class="button button-danger" disabled={isAsking || isRequested} onClick={() => void cancel()}>
+      {isRequested ? "Cancelling…" : isAsking ? "Asking…" : "Cancel scan"}
+    </button>
+  );
+}
+
+const announcementPauseMs = 4000;
+
+/** For screen readers: at most one announcement within the pause, and of many only the last: a scan would never stop talking. */
+function Announcement({ text }: { readonly text: string }) {
+  const [announced, setAnnounced] = useState("");
+  const notBeforeMs = useRef(0);
+  useEffect(() => {
+    if (text === announced) return;
+    const announce = () => {
+      notBeforeMs.current = performance.now() + announcementPauseMs;
+      setAnnounced(text);
+    };
+    const timer = setTimeout(announce, notBeforeMs.current - performance.now());
+    return () => clearTimeout(timer);
+  }, [text, announced]);
+  return (
+    <p class="visually-hidden" role="status" aria-live="polite">
+      {announced}
+    </p>
+  );
+}
