@@ -15,7 +15,7 @@ export interface Rows {
 /**
  * The port to Postgres, one implementation per driver in `databases/`. Nothing but `with_tenant.ts` calls `transact`.
  *
- * What one `transact` costs, whatever the number of its statements: over TCP and WebSocket one round trip, over Neon's
+ * What one `transact` costs, whatever the number of its statements: over TCP one round trip, over Neon's
  * HTTP one request, on PGlite about a millisecond of this process's time.
  *
  * Every failure is an `AppError("unavailable")` (the database is away, slow or full) or a `DatabaseError`.

@@ -1,6 +1,6 @@
 import type { Rows, Statement } from "../database.ts";
 import type { PreparedStatements } from "./prepared_statements.ts";
-import { decodeValue, encodeParameter } from "./wire_values.ts";
+import { decodeValue, encodeParameter } from "./parameter_values.ts";
 
 /** The part of a node-postgres connection that writes the extended query protocol. */
 interface WireConnection {

@@ -8,7 +8,7 @@ import {
 } from "../database.ts";
 import { databaseAway, toDatabaseError } from "../database_error.ts";
 import { requirePostgresUrl } from "./postgres_url.ts";
-import { decodeValue, encodeParameter } from "./wire_values.ts";
+import { decodeValue, encodeParameter } from "./parameter_values.ts";
 
 /** Neon over HTTP: one request a statement and no connection to keep, for Workers. Connects when first used. */
 export function createNeonHttpDatabase(url: string, options: DatabaseOptions = {}): Database {

@@ -4,7 +4,7 @@ import { databaseAway, DatabaseError, toDatabaseError } from "../database_error.
 import { BatchQuery } from "./batch_query.ts";
 import type { PreparedStatements } from "./prepared_statements.ts";
 
-/** A pool of node-postgres clients: `pg`'s, Neon's over WebSocket, or one client on PGlite. */
+/** A pool of node-postgres clients: `pg`'s, or one client on PGlite. */
 export interface ClientPool {
   readonly waitingCount: number;
   connect(): Promise<PooledClient>;

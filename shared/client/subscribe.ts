@@ -62,10 +62,6 @@ export interface Subscription<Events extends object> {
  *     });
  *     const end = await subscription.finished;
  *     if (end.state === "failed") throw end.error;
- *
- * Only waiting for the end (`wait_for_end.ts`):
- *
- *     const end = await waitForEnd<ScanEvents>(url, { apiKey, signal: AbortSignal.timeout(600_000) });
  */
 export function subscribe<Events extends object>(
   url: string | URL,

@@ -105,13 +105,13 @@ export const brokerContract: readonly BrokerCase[] = [
       // At once, so that some join while the first is being confirmed.
       const recordings = await Promise.all(Array.from({ length: 5 }, () => record(broker, channel)));
       recordings.push(await record(broker, channel));
-      assert.equal(await upstreamCount(channel), 1);
+      if (upstreamCount !== null) assert.equal(await upstreamCount(channel), 1);
       for (const recording of recordings.splice(0, 5)) recording.leave();
       await broker.publish(channel, eventMessage({ n: 1 }));
       await recordings[0]?.untilCount(1);
-      assert.equal(await upstreamCount(channel), 1);
+      if (upstreamCount !== null) assert.equal(await upstreamCount(channel), 1);
       recordings[0]?.leave();
-      await eventually(async () => (await upstreamCount(channel)) === 0, "the last one's leaving, seen at the server");
+      await untilReleased({ upstreamCount }, channel);
     },
   },
   {
@@ -125,7 +125,7 @@ export const brokerContract: readonly BrokerCase[] = [
         await recording.untilCount(1);
         recording.leave();
       }
-      await eventually(async () => (await upstreamCount(channel)) === 0, "every leaving, seen at the server");
+      await untilReleased({ upstreamCount }, channel);
     },
   },
   {
@@ -134,7 +134,7 @@ export const brokerContract: readonly BrokerCase[] = [
       const channel = createChannel();
       const reason = new Error("no more");
       await assert.rejects(createBroker().subscribe([channel], ignore, AbortSignal.abort(reason)), reason);
-      assert.equal(await upstreamCount(channel), 0);
+      if (upstreamCount !== null) assert.equal(await upstreamCount(channel), 0);
     },
   },
   {
@@ -147,7 +147,7 @@ export const brokerContract: readonly BrokerCase[] = [
       const subscribed = broker.subscribe([channel], ignore, leaving.signal);
       leaving.abort(reason);
       await assert.rejects(subscribed, reason);
-      await eventually(async () => (await upstreamCount(channel)) === 0, "nobody subscribed");
+      await untilReleased({ upstreamCount }, channel);
       const recording = await record(broker, channel);
       await broker.publish(channel, eventMessage({ n: 1 }));
       await recording.untilCount(1);
@@ -309,10 +309,7 @@ export const brokerContract: readonly BrokerCase[] = [
       for (const recording of recordings) assert.equal(await recording.untilLost(), "ended");
       for (const { lost } of [...recordings, left]) assert.ok(lost.length <= 1);
       assert.deepEqual(left.lost, []);
-      await eventually(
-        async () => (await upstreamCount(first)) + (await upstreamCount(second)) === 0,
-        "all was let go",
-      );
+      await untilReleased({ upstreamCount }, first, second);
       await unavailability(broker.publish(first, eventMessage({ n: 1 })), secrets);
       await unavailability(broker.subscribe([first], ignore, never), secrets);
       await unavailability(broker.ping(), secrets);
@@ -329,6 +326,17 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
 ];
+
+/** The server, where there is one, sees that nothing is subscribed any more. */
+async function untilReleased(
+  { upstreamCount }: Pick<BrokerHarness, "upstreamCount">,
+  ...channels: readonly string[]
+): Promise<void> {
+  if (upstreamCount === null) return;
+  for (const channel of channels) {
+    await eventually(async () => (await upstreamCount(channel)) === 0, "no subscription of the channel at the server");
+  }
+}
 
 function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;

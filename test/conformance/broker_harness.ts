@@ -14,8 +14,8 @@ export interface BrokerHarness {
   /** With credentials that the server refuses; null where there are none. */
   readonly createRefusedBroker: () => Broker | null;
   readonly createChannel: () => string;
-  /** How many subscriptions of the channel the server has now. */
-  readonly upstreamCount: (channel: string) => Promise<number>;
+  /** How many subscriptions of the channel the server has now. Null: there is no server. */
+  readonly upstreamCount: ((channel: string) => Promise<number>) | null;
   /** Null: there is no network between. */
   readonly network: TcpProxy | null;
   /** Messages that are no events are carried too. */

@@ -75,9 +75,6 @@ export async function openOnNeon(connect: (ownerUrl: string) => Database): Promi
   const proxy = await startNeonProxy({ host: "127.0.0.1", port: Number(new URL(server.adminUrl).port) });
   // The driver can be told where its proxy is for the whole process only.
   neonConfig.fetchEndpoint = proxy.sqlEndpoint;
-  neonConfig.wsProxy = () => proxy.webSocketAddress;
-  neonConfig.useSecureWebSocket = false;
-  neonConfig.pipelineConnect = false;
   const database = connect(testDatabase.ownerUrl);
   return {
     database,

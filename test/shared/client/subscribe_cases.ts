@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { iterateEvents } from "../../../shared/client/iterate_events.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import {
   subscribe,
@@ -8,7 +7,6 @@ import {
   type SubscribeOptions,
   type SubscriptionState,
 } from "../../../shared/client/subscribe.ts";
-import { waitForEnd } from "../../../shared/client/wait_for_end.ts";
 import {
   cutStream,
   endedStream,
@@ -606,43 +604,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
         (error) => !/se cret/.test(String(error)),
       );
     }
-  },
-
-  "waitForEnd gives the terminal event, null at 204, and rejects otherwise": async () => {
-    await using server = await startScriptedServer(stream(progress(1), end), status(204), status(404), stream());
-    const event = await waitForEnd<ScanEvents>(server.url);
-    assert.equal(event?.type, "scan.end");
-    assert.equal(await waitForEnd(server.url), null);
-    await assert.rejects(waitForEnd(server.url), { name: "SubscribeError", code: "not_found" });
-    const controller = new AbortController();
-    const waiting = waitForEnd(server.url, { signal: controller.signal, onOpen: () => controller.abort(bye) });
-    const bye = new Error("Enough");
-    await assert.rejects(waiting, bye);
-  },
-
-  "iterateEvents gives every event and then ends": async () => {
-    await using server = await startScriptedServer(stream(progress(1), progress(2) + end));
-    const types: string[] = [];
-    for await (const event of iterateEvents<ScanEvents>(server.url)) types.push(event.type);
-    assert.deepEqual(types, ["scan.progress", "scan.progress", "scan.end"]);
-  },
-
-  "iterateEvents throws once when the stream cannot be followed": async () => {
-    await using server = await startScriptedServer(status(403));
-    const events = iterateEvents<ScanEvents>(server.url);
-    await assert.rejects(events.next(), { code: "permission_denied" });
-    assert.deepEqual(await events.next(), { done: true, value: undefined });
-  },
-
-  "iterateEvents is left at once while it waits": async () => {
-    const opened = Promise.withResolvers<void>();
-    await using server = await startScriptedServer(stream());
-    const events = iterateEvents<ScanEvents>(server.url, { onOpen: () => opened.resolve() });
-    const next = events.next();
-    await opened.promise;
-    assert.deepEqual(await events.return?.(), { done: true, value: undefined });
-    assert.deepEqual(await next, { done: true, value: undefined });
-    await server.closed(0);
   },
 };
 
