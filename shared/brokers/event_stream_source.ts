@@ -16,12 +16,12 @@ export interface EventStreamSource {
   readonly isConfirmation: ((event: EventSourceMessage) => boolean) | null;
   /** The message of an event; null when it has none; throws when the event cannot be read. */
   toMessage(event: EventSourceMessage): string | null;
-  /** Nothing was heard for `quietMs`. */
-  onQuiet(): void;
+  /** Nothing was heard for `idleMs`. */
+  onIdle(): void;
   /** Bound on request and confirmation together. */
   readonly timeoutMs: number;
-  readonly quietMs: number;
-  readonly patienceMs: number;
+  readonly idleMs: number;
+  readonly graceMs: number;
 }
 
 /** Room for the field name and the channel around the longest message. */
@@ -95,9 +95,9 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
     state = "open";
     clearTimeout(deadline);
     watchdog = startWatchdog({
-      quietMs: source.quietMs,
-      patienceMs: source.patienceMs,
-      onQuiet: () => source.onQuiet(),
+      idleMs: source.idleMs,
+      graceMs: source.graceMs,
+      onIdle: () => source.onIdle(),
       onSilent: () => over("silent", undefined),
     });
     confirmation.resolve();

@@ -152,9 +152,9 @@ function openSubscriberConnection(settings: SubscriberSettings, onOver: () => vo
       receive(decoder.decode(key), message);
     });
     watchdog = startWatchdog({
-      quietMs: settings.pingEveryMs,
-      patienceMs: settings.pingTimeoutMs,
-      onQuiet: () =>
+      idleMs: settings.pingEveryMs,
+      graceMs: settings.pingTimeoutMs,
+      onIdle: () =>
         // Its answer is heard as bytes; its failure, as the end of the connection.
         void redis.ping().catch(() => undefined),
       onSilent: () => connection.drop("silent"),

@@ -11,7 +11,7 @@ interface Bindings {
 }
 
 const createBroker = (env: Bindings) =>
-  createUpstashBroker({ url: env.URL, token: env.TOKEN, database: 2, timeoutMs: 1000, quietMs: 200, patienceMs: 600 });
+  createUpstashBroker({ url: env.URL, token: env.TOKEN, database: 2, timeoutMs: 1000, idleMs: 200, graceMs: 600 });
 
 /** A Durable Object that holds one broker over many requests, as the gateway's does. */
 export class Hub {

@@ -4,11 +4,11 @@ import { startWatchdog } from "../../../shared/brokers/watchdog.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function start(options = { quietMs: 20_000, patienceMs: 10_000 }) {
+function start(options = { idleMs: 20_000, graceMs: 10_000 }) {
   const calls: string[] = [];
   const watchdog = startWatchdog({
     ...options,
-    onQuiet: () => void calls.push("quiet"),
+    onIdle: () => void calls.push("quiet"),
     onSilent: () => void calls.push("silent"),
   });
   return { calls, watchdog };
@@ -29,9 +29,9 @@ test("startWatchdog asks after the quiet time and gives up after the patience, e
 });
 
 test.each([
-  ["REST", { quietMs: 20_000, patienceMs: 10_000 }, 30_000],
-  ["TCP", { quietMs: 5000, patienceMs: 10_000 }, 15_000],
-  ["the gateway's streams", { quietMs: 15_000, patienceMs: 15_000 }, 30_000],
+  ["REST", { idleMs: 20_000, graceMs: 10_000 }, 30_000],
+  ["TCP", { idleMs: 5000, graceMs: 10_000 }, 15_000],
+  ["the gateway's streams", { idleMs: 15_000, graceMs: 15_000 }, 30_000],
 ])("startWatchdog finds silence within 60 s and not before its time: %s", (_, options, leastMs) => {
   for (const offsetMs of [0, 1, 1249, 2499]) {
     const { calls, watchdog } = start(options);

@@ -14,8 +14,6 @@ export interface GatewayBrokerOptions {
   readonly url: string;
   /** `SCANSTREAM_API_KEY`. */
   readonly apiKey: string;
-  /** Where a channel's events are streamed. Default: the scan's event-stream for the prefix `scan`, else none. */
-  readonly eventStreamUrl?: (channel: string) => string | null;
   readonly fetch?: typeof globalThis.fetch;
   /** Bound on one request. Default 8,000. */
   readonly timeoutMs?: number;
@@ -42,14 +40,13 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
   requireApiKey(apiKey);
   // Called as a property of `globalThis`: Workers refuses it unbound.
   const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
-  const eventStreamUrl = options.eventStreamUrl ?? ((channel) => scanStreamUrl(url, channel));
   const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
   const secrets = [apiKey];
   const closing = new AbortController();
   const queues = new Map<string, SendQueue<string>>();
 
   const subscriptions = createSharedSubscriptions((channel, listener) => {
-    const streamUrl = eventStreamUrl(channel);
+    const streamUrl = scanStreamUrl(url, channel);
     if (streamUrl === null) {
       return {
         confirmed: Promise.reject(
@@ -67,10 +64,10 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
         // The gateway answers only after its own broker has confirmed.
         isConfirmation: null,
         toMessage: readEvent,
-        onQuiet() {},
+        onIdle() {},
         timeoutMs,
-        quietMs: silenceMs / 2,
-        patienceMs: silenceMs / 2,
+        idleMs: silenceMs / 2,
+        graceMs: silenceMs / 2,
       },
       listener,
     );
