@@ -34,7 +34,7 @@ export function createMemoryBroker(): Broker {
     },
   };
 
-  /** Who publishes while a message is being handed out waits for its turn: else some would hear the second one first. */
+  /** A message published during a delivery waits for its turn: else some subscribers would get it before the first one. */
   function deliver(): void {
     if (isDelivering) return;
     isDelivering = true;

@@ -35,9 +35,9 @@ export function redisHarness(redis: RedisServer): OpenHarness {
     const secret = redis.password ?? "";
     const urlOf = (port: number, password: string) => `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/7`;
     const timingOf = (timing: Timing) =>
-      timing === "patient" ? {} : { timeoutMs: 800, pingEveryMs: 200, pingTimeoutMs: 600 };
+      timing === "default" ? {} : { timeoutMs: 800, pingEveryMs: 200, pingTimeoutMs: 600 };
     return collect({
-      createBroker: (timing = "patient") =>
+      createBroker: (timing = "default") =>
         createRedisBroker({ url: urlOf(network.port, secret), database, ...timingOf(timing) }),
       createDirectBroker: () => createRedisBroker({ url: urlOf(redis.port, secret), database }),
       createRefusedBroker: () => createRedisBroker({ url: urlOf(network.port, "not the password"), database }),
@@ -57,9 +57,9 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
     const bridge = await startUpstashBridge({ redisUrl: redis.url, token });
     const network = await startTcpProxy(bridge);
     const url = `http://127.0.0.1:${network.port}`;
-    const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 800, idleMs: 200, graceMs: 600 });
+    const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 800, idleMs: 200, graceMs: 600 });
     return collect({
-      createBroker: (timing = "patient") => createUpstashBroker({ url, token, database, ...timingOf(timing) }),
+      createBroker: (timing = "default") => createUpstashBroker({ url, token, database, ...timingOf(timing) }),
       createDirectBroker: () => createUpstashBroker({ url: bridge.url, token, database }),
       createRefusedBroker: () => createUpstashBroker({ url, token: "not-the-token", database }),
       createChannel,
@@ -80,9 +80,9 @@ export const openGatewayHarness: OpenHarness = async () => {
   const server = await startEventGateway({ apiKey, heartbeatMs: 100 });
   const network = await startTcpProxy(server);
   const url = `http://127.0.0.1:${network.port}`;
-  const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 800, silenceMs: 800 });
+  const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 800, silenceMs: 800 });
   return collect({
-    createBroker: (timing = "patient") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
+    createBroker: (timing = "default") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
     createDirectBroker: () => createGatewayBroker({ url: server.url, apiKey }),
     createRefusedBroker: () => createGatewayBroker({ url, apiKey: "not-the-key" }),
     createChannel,
@@ -109,9 +109,9 @@ export function gatewayAppHarness(gateway: {
     const { hostname, port } = new URL(gateway.url);
     const network = await startTcpProxy({ host: hostname, port: Number(port) });
     const url = `http://127.0.0.1:${network.port}`;
-    const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 1000, silenceMs: 1800 });
+    const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 1000, silenceMs: 1800 });
     return collect({
-      createBroker: (timing = "patient") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
+      createBroker: (timing = "default") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
       createDirectBroker: () => createGatewayBroker({ url: gateway.url, apiKey }),
       createRefusedBroker: () => createGatewayBroker({ url, apiKey: "not-the-key" }),
       createChannel() {

@@ -66,7 +66,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "subscribe resolves only when confirmed: what is published right after is heard",
+    name: "subscribe resolves only when confirmed: the next published message arrives",
     async run({ createBroker, createChannel }) {
       const subscriber = createBroker();
       const publisher = createBroker();
@@ -98,7 +98,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "shares one upstream subscription by reference, until the last leaves",
+    name: "shares one upstream subscription until the last subscriber leaves",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -115,7 +115,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "hears again after the last has left and another came at once",
+    name: "receives again when another subscriber joins right after the last has left",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -129,7 +129,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "a signal that was aborted before rejects with its reason and subscribes nothing",
+    name: "an aborted signal rejects with its reason and subscribes nothing",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
       const reason = new Error("no more");
@@ -138,7 +138,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "a signal that aborts while confirming rejects with its reason and leaves",
+    name: "a signal that aborts during the confirmation rejects with its reason and unsubscribes",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -159,15 +159,15 @@ export const brokerContract: readonly BrokerCase[] = [
       const channel = createChannel();
       const broker = createBroker();
       const leaving = new AbortController();
-      const heard: string[] = [];
+      const received: string[] = [];
       await broker.subscribe(
         [channel],
         {
           onMessage(_, message) {
-            heard.push(message);
-            if (heard.length === 2) leaving.abort();
+            received.push(message);
+            if (received.length === 2) leaving.abort();
           },
-          onLost: (reason) => void heard.push(reason),
+          onLost: (reason) => void received.push(reason),
         },
         leaving.signal,
       );
@@ -177,12 +177,12 @@ export const brokerContract: readonly BrokerCase[] = [
       const witness = await record(broker, channel);
       await Promise.all(numbered(6).map((message) => broker.publish(channel, message)));
       await witness.untilCount(6);
-      assert.deepEqual(heard, numbered(2));
+      assert.deepEqual(received, numbered(2));
       assert.equal(lateCount, 1);
     },
   },
   {
-    name: "whoever publishes from a handler does not overtake",
+    name: "a publish from a handler does not overtake",
     async run({ createBroker, createChannel }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -260,7 +260,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "refuses what it could not carry unchanged",
+    name: "refuses messages that it could not carry unchanged",
     async run({ createBroker, createChannel, carriesAnyText }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -274,7 +274,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "publishes to nobody, and answers a ping",
+    name: "publishes without subscribers, and answers a ping",
     async run({ createBroker, createChannel }) {
       const broker = createBroker();
       await broker.publish(createChannel(), eventMessage({ n: 1 }));
@@ -282,7 +282,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "says that credentials are wrong, without showing them",
+    name: "reports wrong credentials, without showing them",
     async run({ createRefusedBroker, createChannel, secrets }) {
       const broker = createRefusedBroker();
       if (broker === null) return;

@@ -7,7 +7,7 @@ import { eventMessage, record, unavailability } from "../../conformance/broker_h
 import { startEventGateway, type EventGateway } from "../../support/event_gateway.ts";
 
 const apiKey = "ssk_the-key";
-const quiet = { onMessage() {}, onLost() {} };
+const ignore = { onMessage() {}, onLost() {} };
 const never = new AbortController().signal;
 
 async function start(): Promise<EventGateway> {
@@ -32,7 +32,7 @@ test.each([
   [503, /answered 503/, 2],
   [200, /answered 200/, 30],
   [302, /answered 302/, 30],
-])("createGatewayBroker says what a %d to a publish means", async (status, message, retryAfterSeconds) => {
+])("createGatewayBroker explains a %d to a publish", async (status, message, retryAfterSeconds) => {
   const server = await start();
   server.answerWith({ status, body: JSON.stringify({ detail: `no, ${apiKey}` }) });
   const error = await unavailability(open(server.url).publish(createChannel(), eventMessage({ n: 1 })), [apiKey]);
@@ -58,17 +58,17 @@ test.each([
   [401, /refused the API key/],
   [404, /does not know/],
   [429, /answered 429/],
-])("createGatewayBroker says what a %d to a subscription means", async (status, message) => {
+])("createGatewayBroker explains a %d to a subscription", async (status, message) => {
   const server = await start();
   server.answerWith({ status });
-  const error = await unavailability(open(server.url).subscribe([createChannel()], quiet, never), [apiKey]);
+  const error = await unavailability(open(server.url).subscribe([createChannel()], ignore, never), [apiKey]);
   expect(error.message).toMatch(message);
 });
 
 test("createGatewayBroker does not take a page for a stream", async () => {
   const server = await start();
   server.answerWith({ status: 200, headers: { "content-type": "text/html" }, body: "<h1>Sign in</h1>" });
-  await unavailability(open(server.url).subscribe([createChannel()], quiet, never), [apiKey]);
+  await unavailability(open(server.url).subscribe([createChannel()], ignore, never), [apiKey]);
 });
 
 test("createGatewayBroker goes on with the next event when one was refused", async () => {
@@ -181,7 +181,7 @@ test("createGatewayBroker refuses to subscribe to a channel that is not a scan's
   const scan = createChannel();
   const job = scan.replace(/^scan:/, "job:");
   for (const channel of [job, "nonsense", "scan:x:y", scan.replace(/[^:]+$/, "..")]) {
-    await expect(open(server.url).subscribe([channel], quiet, never)).rejects.toThrow(
+    await expect(open(server.url).subscribe([channel], ignore, never)).rejects.toThrow(
       /no event-stream is known for the channel/,
     );
   }
