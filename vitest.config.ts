@@ -9,7 +9,7 @@ const system = [
   "test/web/!(scan_model).test.ts",
   "test/attacks/{decision_files,hostile_provider,hostile_publisher}.test.ts",
   "test/command_line/node_version.test.ts",
-  "test/drizzle/{migrate,neon_http,neon_outage,neon_websocket,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",
+  "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",
   "test/gateway/runtime/{main_node,serve_processes}.test.ts",
   "test/scanner/reports/{hostile_text,html,outside_readers}.test.ts",
   "test/shared/brokers/{close_and_exit,contract,deno,redis,upstash,workerd}.test.ts",

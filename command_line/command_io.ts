@@ -6,7 +6,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** What a command may touch beside its arguments. */
 export interface CommandIo {
   readonly env: Environment;
-  /** The report, and nothing else. Where it cannot be written, the exit code of the command says so. */
+  /** The report, and nothing else. Where it cannot be written, the command's exit code shows it. */
   readonly stdout: (text: string) => void;
   /** Aborts when stdout cannot be written: its reader is gone, the disk is full. */
   readonly stdoutFailed: AbortSignal;
@@ -22,7 +22,7 @@ export interface CommandIo {
 /** What a gateway command may touch beside its arguments. */
 export interface GatewayIo extends Pick<CommandIo, "env" | "stdout" | "interrupted"> {
   readonly terminal: { write(text: string): void };
-  /** Aborts on SIGINT, and on the second signal: nothing is to be waited for on behalf of load balancers. */
+  /** Aborts on SIGINT, and on the second signal: load balancers get no time to notice. */
   readonly hurried: AbortSignal;
 }
 

@@ -9,7 +9,7 @@ export interface ExitRule {
   readonly onlyNew: boolean;
 }
 
-/** Exit codes of the command line. `usage` also says that a file or stdout that was asked for could not be written. */
+/** Exit codes of the command line. `usage` also means that a file or stdout that was asked for could not be written. */
 export const exitCodes = {
   ok: 0,
   findings: 1,

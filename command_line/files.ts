@@ -32,7 +32,7 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
   }
 }
 
-/** A place that was asked for, as a message names it: `option` and what was given to it. */
+/** A file or directory that was asked for, as a message names it: the option and its value. */
 export interface Target {
   readonly option: "--save-artifacts" | "--output";
   readonly path: string;
@@ -69,18 +69,18 @@ export async function requireWritable(targets: {
   if (problems.length > 0) throw new UsageError(problems);
 }
 
-/** Opening tells more than the permissions do: a directory, a read-only disk, a program that is running. */
+/** Opening detects more than the permissions show: a directory, a read-only disk, a running program. */
 async function requireFile(path: string): Promise<void> {
   const entry = await statOrNull(stat(path));
   if (entry === null) await access(dirname(path), constants.W_OK);
-  // A reader of a named pipe would see it closed, and go.
+  // A reader of a named pipe would see it closed, and exit.
   else if (entry.isFIFO()) await access(path, constants.W_OK);
   else await (await open(path, constants.O_WRONLY)).close();
 }
 
 /**
  * Writes a file, or leaves the one that was there: never a half of it. Resolves with null, or with one line for a person
- * that says why it could not be written; rejects with what is no fault of the place.
+ * that says why it could not be written; rejects when the error is not the system's.
  */
 export function writeWhole(target: Target, text: string): Promise<string | null> {
   return problemOf(target, () => replaceFile(target.path, text));
@@ -95,7 +95,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    // A file that is mounted by itself, or that is ours in a directory that is not.
+    // A file that is itself a mount, or is writable in a directory that is not.
     if (entry !== null && hasCode(error, "EACCES", "EBUSY", "EPERM", "EROFS")) return writeFile(path, text);
     throw error;
   }
@@ -103,7 +103,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
 
 /** A device, a pipe or a link stays what it is. */
 async function writeInPlace(path: string, text: string): Promise<void> {
-  // Opening a named pipe that nobody reads would wait for ever; opened like this it fails, and after that it does not wait.
+  // Opening a named pipe without a reader would block indefinitely; opened like this it fails, and after that it does not block.
   const probe = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK);
   try {
     await writeFile(path, text);

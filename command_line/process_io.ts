@@ -26,7 +26,7 @@ export function openStandardStreams(): StandardStreams {
   const fail = (error: unknown) => failure.abort(error);
   stdout.on("error", fail);
   stderr.on("error", () => {
-    // There is no place left to say it.
+    // Nowhere left to report it.
   });
   return {
     stdoutFailed: failure.signal,

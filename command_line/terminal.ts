@@ -5,7 +5,7 @@ import { toLine } from "../shared/text.ts";
 /** Where a person reads messages: stderr, so that a report on stdout stays alone there. */
 export interface Terminal {
   readonly isTTY: boolean;
-  /** 0 where the terminal does not tell. */
+  /** 0 where it is unknown. */
   readonly columns: number;
   readonly color: boolean;
   write(text: string): void;

@@ -15,33 +15,33 @@ export interface Rows {
 /**
  * The port to Postgres, one implementation per driver in `databases/`. Nothing but `with_tenant.ts` calls `transact`.
  *
- * What one `transact` costs, whatever the number of its statements: over TCP and WebSocket one round trip, over Neon's
+ * What one `transact` costs, whatever the number of its statements: over TCP one round trip, over Neon's
  * HTTP one request, on PGlite about a millisecond of this process's time.
  *
- * Every failure is an `AppError("unavailable")` (the database is away, slow or full) or a `DatabaseError`.
+ * Every failure is an `AppError("unavailable")` (the database is unreachable, slow or full) or a `DatabaseError`.
  */
 export interface Database {
-  /** What the server is told to allow one transaction; the client gives up shortly after. */
+  /** The server's limit for one transaction; the client gives up shortly after. */
   readonly statementTimeoutMs: number;
   /**
    * Runs the statements in order as one transaction and returns the rows of the last one. When one fails, all are
    * undone and none after it runs. Settings made with `set_config(…, true)` end with the transaction.
    */
   transact(statements: readonly Statement[]): Promise<Rows>;
-  /** Lets go of every connection. Calling it twice is fine. */
+  /** Releases every connection. Idempotent. */
   close(): Promise<void>;
 }
 
-/** For an operation that is refused before it asks anything. */
+/** For an operation that is refused before its first statement. */
 export const noDatabase: Database = {
   statementTimeoutMs: 0,
   transact: () => Promise.reject(new AppError("unavailable", "There is no database")),
   close: async () => {},
 };
 
-/** What a driver needs beside its URL; every default suits a server that rather refuses than hangs. */
+/** What a driver needs beside its URL; every default suits a server that refuses rather than hangs. */
 export interface DatabaseOptions {
-  /** At most this many connections at a time. */
+  /** At most this many connections. */
   readonly maxConnections?: number;
   /** How long to wait for a connection, from the pool or to the server. */
   readonly connectTimeoutMs?: number;

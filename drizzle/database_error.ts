@@ -40,19 +40,19 @@ export function unwrapDatabaseError(error: unknown): unknown {
   return error;
 }
 
-/** What every driver does with a failure: a refused statement becomes a `DatabaseError`, anything else means "away". */
+/** What every driver does with a failure: a refused statement becomes a `DatabaseError`, anything else means "unavailable". */
 export function toDatabaseError(error: unknown): DatabaseError | AppError {
   if (error instanceof DatabaseError || error instanceof AppError) return error;
   const answer = parseAnswer(error);
-  if (answer === null || isAway(answer.sqlState)) return databaseAway(error);
+  if (answer === null || isUnavailable(answer.sqlState)) return databaseUnavailable(error);
   const { sqlState } = answer;
   // Messages of class 22 (a value that does not fit its type) quote the value.
-  const said = sqlState.startsWith("22") ? "a value does not fit its type" : answer.message;
-  return new DatabaseError(`Cannot run a statement: ${said} (SQLSTATE ${sqlState})`, sqlState, toViolation(answer));
+  const text = sqlState.startsWith("22") ? "a value does not fit its type" : answer.message;
+  return new DatabaseError(`Cannot run a statement: ${text} (SQLSTATE ${sqlState})`, sqlState, toViolation(answer));
 }
 
-/** The one refusal for a database that is away, slow or full. */
-export function databaseAway(cause: unknown): AppError {
+/** The one refusal for a database that is unreachable, slow or full. */
+export function databaseUnavailable(cause: unknown): AppError {
   return new AppError("unavailable", "The database cannot be reached, or is too slow to answer", {
     cause,
     retryAfterSeconds: 2,
@@ -65,7 +65,7 @@ interface Answer {
   readonly constraint: string | null;
 }
 
-/** Drivers put what the server said into an error's `code`, where Node puts ECONNREFUSED: only the form tells them apart. */
+/** Drivers put the SQLSTATE into an error's `code`, where Node puts ECONNREFUSED: only the format distinguishes them. */
 function parseAnswer(error: unknown): Answer | null {
   const sqlState = errorCode(error);
   if (sqlState === null || !/^[0-9A-Z]{5}$/.test(sqlState)) return null;
@@ -75,11 +75,11 @@ function parseAnswer(error: unknown): Answer | null {
 }
 
 /**
- * The server answered, but not about the statement: connection lost (08), who we are or which database is not known (28,
+ * The server answered, but not about the statement: connection lost (08), role or database unknown (28,
  * 3D), deadlock or snapshot conflict (40), no connections, memory or disk left (53), shut down, starting or cancelled for
  * time (57), files unreadable (58), a lock not had in time (55P03), a standby that only reads (25006).
  */
-function isAway(sqlState: string): boolean {
+function isUnavailable(sqlState: string): boolean {
   return /^(08|28|3D|40|53|57|58)/.test(sqlState) || sqlState === "55P03" || sqlState === "25006";
 }
 

@@ -1,7 +1,7 @@
 import { pgRole } from "drizzle-orm/pg-core";
 
 /**
- * The two roles a transaction takes on, after it began as whoever `DATABASE_URL` names. Neither can log in, neither
+ * The two roles a transaction takes on, after it began as the role of `DATABASE_URL`. Neither can log in, neither
  * owns a table, neither bypasses row-level security. The first migration creates them; roles belong to the whole cluster.
  */
 

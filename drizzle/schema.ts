@@ -121,7 +121,7 @@ export const scans = pgTable(
     /** The body it was registered with, so that the same request again is the same scan; null for scans of before. */
     registration: text("registration"),
     createdAt: instant("created_at").notNull().defaultNow(),
-    /** The producer's last sign of life; a scan that is silent for too long is expired. */
+    /** The producer's last heartbeat; a scan without one for too long is expired. */
     updatedAt: instant("updated_at").notNull().defaultNow(),
     startedAt: instant("started_at"),
     /** Set with an end status and only then. */

@@ -19,8 +19,8 @@ export interface TenantOptions {
 }
 
 /**
- * Runs `work` with row-level security narrowed to one tenant. A guard is asked at least once, also when `work` asks the
- * database nothing. Throws `TypeError` for a tenant id that is no canonical lower-case UUID; rejects with
+ * Runs `work` with row-level security narrowed to one tenant. A guard runs at least once, also when `work` sends
+ * no statement. Throws `TypeError` for a tenant id that is no canonical lower-case UUID; rejects with
  * `AppError("unavailable")` or `DatabaseError`, and with whatever `work` throws.
  */
 export async function withTenant<Result>(
@@ -71,8 +71,8 @@ export interface ExpiredScan {
 }
 
 /**
- * Ends every scan that gave no sign of life for that long (at least a minute), over all tenants. Each is returned to
- * one caller only, at most 1,000 at a time; call again until none is left.
+ * Ends every scan without a heartbeat for that long (at least a minute), over all tenants. Each is returned to
+ * one caller only, at most 1,000 per call; call again until none is left.
  */
 export async function expireStaleScans(database: Database, olderThanMinutes: number): Promise<readonly ExpiredScan[]> {
   if (!(olderThanMinutes >= 1 && olderThanMinutes <= 1_000_000)) {
@@ -136,16 +136,16 @@ async function run<Result>(
   const { guard } = scope;
   const begin = beginAs(scope, database.statementTimeoutMs);
   const beginGuarded = guard === undefined ? [begin] : [begin, guard];
-  let isGuardAsked = guard === undefined;
+  let hasGuardRun = guard === undefined;
   const tx = drizzle(async (text, params, method) => {
-    isGuardAsked = true;
+    hasGuardRun = true;
     const { columns, rows } = await database.transact([...beginGuarded, { sql: text, params }]);
     if (method === "all") return { rows: [...rows] };
     return { rows: rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))) };
   });
   try {
     const result = await work(tx);
-    if (!isGuardAsked) await database.transact(beginGuarded);
+    if (!hasGuardRun) await database.transact(beginGuarded);
     return result;
   } catch (error) {
     throw unwrapDatabaseError(error);

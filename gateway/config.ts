@@ -21,7 +21,7 @@ export interface GatewayConfig {
   readonly streamTokenSecret: string | null;
   /** Exact origins, as browsers send them. */
   readonly corsOrigins: readonly string[];
-  /** How long, after SIGTERM, the gateway says that it is not ready before it closes its port. */
+  /** How long after SIGTERM the gateway reports not ready before it closes its port. */
   readonly drainDelaySeconds: number;
   readonly bounds: StreamBounds;
 }
@@ -124,7 +124,7 @@ function parseAuth(reader: EnvironmentReader): AuthConfig {
   const jwks = hasInline ? parseJwks(reader) : null;
   if (hasUrl && hasInline) reader.report("AUTH_JWKS_URL, AUTH_JWKS: expected one of the two, not both");
   if (!hasUrl && !hasInline) {
-    // Without keys of its own the gateway would quietly trust the development key instead of this issuer.
+    // Without keys of its own the gateway would silently trust the development key instead of this issuer.
     for (const [name, value] of [
       ["AUTH_ISSUER", issuer],
       ["AUTH_AUDIENCE", audience],
@@ -178,7 +178,7 @@ function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
 
 function parseStreamTokenSecret(reader: EnvironmentReader): string | null {
   const secret = reader.text("STREAM_TOKEN_SECRET");
-  const expected = "expected 32 bytes or more that nobody can guess";
+  const expected = "expected 32 random bytes or more";
   if (secret === null) {
     if (reader.text("DATABASE_URL") !== null) {
       reader.report(`STREAM_TOKEN_SECRET: required with DATABASE_URL: ${expected}`);

@@ -19,7 +19,7 @@ export interface ScannerFlags {
   readonly timeout?: string | undefined;
 }
 
-/** The ten scopes of the default request; `users.read` is used when `IDP_SCOPES` asks for it and it is granted. */
+/** The ten scopes of the default request; `users.read` is used when `IDP_SCOPES` names it and it is granted. */
 export const defaultScopes: readonly string[] = [
   "policies.read",
   "brands.read",
@@ -33,7 +33,7 @@ export const defaultScopes: readonly string[] = [
   "idps.read",
 ];
 
-/** The provider allows 35 at once at the least (https://developer.okta.com/docs/reference/rl2-limits/); this leaves room for others. */
+/** The provider allows 35 at once at the least (https://developer.okta.com/docs/reference/rl2-limits/); this leaves room for other clients. */
 const defaultConcurrency = 20;
 const maxConcurrency = 50;
 const defaultTimeoutSeconds = 30;

@@ -1,4 +1,4 @@
-/** Settles as the promise does, but rejects with the signal's reason as soon as it aborts. A later rejection is not lost to nobody. */
+/** Settles as the promise does, but rejects with the signal's reason as soon as it aborts. Later rejections are swallowed. */
 export function abortable<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

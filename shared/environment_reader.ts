@@ -1,7 +1,7 @@
 /** What `process.env`, `Deno.env.toObject()` and a Worker's bindings have in common. */
 export type Environment = Readonly<Record<string, unknown>>;
 
-/** Reads one variable at a time and collects what is wrong with each; no problem ever holds a value. */
+/** Reads variable by variable and collects every problem; no problem ever holds a value. */
 export type EnvironmentReader = ReturnType<typeof createEnvironmentReader>;
 
 /** Longer, and a timer of the runtime would overflow and fire at once. */

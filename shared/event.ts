@@ -27,7 +27,7 @@ export interface EncodedEvent {
 /** The bound on the UTF-8 length of an event's JSON payload, this number included. */
 export const maxPayloadBytes = 65_536;
 
-/** Why an event was refused. `too_large` is told apart because HTTP has a status of its own for it. */
+/** Why an event was refused. `too_large` is separate because HTTP has a status for it. */
 export class EventError extends TypeError {
   readonly code: "invalid" | "too_large";
 

@@ -1,6 +1,6 @@
 import type { EncodedEvent } from "./event.ts";
 
-/** The server-sent-events wire (https://html.spec.whatwg.org/multipage/server-sent-events.html): text, to be sent as UTF-8. */
+/** The server-sent-events format (https://html.spec.whatwg.org/multipage/server-sent-events.html): text, to be sent as UTF-8. */
 export function encodeEventFrame(event: EncodedEvent): string {
   return `event: ${event.type}\ndata: ${event.data}\n\n`;
 }
@@ -20,7 +20,7 @@ export function encodeRetry(retryMs: number): string {
 
 /**
  * The last bytes of a stream: why it is closed and, unless null, when to come back. The space begins a line that never ends,
- * and so the stream ends in the middle of a block. Every client throws that away, as the standard says; after a finished
+ * and so the stream ends in the middle of a block. Every client discards that, as the standard requires; after a finished
  * comment go-sse takes the end for the end of everything and does not reconnect, or makes an empty message of `retry`.
  */
 export function encodeClose(reason: string, retryMs: number | null): string {

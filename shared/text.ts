@@ -1,4 +1,4 @@
-/** Text of somebody else (a provider's names, a producer's details), made fit for one line, one column and one wire. */
+/** Text of a third party (a provider's names, a producer's details), made to fit one line, one column and UTF-8. */
 
 /**
  * Cuts text to at most `maxLength` UTF-16 units, never through a character. A text that was cut ends in "…".
@@ -18,7 +18,7 @@ export function toLine(text: string, maxLength: number): string {
   return shorten(text, maxLength).toWellFormed().replace(unprintable, " ");
 }
 
-/** True for text that `toLine` would leave as it is: what is asked of every text, while few need to be changed. */
+/** True for text that `toLine` would not change: cheaper than calling it, and few texts need it. */
 export function isLine(text: string, maxLength: number): boolean {
   return text.length <= maxLength && !unlike.test(text);
 }

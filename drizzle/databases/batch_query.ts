@@ -1,9 +1,12 @@
 import type { Rows, Statement } from "../database.ts";
 import type { PreparedStatements } from "./prepared_statements.ts";
-import { decodeValue, encodeParameter } from "./wire_values.ts";
+import { decodeValue, encodeParameter } from "./parameter_values.ts";
 
-/** The part of a node-postgres connection that writes the extended query protocol. */
-interface WireConnection {
+/**
+ * The part of a node-postgres connection that writes the extended query protocol. It is not documented API: checked
+ * against pg 8.23.1, the version that package.json pins exactly.
+ */
+interface ProtocolConnection {
   readonly stream: { cork?: () => void; uncork?: () => void };
   parse(statement: { readonly name: string; readonly text: string; readonly types: readonly number[] }): void;
   bind(portal: { readonly statement: string; readonly values: readonly (string | null)[] }): void;
@@ -48,7 +51,7 @@ export class BatchQuery {
     this.#reject = reject;
   }
 
-  submit(connection: WireConnection): void {
+  submit(connection: ProtocolConnection): void {
     // One TCP segment where the stream can; PGlite's stand-in has no cork.
     connection.stream.cork?.();
     try {
@@ -96,13 +99,13 @@ export class BatchQuery {
   /** Never with `rows: 0`; the client insists on the method. */
   handlePortalSuspended(): void {}
 
-  handleCopyInResponse(connection: WireConnection): void {
+  handleCopyInResponse(connection: ProtocolConnection): void {
     connection.sendCopyFail("COPY is not supported");
   }
 
   handleCopyData(): void {}
 
-  #isKept(connection: WireConnection, name: string): boolean {
+  #isKept(connection: ProtocolConnection, name: string): boolean {
     if (name === "" || this.#prepared === null) return false;
     this.#kept ??= this.#prepared.keptBy(connection);
     if (this.#kept.has(name)) return true;

@@ -6,9 +6,9 @@ import {
   defaultConnectTimeoutMs,
   defaultStatementTimeoutMs,
 } from "../database.ts";
-import { databaseAway, toDatabaseError } from "../database_error.ts";
+import { databaseUnavailable, toDatabaseError } from "../database_error.ts";
 import { requirePostgresUrl } from "./postgres_url.ts";
-import { decodeValue, encodeParameter } from "./wire_values.ts";
+import { decodeValue, encodeParameter } from "./parameter_values.ts";
 
 /** Neon over HTTP: one request a statement and no connection to keep, for Workers. Connects when first used. */
 export function createNeonHttpDatabase(url: string, options: DatabaseOptions = {}): Database {
@@ -21,7 +21,7 @@ export function createNeonHttpDatabase(url: string, options: DatabaseOptions = {
   return {
     statementTimeoutMs,
     async transact(statements) {
-      if (isClosed) throw databaseAway(new Error("The database was closed"));
+      if (isClosed) throw databaseUnavailable(new Error("The database was closed"));
       const queries = statements.map(({ sql, params }) => http.query(sql, params.map(encodeParameter), { types }));
       // A batch is one transaction: https://neon.com/docs/serverless/serverless-driver
       const results = await http

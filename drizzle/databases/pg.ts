@@ -39,7 +39,7 @@ function findProblem(config: ClientConfig): string | null {
   }
 }
 
-/** node-postgres verifies the server under each of these modes, and warns on stderr until the URL says so itself. */
+/** node-postgres verifies the server under each of these modes, and warns on stderr unless the URL names that mode. */
 export function withExplicitTlsMode(url: string): string {
   if (url.includes("uselibpqcompat=")) return url;
   return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, "$1verify-full");

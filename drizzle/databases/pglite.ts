@@ -17,7 +17,7 @@ export interface PgliteOptions {
 
 /**
  * The embedded default: Postgres in this process, migrated at open. It has one connection, so transactions run one after
- * another. One process at a time may have a directory open. Rejects with `AppError("unavailable")` where it cannot be opened.
+ * another. Only one process may have a directory open. Rejects with `AppError("unavailable")` where it cannot be opened.
  */
 export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
   const pglite = await openPglite(options).catch((cause: unknown) => {
@@ -25,7 +25,7 @@ export async function openPgliteDatabase(options: PgliteOptions): Promise<Databa
     throw new AppError("unavailable", `The embedded database${place} cannot be opened: ${problemOf(cause)}`, { cause });
   });
   const { connection } = createPgConfig(pglite);
-  // Node-postgres takes a ready connection, its types do not say so.
+  // Node-postgres takes a ready connection; its types lack that.
   const config = { connection, max: 1, idleTimeoutMillis: 0 };
   return createPoolDatabase(new Pool(config), { onClosed: () => pglite.close() });
 }

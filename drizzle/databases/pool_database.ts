@@ -1,10 +1,10 @@
 import { AppError } from "../../shared/app_error.ts";
 import { answerGraceMs, type Database, defaultStatementTimeoutMs, type Rows } from "../database.ts";
-import { databaseAway, DatabaseError, toDatabaseError } from "../database_error.ts";
+import { databaseUnavailable, DatabaseError, toDatabaseError } from "../database_error.ts";
 import { BatchQuery } from "./batch_query.ts";
 import type { PreparedStatements } from "./prepared_statements.ts";
 
-/** A pool of node-postgres clients: `pg`'s, Neon's over WebSocket, or one client on PGlite. */
+/** A pool of node-postgres clients: `pg`'s, or one client on PGlite. */
 export interface ClientPool {
   readonly waitingCount: number;
   connect(): Promise<PooledClient>;
@@ -28,7 +28,7 @@ export interface PoolDatabaseOptions {
   readonly onClosed?: () => Promise<void>;
 }
 
-/** Who waits longer than the queue is long would only wait to be refused: a bound turns a flood into 503s at once. */
+/** More waiting statements would time out in the queue: a bound turns an overload into 503s at once. */
 const maxWaiting = 10_000;
 
 export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOptions = {}): Database {
@@ -55,7 +55,8 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
   };
 
   async function run(batch: BatchQuery): Promise<Rows> {
-    if (pool.waitingCount >= maxWaiting) throw databaseAway(new Error("Too many statements wait for a connection"));
+    if (pool.waitingCount >= maxWaiting)
+      throw databaseUnavailable(new Error("Too many statements wait for a connection"));
     return await runBatch(await connectTo(pool), batch, statementTimeoutMs + answerGraceMs);
   }
 }
@@ -69,11 +70,11 @@ async function connectTo(pool: ClientPool): Promise<PooledClient> {
   }
 }
 
-/** Runs on one client and gives it back; a client that failed to answer is given up. */
+/** Runs on one client and gives it back; a client that failed to answer is destroyed. */
 async function runBatch(client: PooledClient, batch: BatchQuery, deadlineMs: number): Promise<Rows> {
   let isBroken = false;
   const deadline = setTimeout(() => batch.handleError(new Error(`No answer within ${deadlineMs} ms`)), deadlineMs);
-  // A broken connection fails the batch too; the event itself would end the process if nobody listened.
+  // A broken connection fails the batch too; without a listener the event would end the process.
   client.on("error", ignore);
   try {
     client.query(batch);

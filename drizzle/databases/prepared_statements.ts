@@ -12,14 +12,14 @@ const maxKept = 100;
  * Which statements which connection has parsed under a name, so that PostgreSQL need not parse and plan them again.
  *
  * A name is the hash of its text: whatever a connection pooler shares between its clients, a name never stands for another
- * statement. Behind one that does not keep names alive, no more are given after the first that was lost.
+ * statement. Behind one that does not keep names, statements stay unnamed after the first loss.
  */
 export class PreparedStatements {
   #kept = new WeakMap<Connection, Set<string>>();
   readonly #names = new Map<string, string>();
   #isGivenUp = false;
 
-  /** The names that this connection keeps; whoever has parsed another adds it. */
+  /** The names that this connection keeps; a caller that parsed another one adds it. */
   keptBy(connection: Connection): Set<string> {
     let kept = this.#kept.get(connection);
     if (kept === undefined) {
@@ -41,11 +41,11 @@ export class PreparedStatements {
   }
 
   /**
-   * Learns from a statement that was refused; true when it was refused for its name, and before anything was run: then it is
+   * Takes note of a refused statement; true when it was refused for its name, before anything ran: then it is
    * to be sent again without one.
    */
   isLost(sqlState: string): boolean {
-    // The tables changed under the plan: every connection parses anew.
+    // The tables changed under the plan: every connection parses again.
     if (sqlState === planOutdated) this.#kept = new WeakMap();
     else if (!poolerStates.has(sqlState)) return false;
     else this.#isGivenUp = true;
@@ -56,5 +56,5 @@ export class PreparedStatements {
 /** "Cached plan must not change result type": after a migration. */
 const planOutdated = "0A000";
 
-/** The name is not there, or is there already, though this connection knows better: a pooler has changed what is behind it. */
+/** The name is missing, or already there, contrary to what this connection recorded: a pooler has swapped the server connection. */
 const poolerStates: ReadonlySet<string> = new Set(["26000", "42P05"]);

@@ -11,7 +11,7 @@ export function completionChannel(tenantId: string, completionId: string): strin
 export async function getChannels({ principal, tx, params }: ChannelsRequest): Promise<ChannelsResult> {
   const [completion] = await tx.select().from(completions).where(eq(completions.id, params.id));
   if (completion === undefined) throw new NotFound("No such completion");
-  if (completion.createdBy !== principal.id) throw new PermissionDenied("Only who asked may read the answer");
+  if (completion.createdBy !== principal.id) throw new PermissionDenied("Only the user who asked may read the answer");
   const channel = completionChannel(completion.tenantId, completion.id);
   return completion.endedAt === null ? [channel] : ended(channel);
 }

@@ -1,5 +1,5 @@
 import { defineEventStream } from "../../gateway/streaming/define_event_stream.ts";
 import { getChannels } from "./channels.ts";
 
-/** A model's answer, token by token, for who asked: `app.route("/api/v1/completions", completionEventStream)`. */
+/** A model's answer, token by token, for the user who asked: `app.route("/api/v1/completions", completionEventStream)`. */
 export const completionEventStream = defineEventStream({ prefix: "completion", getChannels, closesAfterEnd: true });

@@ -4,7 +4,7 @@ import { createGatewayClient, type NewScan } from "./gateway_client.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import type { StreamConfig } from "./stream_config.ts";
-import { createGatewayBroker } from "../../shared/brokers/gateway.ts";
+import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 
 /** For one call: a gateway that takes longer is treated as away, and asked again. */
 const callTimeoutMs = 4000;

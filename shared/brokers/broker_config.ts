@@ -1,6 +1,6 @@
 import type { EnvironmentReader } from "../environment_reader.ts";
 
-/** Which broker the environment names; the same variables for whoever publishes and whoever subscribes. */
+/** Which broker the environment names; the same variables for publishers and subscribers. */
 export type BrokerConfig =
   | { readonly kind: "memory" }
   | { readonly kind: "redis"; readonly url: string; readonly databaseNumber: number }

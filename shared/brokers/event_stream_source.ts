@@ -16,12 +16,12 @@ export interface EventStreamSource {
   readonly isConfirmation: ((event: EventSourceMessage) => boolean) | null;
   /** The message of an event; null when it has none; throws when the event cannot be read. */
   toMessage(event: EventSourceMessage): string | null;
-  /** Nothing was heard for `quietMs`. */
-  onQuiet(): void;
+  /** Nothing arrived for `idleMs`: the moment to send a ping. */
+  onIdle(): void;
   /** Bound on request and confirmation together. */
   readonly timeoutMs: number;
-  readonly quietMs: number;
-  readonly patienceMs: number;
+  readonly idleMs: number;
+  readonly graceMs: number;
 }
 
 /** Room for the field name and the channel around the longest message. */
@@ -29,15 +29,15 @@ const maxEventChars = maxMessageBytes + 4096;
 
 /**
  * Opens one event stream and reads it until it is closed or lost. Its end, a broken connection, silence and unreadable
- * bytes are told apart, because a subscriber that is not told of the end waits forever.
+ * bytes are each detected, because a subscriber that misses the end would wait indefinitely.
  */
 export function openEventStreamSource(source: EventStreamSource, listener: ChannelListener): ChannelSource {
   const controller = new AbortController();
   const confirmation = Promise.withResolvers<void>();
-  const deadline = setTimeout(() => over("silent", undefined), source.timeoutMs);
-  let state: "opening" | "open" | "over" = "opening";
+  const deadline = setTimeout(() => finish("silent", undefined), source.timeoutMs);
+  let state: "opening" | "open" | "finished" = "opening";
   let watchdog: Watchdog | null = null;
-  // Never rejects: every end of it goes through `over`.
+  // Never rejects: `finish` handles every end of it.
   void run();
   return {
     confirmed: confirmation.promise,
@@ -57,9 +57,12 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
       }
       if (source.isConfirmation === null) open();
       const reason = await read(response.body);
-      over(reason, new Error(`the stream was ${reason === "ended" ? "ended" : "unreadable"} before it was confirmed`));
+      finish(
+        reason,
+        new Error(`the stream was ${reason === "ended" ? "ended" : "unreadable"} before it was confirmed`),
+      );
     } catch (error) {
-      over("cut", error);
+      finish("cut", error);
     }
   }
 
@@ -69,7 +72,7 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return "ended";
-      watchdog?.heard();
+      watchdog?.reset();
       if (!feed(value)) return "garbage";
     }
   }
@@ -95,10 +98,10 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
     state = "open";
     clearTimeout(deadline);
     watchdog = startWatchdog({
-      quietMs: source.quietMs,
-      patienceMs: source.patienceMs,
-      onQuiet: () => source.onQuiet(),
-      onSilent: () => over("silent", undefined),
+      idleMs: source.idleMs,
+      graceMs: source.graceMs,
+      onIdle: () => source.onIdle(),
+      onSilent: () => finish("silent", undefined),
     });
     confirmation.resolve();
   }
@@ -108,10 +111,9 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
     confirmation.reject(error);
   }
 
-  function over(reason: LostReason, cause: unknown): void {
-    const was = state;
-    if (was === "over") return;
-    if (was === "opening") {
+  function finish(reason: LostReason, cause: unknown): void {
+    if (state === "finished") return;
+    if (state === "opening") {
       refuse(source.toFailure(cause));
       return;
     }
@@ -121,8 +123,8 @@ export function openEventStreamSource(source: EventStreamSource, listener: Chann
 
   /** Idempotent. Aborting the request is what ends the subscription at the broker. */
   function release(): void {
-    if (state === "over") return;
-    state = "over";
+    if (state === "finished") return;
+    state = "finished";
     clearTimeout(deadline);
     watchdog?.stop();
     controller.abort();
@@ -139,7 +141,7 @@ function createFeed(onEvent: (event: EventSourceMessage) => boolean): (chunk: Ui
     onEvent: (event) => {
       if (isReadable) isReadable = onEvent(event);
     },
-    // A field that nobody defined is the second line of a message that had a line break: part of it is lost.
+    // An unknown field is the second line of a message that had a line break: part of it is lost.
     onError: () => {
       isReadable = false;
     },

@@ -3,13 +3,8 @@ import { requireMessage } from "./message.ts";
 import { createSharedSubscriptions, type ChannelListener } from "./shared_subscriptions.ts";
 import { unavailable } from "./unavailable.ts";
 
-export interface MemoryBroker extends Broker {
-  /** Whether a message on the channel would reach anybody now. */
-  hasSubscribers(channel: string): boolean;
-}
-
 /** A broker inside one process: the embedded default, for one gateway and whatever publishes in the same process. */
-export function createMemoryBroker(): MemoryBroker {
+export function createMemoryBroker(): Broker {
   const listeners = new Map<string, ChannelListener>();
   const waiting: { readonly channel: string; readonly message: string }[] = [];
   let isDelivering = false;
@@ -33,14 +28,13 @@ export function createMemoryBroker(): MemoryBroker {
     async ping() {
       requireOpen("ping");
     },
-    hasSubscribers: (channel) => listeners.has(channel),
     async close() {
       isClosed = true;
       subscriptions.close();
     },
   };
 
-  /** Who publishes while a message is being handed out waits for its turn: else some would hear the second one first. */
+  /** A message published during a delivery waits for its turn: else some subscribers would get it before the first one. */
   function deliver(): void {
     if (isDelivering) return;
     isDelivering = true;

@@ -19,7 +19,7 @@ export interface RedisBrokerOptions {
   readonly database: number;
   /** Bound on a connect, and on the answer to one command. Default 5,000. */
   readonly timeoutMs?: number;
-  /** A subscriber connection on which nothing was heard for so long is sent a PING. Default 5,000. */
+  /** A subscriber connection that was idle for this long is sent a PING. Default 5,000. */
   readonly pingEveryMs?: number;
   /** How long its answer may take. Default 10,000. */
   readonly pingTimeoutMs?: number;
@@ -31,13 +31,13 @@ interface SubscriberSettings extends RedisConnectionSettings {
 }
 
 /**
- * Received without the end of a message or answer: over this, somebody sends what has no place in memory. As much as Redis
- * itself keeps for a subscriber (`client-output-buffer-limit pubsub 32mb`), so that a message which is too long, but which
+ * Received without the end of a message or answer: over this, the server sends more than is kept in memory. As much as Redis
+ * itself buffers for a subscriber (`client-output-buffer-limit pubsub 32mb`), so that a message which is too long, but which
  * Redis hands over, costs its own channel only.
  */
 const maxUnreadBytes = 32 * maxMessageBytes;
 
-/** Published but not yet answered: over this, a publisher that does not wait is refused. */
+/** Published but not yet acknowledged: over this, a publisher that does not await is refused. */
 const maxPendingChars = 16_000_000;
 
 /**
@@ -119,17 +119,17 @@ interface SubscriberConnection {
 }
 
 /** All subscriptions of the process on one connection; they are lost together. */
-function openSubscriberConnection(settings: SubscriberSettings, onOver: () => void): SubscriberConnection {
+function openSubscriberConnection(settings: SubscriberSettings, onClosed: () => void): SubscriberConnection {
   const listeners = new Map<string, ChannelListener>();
   // The byte order mark is part of a message, and what is no UTF-8 must not become a message that looks like one.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let watchdog: Watchdog | null = null;
-  let isOver = false;
+  let isClosed = false;
 
   const connection = openRedisConnection(settings, (reason) => {
-    isOver = true;
+    isClosed = true;
     watchdog?.stop();
-    onOver();
+    onClosed();
     const lost = Array.from(listeners.values());
     listeners.clear();
     for (const listener of lost) listener.onLost(reason);
@@ -139,30 +139,30 @@ function openSubscriberConnection(settings: SubscriberSettings, onOver: () => vo
   return {
     open(key, listener) {
       listeners.set(key, listener);
-      return { confirmed: confirm(key, listener), close: () => leave(key, listener) };
+      return { confirmed: confirm(key, listener), close: () => unsubscribe(key, listener) };
     },
     drop: () => connection.drop(),
   };
 
   function listen(redis: Redis): void {
-    if (isOver) return;
+    if (isClosed) return;
     let unreadBytes = 0;
     redis.on("messageBuffer", (key: Uint8Array, message: Uint8Array) => {
       unreadBytes = 0;
       receive(decoder.decode(key), message);
     });
     watchdog = startWatchdog({
-      quietMs: settings.pingEveryMs,
-      patienceMs: settings.pingTimeoutMs,
-      onQuiet: () =>
-        // Its answer is heard as bytes; its failure, as the end of the connection.
+      idleMs: settings.pingEveryMs,
+      graceMs: settings.pingTimeoutMs,
+      onIdle: () =>
+        // Its answer arrives as bytes; its failure ends the connection.
         void redis.ping().catch(() => undefined),
       onSilent: () => connection.drop("silent"),
     });
     redis.stream.on("data", (chunk: Uint8Array) => {
       // Bytes, not messages: on a slow line the answer to the PING waits behind a message that is still arriving.
-      watchdog?.heard();
-      // What is no message is short and ends with its chunk: with a line break, as everything that Redis sends.
+      watchdog?.reset();
+      // Other replies are short and end with their chunk: with a line break, as everything that Redis sends.
       unreadBytes = chunk.at(-2) === 13 && chunk.at(-1) === 10 ? 0 : unreadBytes + chunk.byteLength;
       if (unreadBytes > maxUnreadBytes) connection.drop("garbage");
     });
@@ -173,7 +173,7 @@ function openSubscriberConnection(settings: SubscriberSettings, onOver: () => vo
     if (listener === undefined) return;
     const message = bytes.byteLength <= maxMessageBytes ? decode(bytes) : null;
     if (message === null) {
-      leave(key, listener);
+      unsubscribe(key, listener);
       listener.onLost("garbage");
       return;
     }
@@ -190,12 +190,12 @@ function openSubscriberConnection(settings: SubscriberSettings, onOver: () => vo
 
   async function confirm(key: string, listener: ChannelListener): Promise<void> {
     await connection.send("subscribe", async (redis) => {
-      // Whoever left before the connection was ready has nothing to confirm.
+      // A subscriber that left before the connection was ready has nothing to confirm.
       if (listeners.get(key) === listener) await redis.subscribe(key);
     });
   }
 
-  function leave(key: string, listener: ChannelListener): void {
+  function unsubscribe(key: string, listener: ChannelListener): void {
     if (listeners.get(key) !== listener) return;
     listeners.delete(key);
     connection.send("unsubscribe", (redis) => redis.unsubscribe(key)).catch(() => undefined);

@@ -9,7 +9,7 @@ export interface RedisConnection {
   readonly ready: Promise<Redis>;
   /**
    * Sends in the order of the calls; rejects with `AppError("unavailable")`. No answer in time drops the connection: what
-   * was sent on it must not take effect after its sender was told that it failed.
+   * was sent on it must not take effect after it was reported as failed.
    */
   send<Result>(action: string, command: (redis: Redis) => Promise<Result>): Promise<Result>;
   drop(reason?: LostReason): void;
@@ -22,10 +22,10 @@ export interface RedisConnectionSettings {
   readonly timeoutMs: number;
 }
 
-/** Connects at once. `onOver` is called exactly once, also when it never became ready. */
+/** Connects at once. `onClosed` is called exactly once, also when it never became ready. */
 export function openRedisConnection(
   settings: RedisConnectionSettings,
-  onOver: (reason: LostReason) => void,
+  onClosed: (reason: LostReason) => void,
 ): RedisConnection {
   const { endpoint, database, timeoutMs } = settings;
   const secrets = [endpoint.password ?? ""];
@@ -45,16 +45,16 @@ export function openRedisConnection(
     lazyConnect: true,
   });
   let fault: Error | null = null;
-  let isOver = false;
+  let isClosed = false;
   redis.on("error", (error: Error) => {
     fault ??= error;
     // Not every fault ends the connection: what Redis refused while connecting, and what the parser could not read, would
     // leave it open and wrong. The operating system's errors have a code.
     drop("code" in error ? "cut" : "garbage");
   });
-  redis.once("end", () => over("ended"));
+  redis.once("end", () => close("ended"));
   const ready = connect();
-  // Whoever sends is told; without anybody who does, it is no unhandled rejection.
+  // `send` reports it; where nothing is sent, it must not be an unhandled rejection.
   ready.catch(() => undefined);
 
   return {
@@ -67,10 +67,10 @@ export function openRedisConnection(
         throw toFailure(action, error);
       }
       try {
-        return await answerInTime(command(connected));
+        return await withCommandTimeout(command(connected));
       } catch (error) {
-        // Its commands fail before the client tells that it ended: who tries again at once must not meet it again.
-        if (connected.status !== "ready") over("ended");
+        // Its commands fail before the client emits `end`: an immediate retry must not get this connection again.
+        if (connected.status !== "ready") close("ended");
         throw toFailure(action, fault ?? error);
       }
     },
@@ -79,37 +79,37 @@ export function openRedisConnection(
 
   async function connect(): Promise<Redis> {
     try {
-      await answerInTime(redis.connect());
+      await withCommandTimeout(redis.connect());
     } catch (error) {
       drop("cut");
       throw fault ?? error;
     }
     // The client goes on to "ready" also after Redis refused a part of the handshake.
-    if (isOver) throw fault ?? new Error("the connection was closed");
+    if (isClosed) throw fault ?? new Error("the connection was closed");
     return redis;
   }
 
-  async function answerInTime<Result>(answer: Promise<Result>): Promise<Result> {
+  async function withCommandTimeout<Result>(answer: Promise<Result>): Promise<Result> {
     try {
-      return await withTimeout(answer, timeoutMs, () => new NoAnswer(`no answer within ${timeoutMs} ms`));
+      return await withTimeout(answer, timeoutMs, () => new CommandTimeout(`no answer within ${timeoutMs} ms`));
     } catch (error) {
-      if (error instanceof NoAnswer) drop("silent");
+      if (error instanceof CommandTimeout) drop("silent");
       throw error;
     }
   }
 
   function drop(reason: LostReason): void {
-    if (isOver) return;
-    // The client itself would end it politely, after which the system refuses a reset.
+    if (isClosed) return;
+    // The client would close it gracefully, after which the system refuses a reset.
     if (redis.stream === undefined) redis.disconnect();
     else reset(redis.stream);
-    over(reason);
+    close(reason);
   }
 
-  function over(reason: LostReason): void {
-    if (isOver) return;
-    isOver = true;
-    onOver(reason);
+  function close(reason: LostReason): void {
+    if (isClosed) return;
+    isClosed = true;
+    onClosed(reason);
   }
 
   function toFailure(action: string, error: unknown): AppError {
@@ -121,9 +121,9 @@ export function openRedisConnection(
   }
 }
 
-class NoAnswer extends Error {}
+class CommandTimeout extends Error {}
 
-/** A reset, not a polite end: what the kernel has not yet got through must not be delivered after its sender gave up. */
+/** A reset, not a graceful close: what the kernel still buffers must not be delivered after its sender gave up. */
 function reset(stream: Redis["stream"]): void {
   // While connecting a reset would wait for the connect, which may never come; once ended it fails and leaks the socket.
   if (stream.connecting || stream.writableEnded || !canReset(stream)) stream.destroy();
@@ -136,11 +136,11 @@ function canReset(stream: Redis["stream"]): boolean {
 }
 
 function faultOf(error: unknown, timeoutMs: number): string {
-  const words = error instanceof Error ? error.message : "";
-  if (error instanceof NoAnswer) return `did not answer within ${timeoutMs / 1000} s`;
-  if (/^(WRONGPASS|NOAUTH)|AUTH|invalid password/.test(words)) return "refused the user or password (REDIS_URL)";
-  if (words.startsWith("NOPERM")) return "does not allow this user the command or channel (REDIS_URL)";
-  if (/DB index|SELECT/.test(words)) return "has no such database (EVENTSTREAM_CACHE_DB): expected one that it has";
+  const text = error instanceof Error ? error.message : "";
+  if (error instanceof CommandTimeout) return `did not answer within ${timeoutMs / 1000} s`;
+  if (/^(WRONGPASS|NOAUTH)|AUTH|invalid password/.test(text)) return "refused the user or password (REDIS_URL)";
+  if (text.startsWith("NOPERM")) return "does not allow this user the command or channel (REDIS_URL)";
+  if (/DB index|SELECT/.test(text)) return "has no such database (EVENTSTREAM_CACHE_DB): expected one that it has";
   return "cannot be reached or does not serve";
 }
 

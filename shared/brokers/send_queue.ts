@@ -3,7 +3,7 @@ import { unavailable } from "./unavailable.ts";
 export interface SendQueueOptions<Item> {
   /**
    * Sends in order and gives for each item its failure, or null. When it rejects, its items and all that wait behind them
-   * are rejected alike: each waited for a broker that is away.
+   * are rejected alike: the broker is unavailable for each of them.
    */
   readonly send: (items: readonly Item[]) => Promise<readonly (Error | null)[]>;
   readonly sizeOf: (item: Item) => number;
@@ -26,8 +26,8 @@ interface Waiting<Item> {
 }
 
 /**
- * Keeps the order of one publisher over HTTP, where two requests at a time may overtake each other: one request is in
- * flight, and what comes meanwhile goes together in the next.
+ * Keeps the order of one publisher over HTTP, where two concurrent requests may overtake each other: one request is in
+ * flight, and items pushed meanwhile go together in the next.
  */
 export function createSendQueue<Item>(options: SendQueueOptions<Item>): SendQueue<Item> {
   let waiting: Waiting<Item>[] = [];
@@ -56,7 +56,7 @@ export function createSendQueue<Item>(options: SendQueueOptions<Item>): SendQueu
     isIdle: () => !isSending,
   };
 
-  /** Never rejects: each failure goes to whoever waits for that item. */
+  /** Never rejects: each failure rejects the `push` of its item. */
   async function sendAll(): Promise<void> {
     while (waiting.length > 0) {
       const batch = takeBatch();

@@ -1,7 +1,7 @@
 import type { LostReason, Subscriber, SubscriptionHandlers } from "../broker.ts";
 import { unavailable } from "./unavailable.ts";
 
-/** What the broker's side of one channel tells; nothing is told after `onLost` or `close`. */
+/** Receives what arrives on one channel of the broker; nothing is called after `onLost` or `close`. */
 export interface ChannelListener {
   onMessage(message: string): void;
   onLost(reason: LostReason): void;
@@ -25,7 +25,7 @@ export interface SharedSubscriptions extends Subscriber {
 
 /**
  * Counts subscriptions by reference: however many subscribers a channel has in this process, the broker sees one, from
- * the first until the last leaves. What every adapter has in common, so that each only opens and closes channels.
+ * the first until the last unsubscribes. Every adapter shares this, so that each only opens and closes channels.
  */
 export function createSharedSubscriptions(openChannel: OpenChannel): SharedSubscriptions {
   const channels = new Map<string, SharedChannel>();
@@ -47,9 +47,9 @@ export function createSharedSubscriptions(openChannel: OpenChannel): SharedSubsc
   function join(name: string, subscription: Subscription): Promise<void> {
     let channel = channels.get(name);
     if (channel === undefined) {
-      channel = new SharedChannel(name, openChannel, (over) => {
-        // The name may have been opened anew since.
-        if (channels.get(name) === over) channels.delete(name);
+      channel = new SharedChannel(name, openChannel, (ended) => {
+        // The name may have been opened again since.
+        if (channels.get(name) === ended) channels.delete(name);
       });
       channels.set(name, channel);
     }
@@ -57,17 +57,17 @@ export function createSharedSubscriptions(openChannel: OpenChannel): SharedSubsc
   }
 }
 
-/** One channel of the broker and all who listen to it here. */
+/** One channel of the broker and its subscriptions in this process. */
 class SharedChannel {
   readonly #name: string;
   readonly #source: ChannelSource;
-  readonly #onOver: (channel: SharedChannel) => void;
+  readonly #onEnd: (channel: SharedChannel) => void;
   readonly #subscriptions = new Set<Subscription>();
-  #isOver = false;
+  #isEnded = false;
 
-  constructor(name: string, openChannel: OpenChannel, onOver: (channel: SharedChannel) => void) {
+  constructor(name: string, openChannel: OpenChannel, onEnd: (channel: SharedChannel) => void) {
     this.#name = name;
-    this.#onOver = onOver;
+    this.#onEnd = onEnd;
     this.#source = openChannel(name, {
       onMessage: (message) => this.#deliver(message),
       onLost: (reason) => this.#lose(reason),
@@ -77,7 +77,7 @@ class SharedChannel {
 
   join(subscription: Subscription): Promise<void> {
     this.#subscriptions.add(subscription);
-    subscription.onLeave(() => {
+    subscription.onRelease(() => {
       this.#subscriptions.delete(subscription);
       if (this.#subscriptions.size === 0) this.#end();
     });
@@ -90,8 +90,8 @@ class SharedChannel {
   }
 
   #deliver(message: string): void {
-    if (this.#isOver) return;
-    // A copy: who joins while the message is being handed out did not subscribe before it was published.
+    if (this.#isEnded) return;
+    // A copy: a subscription that joins during the delivery did not exist when the message was published.
     for (const subscription of Array.from(this.#subscriptions)) subscription.deliver(this.#name, message);
   }
 
@@ -100,22 +100,22 @@ class SharedChannel {
     for (const subscription of Array.from(this.#subscriptions)) subscription.lose(reason);
   }
 
-  /** Idempotent: leaving, losing and failing meet here. */
+  /** Idempotent: called on release, loss and failure. */
   #end(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#onOver(this);
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#onEnd(this);
     this.#source.close();
   }
 }
 
-/** One call of `subscribe`: `opening`, then `open`, then over; it may be over before it opens. */
+/** One call of `subscribe`: `opening`, `open`, `ended`; it may end before it opens. */
 class Subscription {
   readonly #handlers: SubscriptionHandlers;
   readonly #signal: AbortSignal;
   readonly #opened = Promise.withResolvers<void>();
-  readonly #leaving: (() => void)[] = [];
-  #state: "opening" | "open" | "over" = "opening";
+  readonly #releases: (() => void)[] = [];
+  #state: "opening" | "open" | "ended" = "opening";
   #wasLost = false;
 
   constructor(handlers: SubscriptionHandlers, signal: AbortSignal) {
@@ -123,8 +123,8 @@ class Subscription {
     this.#signal = signal;
   }
 
-  onLeave(leave: () => void): void {
-    this.#leaving.push(leave);
+  onRelease(release: () => void): void {
+    this.#releases.push(release);
   }
 
   async untilOpen(confirmed: readonly Promise<void>[]): Promise<void> {
@@ -137,8 +137,8 @@ class Subscription {
   }
 
   deliver(channel: string, message: string): void {
-    // The signal decides, not our own listener on it: whoever aborts must hear nothing from that moment on.
-    if (this.#state === "over" || this.#signal.aborted) return;
+    // The signal decides, not our own listener on it: nothing is handed over from the moment of the abort.
+    if (this.#state === "ended" || this.#signal.aborted) return;
     try {
       this.#handlers.onMessage(channel, message);
     } catch (error) {
@@ -150,14 +150,14 @@ class Subscription {
   }
 
   lose(reason: LostReason): void {
-    if (this.#state === "over") return;
+    if (this.#state === "ended") return;
     if (this.#state === "opening") {
-      // The confirmations still under way say why; one that had come before the loss does not count.
+      // The pending confirmations give the reason; one that had come before the loss does not count.
       this.#wasLost = true;
       return;
     }
     this.#end();
-    // Only after every channel of a lost connection is marked: who subscribes anew in `onLost` must not join a dead one.
+    // Only after every channel of a lost connection is marked: a new subscription in `onLost` must not join a dead one.
     queueMicrotask(() => {
       if (!this.#signal.aborted) this.#handlers.onLost(reason);
     });
@@ -182,9 +182,9 @@ class Subscription {
   }
 
   #end(): void {
-    if (this.#state === "over") return;
-    this.#state = "over";
+    if (this.#state === "ended") return;
+    this.#state = "ended";
     this.#signal.removeEventListener("abort", this.#abort);
-    for (const leave of this.#leaving) leave();
+    for (const release of this.#releases) release();
   }
 }

@@ -1,3 +1,4 @@
+import { Redis } from "@upstash/redis/cloudflare";
 import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
@@ -8,7 +9,6 @@ import { parseServiceUrl } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
 import { createSharedSubscriptions } from "./shared_subscriptions.ts";
 import { unavailable } from "./unavailable.ts";
-import { createUpstashPipeline, type UpstashReply } from "./upstash_pipeline.ts";
 
 export interface UpstashBrokerOptions {
   /** `UPSTASH_REDIS_REST_URL`. */
@@ -19,32 +19,46 @@ export interface UpstashBrokerOptions {
   readonly database: number;
   /** Bound on one request, and on the confirmation of one subscription. Default 5,000. */
   readonly timeoutMs?: number;
-  /** A subscription on which nothing was heard for so long is asked for a sign of life. Default 20,000. */
-  readonly quietMs?: number;
-  /** How long that sign may take. Default 10,000. */
-  readonly patienceMs?: number;
+  /** A subscription that was idle for this long is pinged. Default 20,000. */
+  readonly idleMs?: number;
+  /** How long the ping may take to arrive. Default 10,000. */
+  readonly graceMs?: number;
 }
 
 const maxBatchChars = 1_000_000;
 const maxWaitingChars = 16_000_000;
 
 /**
- * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): one streaming response per channel.
+ * Upstash Redis over REST (https://upstash.com/docs/redis/features/restapi): the vendor's client publishes; each channel
+ * is one streaming response, read by ours, because the vendor's `subscribe` does not report when its stream ends.
  *
- * Without the vendor's client: its `subscribe` tells nobody when the stream ends, and see `upstash_pipeline.ts`. On Workers
- * create one broker for each request or Durable Object: what is published together travels in one request, and a Worker
- * may not do another request's I/O.
+ * On Workers create one broker for each request or Durable Object: what is published together travels in one request,
+ * and a Worker may not do another request's I/O.
  *
  * A publish that timed out may still have been taken; one that was refused or could not connect was not.
  */
 export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
-  const { database, token, timeoutMs = 5000, quietMs = 20_000, patienceMs = 10_000 } = options;
+  const { database, token, timeoutMs = 5000, idleMs = 20_000, graceMs = 10_000 } = options;
   requireDatabase(database);
   requireToken(token);
   const url = parseServiceUrl(options.url, "UPSTASH_REDIS_REST_URL");
   const secrets = [token];
   const closing = new AbortController();
-  const pipeline = createUpstashPipeline({ url, token, timeoutMs, signal: closing.signal });
+  const redis = new Redis({
+    url,
+    token,
+    // A publish whose answer was lost may have been taken. (`false` still sends it a second time.)
+    retry: { retries: 0 },
+    // A function: with a plain signal the client answers an aborted command as if it had succeeded.
+    signal: () => AbortSignal.any([closing.signal, AbortSignal.timeout(timeoutMs)]),
+    // The send queue batches.
+    enableAutoPipelining: false,
+    enableTelemetry: false,
+    readYourWrites: false,
+    responseEncoding: false,
+    automaticDeserialization: false,
+    keepAlive: false,
+  });
 
   const queue = createSendQueue<{ readonly key: string; readonly message: string }>({
     sizeOf: ({ message }) => message.length,
@@ -52,7 +66,10 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     maxWaitingSize: maxWaitingChars,
     async send(items) {
       try {
-        const replies = await pipeline(items.map(({ key, message }) => ["publish", key, message]));
+        const pipeline = redis.pipeline();
+        for (const { key, message } of items) pipeline.publish(key, message);
+        const replies = await pipeline.exec({ keepErrors: true });
+        if (replies.length !== items.length) throw new Error("The answer is not one reply for each command");
         return replies.map(toPublishFailure);
       } catch (error) {
         throw toFailure("publish", error);
@@ -78,11 +95,11 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
         toFailure: (cause) => toFailure("subscribe", cause),
         isConfirmation: ({ data }) => data.startsWith(`subscribe,${key},`),
         toMessage: (event) => toMessage(event, key),
-        // Upstash promises no keep-alive of its own. Every subscriber of the channel hears this one.
-        onQuiet: () => void pipeline([["publish", key, pingMessage]]).catch(() => undefined),
+        // Upstash promises no keep-alive of its own. Every subscriber of the channel receives this one.
+        onIdle: () => void redis.publish(key, pingMessage).catch(() => undefined),
         timeoutMs,
-        quietMs,
-        patienceMs,
+        idleMs,
+        graceMs,
       },
       listener,
     );
@@ -100,8 +117,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     async ping() {
       requireOpen("ping");
       try {
-        const [reply] = await pipeline([["ping"]]);
-        if (reply?.error !== undefined) throw new Error(reply.error);
+        await redis.ping();
       } catch (error) {
         throw toFailure("ping", error);
       }
@@ -116,31 +132,45 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
     if (closing.signal.aborted) throw unavailable(`Cannot ${action}: the broker is closed`, { secrets });
   }
 
-  function toPublishFailure({ error }: UpstashReply): AppError | null {
-    return error === undefined ? null : toFailure("publish", new Error(error));
+  function toPublishFailure({
+    error,
+    result,
+  }: {
+    readonly error?: string;
+    readonly result?: unknown;
+  }): AppError | null {
+    if (error === undefined && typeof result === "number") return null;
+    return toFailure("publish", new Error(error ?? "The reply is not a number of subscribers"));
   }
 
   function toFailure(action: string, error: unknown): AppError {
     if (closing.signal.aborted) return unavailable(`Cannot ${action}: the broker was closed`, { secrets });
-    const words = error instanceof Error ? error.message : "";
-    if (/WRONGPASS|unauthorized|HTTP 40[13]\b/i.test(words)) {
+    const cause = withoutCommand(error);
+    const text = cause instanceof Error ? cause.message : "";
+    if (/WRONGPASS|unauthorized|HTTP 40[13]\b/i.test(text)) {
       return unavailable(`Cannot ${action}: Upstash refused the token (UPSTASH_REDIS_REST_TOKEN)`, {
-        cause: error,
+        cause,
         secrets,
         retryAfterSeconds: 30,
       });
     }
-    if (/NOPERM/.test(words)) {
+    if (/NOPERM/.test(text)) {
       return unavailable(`Cannot ${action}: the token (UPSTASH_REDIS_REST_TOKEN) may not do that`, {
-        cause: error,
+        cause,
         secrets,
         retryAfterSeconds: 30,
       });
     }
     const isLate = error === undefined || (error instanceof Error && error.name === "TimeoutError");
     const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached or does not serve";
-    return unavailable(`Cannot ${action}: Upstash ${what}`, { cause: error, secrets });
+    return unavailable(`Cannot ${action}: Upstash ${what}`, { cause, secrets });
   }
+}
+
+/** The client's error for a refused request quotes the whole command, and so every message in it. */
+function withoutCommand(error: unknown): unknown {
+  const [text, command] = error instanceof Error ? error.message.split(", command was: ", 2) : [];
+  return command === undefined ? error : new Error(text);
 }
 
 /** `message,<channel>,<text>`; null for what carries no text of a publisher. */

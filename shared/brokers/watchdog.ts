@@ -1,38 +1,39 @@
 export interface WatchdogOptions {
-  /** Nothing heard for this long: `onQuiet` is called, the moment to send a ping. */
-  readonly quietMs: number;
-  /** Still nothing heard for this long after that: `onSilent` is called, and the watchdog stops. */
-  readonly patienceMs: number;
-  onQuiet(): void;
+  /** Idle for this long: `onIdle` is called, the moment to send a ping. */
+  readonly idleMs: number;
+  /** Still idle for this long after that: `onSilent` is called, and the watchdog stops. */
+  readonly graceMs: number;
+  onIdle(): void;
   onSilent(): void;
 }
 
 export interface Watchdog {
-  heard(): void;
+  /** Something arrived. */
+  reset(): void;
   stop(): void;
 }
 
 /**
  * Finds a connection on which nothing arrives any more.
  *
- * It counts ticks instead of reading a clock: a process that was suspended or starved for longer than the patience then
+ * It counts ticks instead of reading a clock: a process that was suspended or starved for longer than the grace then
  * misses one tick, and reads what has arrived meanwhile before it can call a living connection dead.
  */
 export function startWatchdog(options: WatchdogOptions): Watchdog {
-  const tickMs = Math.max(1, Math.min(options.quietMs, options.patienceMs) / 4);
-  // One more: what was heard just before a tick would otherwise count as a whole tick of silence.
-  const quietTicks = Math.ceil(options.quietMs / tickMs) + 1;
-  const silentTicks = quietTicks + Math.ceil(options.patienceMs / tickMs);
+  const tickMs = Math.max(1, Math.min(options.idleMs, options.graceMs) / 4);
+  // One more: a reset just before a tick would otherwise count as a whole idle tick.
+  const idleTicks = Math.ceil(options.idleMs / tickMs) + 1;
+  const silentTicks = idleTicks + Math.ceil(options.graceMs / tickMs);
   let ticks = 0;
   const timer = setInterval(() => {
     ticks += 1;
-    if (ticks === quietTicks) options.onQuiet();
+    if (ticks === idleTicks) options.onIdle();
     if (ticks < silentTicks) return;
     clearInterval(timer);
     options.onSilent();
   }, tickMs);
   return {
-    heard() {
+    reset() {
       ticks = 0;
     },
     stop() {

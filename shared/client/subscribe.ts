@@ -28,7 +28,7 @@ export type SubscriptionEnd<Events extends object> =
 
 export interface Subscription<Events extends object> {
   readonly state: SubscriptionState | "closed";
-  /** Resolves when it is over, for whatever reason; never rejects. */
+  /** Resolves when it is over, whatever the reason; never rejects. */
   readonly finished: Promise<SubscriptionEnd<Events>>;
   close(): void;
   /** Cuts a pause short, for example when the browser is online again. */
@@ -40,7 +40,7 @@ export interface Subscription<Events extends object> {
  * the caller's picture complete is `refetch`, which runs on every open, before the events that came after it.
  *
  * Runs on anything with `fetch` and web streams. Throws `TypeError` or `RangeError` for wrong options; whatever happens
- * later is told by `onStateChange` and `finished`.
+ * later is reported by `onStateChange` and `finished`.
  *
  * In a browser, with short-lived stream tokens:
  *
@@ -62,10 +62,6 @@ export interface Subscription<Events extends object> {
  *     });
  *     const end = await subscription.finished;
  *     if (end.state === "failed") throw end.error;
- *
- * Only waiting for the end (`wait_for_end.ts`):
- *
- *     const end = await waitForEnd<ScanEvents>(url, { apiKey, signal: AbortSignal.timeout(600_000) });
  */
 export function subscribe<Events extends object>(
   url: string | URL,
@@ -97,7 +93,7 @@ export function subscribe<Events extends object>(
   const finished = follow(settings, follower).then((end) => {
     state = end.state;
     options.signal?.removeEventListener("abort", close);
-    // The same promise of types as in `parseOptions`, on the way out.
+    // The same assertion about types as in `parseOptions`, in the other direction.
     return end as SubscriptionEnd<Events>;
   });
   return {
@@ -135,13 +131,13 @@ async function followOverReconnects(settings: SubscribeSettings, follower: Follo
   let wasRefused = false;
   let serverRetryMs = 0;
   let earlierRefetch: Promise<void> = Promise.resolve();
-  const tell = (state: SubscriptionState, error: SubscribeError | null = null, retryInMs = 0) => {
+  const report = (state: SubscriptionState, error: SubscribeError | null = null, retryInMs = 0) => {
     if (follower.signal.aborted) return;
     // Not waited for: a slow display must not hold up the events.
     void follower.setState(state, { error, retryInMs, openCount });
   };
 
-  tell("connecting");
+  report("connecting");
   while (!follower.signal.aborted) {
     openedAtMs = Infinity;
     const outcome = await runAttempt(settings, {
@@ -153,7 +149,7 @@ async function followOverReconnects(settings: SubscribeSettings, follower: Follo
         openedAtMs = performance.now();
         wasRefused = false;
       },
-      onLive: () => tell("live"),
+      onLive: () => report("live"),
       onRetry(retryMs) {
         serverRetryMs = retryMs;
       },
@@ -163,31 +159,31 @@ async function followOverReconnects(settings: SubscribeSettings, follower: Follo
     });
     if (follower.signal.aborted) break;
     if (outcome.kind === "ended") {
-      tell("ended");
+      report("ended");
       return { state: "ended", event: outcome.event };
     }
     const { error } = outcome;
     if (error.status === 401 && settings.getAccessToken !== null && !wasRefused) {
       wasRefused = true;
-      tell("reconnecting", error);
+      report("reconnecting", error);
       continue;
     }
-    // Where a stream was once open, an answer of another kind is a proxy's, and passes.
+    // Where a stream was once open, an answer of another kind is a proxy's, and temporary.
     if (isFinal(error) && !(error.code === "not_a_stream" && openCount > 0)) {
-      tell("failed", error);
+      report("failed", error);
       return { state: "failed", error };
     }
     if (performance.now() - openedAtMs >= settings.goodStreamMs) failureCount = 0;
     const retryInMs = toPauseMs(settings, failureCount, Math.max(serverRetryMs, error.retryAfterMs ?? 0));
     failureCount += 1;
-    tell("reconnecting", error, retryInMs);
+    report("reconnecting", error, retryInMs);
     await follower.pause(retryInMs);
-    tell("reconnecting", error);
+    report("reconnecting", error);
   }
   return { state: "closed" };
 }
 
-/** What the server asked for, and on top a random part that doubles with each failure (full jitter). */
+/** The server's delay plus a random part whose bound doubles with each failure (full jitter). */
 function toPauseMs(settings: SubscribeSettings, failureCount: number, floorMs: number): number {
   const [shortestMs, longestMs] = settings.backoffMs;
   return floorMs + settings.random() * Math.min(longestMs, shortestMs * 2 ** failureCount);

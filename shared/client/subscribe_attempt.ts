@@ -3,7 +3,7 @@ import { createEventReader, openConnection, shown } from "./subscribe_connection
 import { SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 import { isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
 
-/** What one try needs to know of those before it. */
+/** What one attempt needs from the earlier ones. */
 export interface AttemptContext {
   readonly wasRefused: boolean;
   /** Settles when the refetch of an earlier, lost stream is over. */
@@ -21,7 +21,7 @@ export type Outcome =
   | { readonly kind: "ended"; readonly event: RawEvent | null }
   | { readonly kind: "lost"; readonly error: SubscribeError };
 
-/** Opens the stream once and follows it until it ends, is lost, or the caller closes it (then what it returns is of no use). Never rejects. */
+/** Opens the stream once and follows it until it ends, is lost, or the caller closes it (the result is then ignored). Never rejects. */
 export async function runAttempt(settings: SubscribeSettings, context: AttemptContext): Promise<Outcome> {
   const attempt = createAttempt(settings, context);
   try {
@@ -42,7 +42,7 @@ interface Attempt {
 }
 
 function createAttempt(settings: SubscribeSettings, context: AttemptContext): Attempt {
-  // Owns everything of this try: the request, its timers, the caller's refetch.
+  // Owns everything of this attempt: the request, its timers, the caller's refetch.
   const own = new AbortController();
   const close = () => own.abort(context.signal.reason);
   context.signal.addEventListener("abort", close, { once: true });
@@ -204,7 +204,7 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
     expectBytes();
   }
 
-  /** Calls the caller's function; what it throws says which function it was, and the signal ends the wait for it. */
+  /** Calls the caller's function; its error names the function, and the signal ends the wait for it. */
   async function call<Value>(
     code: SubscribeErrorCode,
     name: string,
@@ -246,7 +246,7 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
 }
 
 function explainCallback(code: SubscribeErrorCode, name: string, error: unknown): SubscribeError {
-  // A token or a refetch that fails for good says so by its own code; an event that cannot be handled is a bug.
+  // A token or a refetch that fails permanently keeps its own code; an event that cannot be handled is a bug.
   if (error instanceof SubscribeError && code !== "callback_failed") return error;
   const text = error instanceof Error ? error.message : String(error);
   return new SubscribeError(code, `${name} failed: ${text}`, { cause: error });
@@ -257,7 +257,7 @@ function parseEvent(type: string, text: string): RawEvent {
   try {
     data = JSON.parse(text);
   } catch {
-    // Told below, as any other payload that is no object.
+    // Reported below, as any other payload that is not an object.
   }
   if (typeof data === "object" && data !== null && !Array.isArray(data)) return { type, data };
   throw new SubscribeError(

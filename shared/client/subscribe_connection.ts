@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 
-/** One try to open the stream. */
+/** One attempt to open the stream. */
 export interface ConnectionRequest {
   readonly url: string;
   readonly fetch: typeof fetch;
@@ -13,7 +13,7 @@ export interface ConnectionRequest {
 }
 
 const maxProblemBytes = 65_536;
-/** Longer waits than this are not believed (and a timer over 2^31 ms would fire at once). */
+/** Longer waits are capped (and a timer over 2^31 ms would fire at once). */
 const maxWaitMs = 3_600_000;
 
 /** The open stream's response, or `null` for 204: the resource has already ended. Rejects with `SubscribeError`. */
@@ -82,13 +82,13 @@ export function shown(url: string): string {
   return JSON.stringify(url.replace(/[?#].*$/s, "").replace(/^([a-z]+:\/\/)[^/@]*@/i, "$1"));
 }
 
-/** What a header says to wait: seconds or an HTTP date (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after). */
+/** The wait that a header asks for: seconds or an HTTP date (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after). */
 function parseRetryAfterMs(headers: Headers, nowMs: number): number | null {
   const value = headers.get("retry-after")?.trim() ?? "";
   if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, maxWaitMs);
   const untilMs = Date.parse(value);
   if (Number.isNaN(untilMs)) return null;
-  // Measured by the server's clock where it tells it: ours may be wrong by hours.
+  // Measured by the server's clock where it sends a date: ours may be wrong by hours.
   const serverNowMs = Date.parse(headers.get("date") ?? "");
   return Math.min(Math.max(0, untilMs - (Number.isNaN(serverNowMs) ? nowMs : serverNowMs)), maxWaitMs);
 }
@@ -127,7 +127,7 @@ function toCode(status: number): SubscribeErrorCode {
   if (status === 401) return "not_authenticated";
   if (status === 403) return "permission_denied";
   if (status === 404) return "not_found";
-  // 408 and 425 ask for another try by their meaning.
+  // 408 and 425 invite a retry.
   if (status === 408 || status === 425 || status === 429 || status >= 500) return "unavailable";
   return "refused";
 }
@@ -143,7 +143,7 @@ async function readProblemDetail(response: Response): Promise<string | null> {
     if (typeof problem !== "object" || problem === null || !("detail" in problem)) return null;
     return typeof problem.detail === "string" ? problem.detail.slice(0, 500) : null;
   } catch {
-    // The status alone decides; a broken body only costs the words.
+    // The status alone decides; a broken body only costs the detail.
     return null;
   }
 }

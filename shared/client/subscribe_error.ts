@@ -1,11 +1,11 @@
 /**
  * Why a subscription failed or is reconnecting.
  *
- * For good: `not_authenticated` (401, also with a fresh token), `permission_denied` (403), `not_found` (404), `refused`
+ * Permanent: `not_authenticated` (401, also with a fresh token), `permission_denied` (403), `not_found` (404), `refused`
  * (another answer that trying again does not change), `not_a_stream` (a first 200 that is no event stream),
  * `callback_failed` (a callback of the caller threw; it is the `cause`).
  *
- * Tried again: `unavailable` (429, 5xx), `unreachable` (no answer), `timeout` (no answer in time), `closed` (the server
+ * Retried: `unavailable` (429, 5xx), `unreachable` (no answer), `timeout` (no answer in time), `closed` (the server
  * ended the stream), `cut` (the connection broke), `silent` (no heartbeat), `garbage` (bytes that are no event, or an
  * event without end), `token_failed` and `refetch_failed` (the caller's own request rejected; it is the `cause`).
  */
@@ -30,7 +30,7 @@ export interface SubscribeErrorOptions {
   readonly cause?: unknown;
   /** The HTTP status of the answer. */
   readonly status?: number;
-  /** The server's own words: the problem document's `detail`, or the reason of a `: close <reason>` comment. */
+  /** The server's own text: the problem document's `detail`, or the reason of a `: close <reason>` comment. */
   readonly detail?: string | null;
   readonly retryAfterMs?: number | null;
 }
@@ -40,7 +40,7 @@ export class SubscribeError extends Error {
   readonly code: SubscribeErrorCode;
   readonly status: number | null;
   readonly detail: string | null;
-  /** When the server said it is worth trying again. */
+  /** When the server allows the next attempt. */
   readonly retryAfterMs: number | null;
 
   constructor(code: SubscribeErrorCode, message: string, options: SubscribeErrorOptions = {}) {

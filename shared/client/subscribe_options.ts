@@ -6,13 +6,13 @@ export type StreamEvent<Events extends object> = {
   readonly [Type in keyof Events & string]: { readonly type: Type; readonly data: Events[Type] };
 }[keyof Events & string];
 
-/** `ended` and `failed` are final. After `close()` or an aborted signal no further state is told. */
+/** `ended` and `failed` are final. After `close()` or an aborted signal no further state is reported. */
 export type SubscriptionState = "connecting" | "live" | "reconnecting" | "ended" | "failed";
 
 export interface StateDetail {
-  /** With `reconnecting`, why the last try was lost; with `failed`, why it is over; else null. */
+  /** With `reconnecting`, why the last attempt failed; with `failed`, why it is over; else null. */
   readonly error: SubscribeError | null;
-  /** With `reconnecting`: the pause before the next try; 0 while that try is under way. */
+  /** With `reconnecting`: the pause before the next attempt; 0 while that attempt is in flight. */
   readonly retryInMs: number;
   /** How often the stream has been open. */
   readonly openCount: number;
@@ -30,15 +30,15 @@ export interface SubscribeOptions<Events extends object> {
   /** Called each time the stream opens, before `refetch`. */
   readonly onOpen?: () => void | Promise<void>;
   /**
-   * Reads the resource's current state. Called on every open, and once when the resource had already ended; never twice
-   * at a time. Events that arrive meanwhile are handed over after it, so state followed by events is complete. When it
-   * rejects, the subscription reconnects. Its signal aborts when the result is of no more use.
+   * Reads the resource's current state. Called on every open, and once when the resource had already ended; never
+   * concurrently. Events that arrive meanwhile are handed over after it, so state followed by events is complete. When it
+   * rejects, the subscription reconnects. Its signal aborts when the result is no longer needed.
    */
   readonly refetch?: (signal: AbortSignal) => unknown;
   /** A returned promise is not waited for; when it rejects before the subscription is over, the subscription fails. */
   readonly onStateChange?: (state: SubscriptionState, detail: StateDetail) => void | Promise<void>;
   /**
-   * Asked before each connect, so that a short-lived token is always fresh. When it rejects it is asked again after a
+   * Called before each connect, so that a short-lived token is always fresh. When it rejects it is called again after a
    * pause, unless with a final `SubscribeError` (`not_authenticated`, `permission_denied`, `not_found`).
    */
   readonly getAccessToken?: (request: TokenRequest) => string | Promise<string>;
@@ -67,7 +67,7 @@ export interface SubscribeOptions<Events extends object> {
   readonly random?: () => number;
 }
 
-/** What travels inside: the caller's event map is a promise of types only. */
+/** The internal type: the caller's event map is only asserted. */
 export interface RawEvent {
   readonly type: string;
   readonly data: object;

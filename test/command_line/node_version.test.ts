@@ -64,7 +64,7 @@ const commands: readonly (readonly [name: string, file: string, ...args: readonl
 ];
 
 test.each(commands)(
-  "the bundle on an older Node %s says which it needs, and exits with 2",
+  "the bundle on an older Node %s names the version it needs, and exits with 2",
   async (_, file, ...args) => {
     const outcome = await run(file, [...args, join(folder.path, "dist/scanstream.js"), "scan"]).then(
       () => null,

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Broker } from "../../shared/broker.ts";
-import { createGatewayBroker } from "../../shared/brokers/gateway.ts";
+import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
@@ -19,7 +19,7 @@ export const openMemoryHarness: OpenHarness = async () => {
     createDirectBroker: () => broker,
     createRefusedBroker: () => null,
     createChannel,
-    upstreamCount: async (channel) => (broker.hasSubscribers(channel) ? 1 : 0),
+    upstreamCount: null,
     network: null,
     carriesAnyText: true,
     secrets: [],
@@ -34,9 +34,9 @@ export function redisHarness(redis: RedisServer): OpenHarness {
     const secret = redis.password ?? "";
     const urlOf = (port: number, password: string) => `redis://:${encodeURIComponent(password)}@127.0.0.1:${port}/7`;
     const timingOf = (timing: Timing) =>
-      timing === "patient" ? {} : { timeoutMs: 800, pingEveryMs: 200, pingTimeoutMs: 600 };
+      timing === "default" ? {} : { timeoutMs: 800, pingEveryMs: 200, pingTimeoutMs: 600 };
     return collect({
-      createBroker: (timing = "patient") =>
+      createBroker: (timing = "default") =>
         createRedisBroker({ url: urlOf(network.port, secret), database, ...timingOf(timing) }),
       createDirectBroker: () => createRedisBroker({ url: urlOf(redis.port, secret), database }),
       createRefusedBroker: () => createRedisBroker({ url: urlOf(network.port, "not the password"), database }),
@@ -56,10 +56,9 @@ export function upstashHarness(redis: RedisServer): OpenHarness {
     const bridge = await startUpstashBridge({ redisUrl: redis.url, token });
     const network = await startTcpProxy(bridge);
     const url = `http://127.0.0.1:${network.port}`;
-    const timingOf = (timing: Timing) =>
-      timing === "patient" ? {} : { timeoutMs: 800, quietMs: 200, patienceMs: 600 };
+    const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 800, idleMs: 200, graceMs: 600 });
     return collect({
-      createBroker: (timing = "patient") => createUpstashBroker({ url, token, database, ...timingOf(timing) }),
+      createBroker: (timing = "default") => createUpstashBroker({ url, token, database, ...timingOf(timing) }),
       createDirectBroker: () => createUpstashBroker({ url: bridge.url, token, database }),
       createRefusedBroker: () => createUpstashBroker({ url, token: "not-the-token", database }),
       createChannel,
@@ -98,9 +97,9 @@ export function gatewayHarness({ url: directUrl, apiKey, channels }: GatewayWith
     const { hostname, port } = new URL(directUrl);
     const network = await startTcpProxy({ host: hostname, port: Number(port) });
     const url = `http://127.0.0.1:${network.port}`;
-    const timingOf = (timing: Timing) => (timing === "patient" ? {} : { timeoutMs: 1000, silenceMs: 1800 });
+    const timingOf = (timing: Timing) => (timing === "default" ? {} : { timeoutMs: 1000, silenceMs: 1800 });
     return collect({
-      createBroker: (timing = "patient") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
+      createBroker: (timing = "default") => createGatewayBroker({ url, apiKey, ...timingOf(timing) }),
       createDirectBroker: () => createGatewayBroker({ url: directUrl, apiKey }),
       createRefusedBroker: () => createGatewayBroker({ url, apiKey: "not-the-key" }),
       createChannel() {

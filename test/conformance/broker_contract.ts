@@ -66,7 +66,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "subscribe resolves only when confirmed: what is published right after is heard",
+    name: "subscribe resolves only when confirmed: the next published message arrives",
     async run({ createBroker, createChannel }) {
       const subscriber = createBroker();
       const publisher = createBroker();
@@ -98,24 +98,24 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "shares one upstream subscription by reference, until the last leaves",
+    name: "shares one upstream subscription until the last subscriber leaves",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
       const broker = createBroker();
       // At once, so that some join while the first is being confirmed.
       const recordings = await Promise.all(Array.from({ length: 5 }, () => record(broker, channel)));
       recordings.push(await record(broker, channel));
-      assert.equal(await upstreamCount(channel), 1);
+      if (upstreamCount !== null) assert.equal(await upstreamCount(channel), 1);
       for (const recording of recordings.splice(0, 5)) recording.leave();
       await broker.publish(channel, eventMessage({ n: 1 }));
       await recordings[0]?.untilCount(1);
-      assert.equal(await upstreamCount(channel), 1);
+      if (upstreamCount !== null) assert.equal(await upstreamCount(channel), 1);
       recordings[0]?.leave();
-      await eventually(async () => (await upstreamCount(channel)) === 0, "the last one's leaving, seen at the server");
+      await untilReleased({ upstreamCount }, channel);
     },
   },
   {
-    name: "hears again after the last has left and another came at once",
+    name: "receives again when another subscriber joins right after the last has left",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -125,20 +125,20 @@ export const brokerContract: readonly BrokerCase[] = [
         await recording.untilCount(1);
         recording.leave();
       }
-      await eventually(async () => (await upstreamCount(channel)) === 0, "every leaving, seen at the server");
+      await untilReleased({ upstreamCount }, channel);
     },
   },
   {
-    name: "a signal that was aborted before rejects with its reason and subscribes nothing",
+    name: "an aborted signal rejects with its reason and subscribes nothing",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
       const reason = new Error("no more");
       await assert.rejects(createBroker().subscribe([channel], ignore, AbortSignal.abort(reason)), reason);
-      assert.equal(await upstreamCount(channel), 0);
+      if (upstreamCount !== null) assert.equal(await upstreamCount(channel), 0);
     },
   },
   {
-    name: "a signal that aborts while confirming rejects with its reason and leaves",
+    name: "a signal that aborts during the confirmation rejects with its reason and unsubscribes",
     async run({ createBroker, createChannel, upstreamCount }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -147,7 +147,7 @@ export const brokerContract: readonly BrokerCase[] = [
       const subscribed = broker.subscribe([channel], ignore, leaving.signal);
       leaving.abort(reason);
       await assert.rejects(subscribed, reason);
-      await eventually(async () => (await upstreamCount(channel)) === 0, "nobody subscribed");
+      await untilReleased({ upstreamCount }, channel);
       const recording = await record(broker, channel);
       await broker.publish(channel, eventMessage({ n: 1 }));
       await recording.untilCount(1);
@@ -159,15 +159,15 @@ export const brokerContract: readonly BrokerCase[] = [
       const channel = createChannel();
       const broker = createBroker();
       const leaving = new AbortController();
-      const heard: string[] = [];
+      const received: string[] = [];
       await broker.subscribe(
         [channel],
         {
           onMessage(_, message) {
-            heard.push(message);
-            if (heard.length === 2) leaving.abort();
+            received.push(message);
+            if (received.length === 2) leaving.abort();
           },
-          onLost: (reason) => void heard.push(reason),
+          onLost: (reason) => void received.push(reason),
         },
         leaving.signal,
       );
@@ -177,12 +177,12 @@ export const brokerContract: readonly BrokerCase[] = [
       const witness = await record(broker, channel);
       await Promise.all(numbered(6).map((message) => broker.publish(channel, message)));
       await witness.untilCount(6);
-      assert.deepEqual(heard, numbered(2));
+      assert.deepEqual(received, numbered(2));
       assert.equal(lateCount, 1);
     },
   },
   {
-    name: "whoever publishes from a handler does not overtake",
+    name: "a publish from a handler does not overtake",
     async run({ createBroker, createChannel }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -260,7 +260,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "refuses what it could not carry unchanged",
+    name: "refuses messages that it could not carry unchanged",
     async run({ createBroker, createChannel, carriesAnyText }) {
       const channel = createChannel();
       const broker = createBroker();
@@ -274,7 +274,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "publishes to nobody, and answers a ping",
+    name: "publishes without subscribers, and answers a ping",
     async run({ createBroker, createChannel }) {
       const broker = createBroker();
       await broker.publish(createChannel(), eventMessage({ n: 1 }));
@@ -282,7 +282,7 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
   {
-    name: "says that credentials are wrong, without showing them",
+    name: "reports wrong credentials, without showing them",
     async run({ createRefusedBroker, createChannel, secrets }) {
       const broker = createRefusedBroker();
       if (broker === null) return;
@@ -309,10 +309,7 @@ export const brokerContract: readonly BrokerCase[] = [
       for (const recording of recordings) assert.equal(await recording.untilLost(), "ended");
       for (const { lost } of [...recordings, left]) assert.ok(lost.length <= 1);
       assert.deepEqual(left.lost, []);
-      await eventually(
-        async () => (await upstreamCount(first)) + (await upstreamCount(second)) === 0,
-        "all was let go",
-      );
+      await untilReleased({ upstreamCount }, first, second);
       await unavailability(broker.publish(first, eventMessage({ n: 1 })), secrets);
       await unavailability(broker.subscribe([first], ignore, never), secrets);
       await unavailability(broker.ping(), secrets);
@@ -329,6 +326,17 @@ export const brokerContract: readonly BrokerCase[] = [
     },
   },
 ];
+
+/** The server, where there is one, sees that nothing is subscribed any more. */
+async function untilReleased(
+  { upstreamCount }: Pick<BrokerHarness, "upstreamCount">,
+  ...channels: readonly string[]
+): Promise<void> {
+  if (upstreamCount === null) return;
+  for (const channel of channels) {
+    await eventually(async () => (await upstreamCount(channel)) === 0, "no subscription of the channel at the server");
+  }
+}
 
 function jsonBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text)) - 2;

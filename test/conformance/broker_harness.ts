@@ -14,8 +14,8 @@ export interface BrokerHarness {
   /** With credentials that the server refuses; null where there are none. */
   readonly createRefusedBroker: () => Broker | null;
   readonly createChannel: () => string;
-  /** How many subscriptions of the channel the server has now. */
-  readonly upstreamCount: (channel: string) => Promise<number>;
+  /** How many subscriptions of the channel the server has now. Null: there is no server. */
+  readonly upstreamCount: ((channel: string) => Promise<number>) | null;
   /** Null: there is no network between. */
   readonly network: TcpProxy | null;
   /** Messages that are no events are carried too. */
@@ -25,8 +25,8 @@ export interface BrokerHarness {
   readonly close: () => Promise<void>;
 }
 
-/** `impatient`: finds silence, and gives up waiting, in a fraction of a second. */
-export type Timing = "patient" | "impatient";
+/** `short`: every timeout is a fraction of a second. */
+export type Timing = "default" | "short";
 
 export type OpenHarness = () => Promise<BrokerHarness>;
 
@@ -35,13 +35,13 @@ export function eventMessage(fields: Readonly<Record<string, string | number>>):
   return toMessage(encodeEvent("scan.progress", fields));
 }
 
-/** What one subscription heard, in order. */
+/** What one subscription received, in order. */
 export interface Recording {
   readonly messages: readonly string[];
   /** `<channel> <message>`. */
   readonly labelled: readonly string[];
   readonly lost: readonly LostReason[];
-  /** Resolves when so many messages were heard. */
+  /** Resolves when so many messages have arrived. */
   untilCount(count: number): Promise<void>;
   untilLost(): Promise<LostReason>;
   leave(): void;
@@ -102,13 +102,13 @@ export async function unavailability(promise: Promise<unknown>, secrets: readonl
   );
   assert.ok(error instanceof AppError, `expected an AppError, got ${inspect(error)}`);
   assert.equal(error.code, "unavailable");
-  assert.ok((error.retryAfterSeconds ?? 0) > 0, "says when to come back");
+  assert.ok((error.retryAfterSeconds ?? 0) > 0, "has a retry delay");
   const shown = inspect(error, { depth: 10 }) + String(error.stack);
   for (const secret of secrets) assert.ok(!shown.includes(secret), `the error shows a secret: ${shown}`);
   return error;
 }
 
-/** Polls what can only be asked for: how a server sees it. */
+/** Polls a condition at a server. */
 export async function eventually(isTrue: () => Promise<boolean>, what: string): Promise<void> {
   const startMs = Date.now();
   while (!(await isTrue())) {

@@ -17,7 +17,7 @@ const withinMs = 5000;
 
 const cases: readonly { readonly name: string; readonly run: (harness: NetworkHarness) => Promise<void> }[] = [
   {
-    name: "tells every subscription once that the connection was cut, and hands over nothing after",
+    name: "reports a cut once to every subscription, and hands over nothing after",
     async run(harness) {
       const [first, second] = [harness.createChannel(), harness.createChannel()];
       const broker = harness.createBroker();
@@ -33,7 +33,7 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
       harness.network.cut();
       for (const recording of recordings) assert.equal(await recording.untilLost(), "cut");
       assert.ok(Date.now() - cutMs < withinMs);
-      // A new subscription hears again; the lost ones do not come back to life.
+      // A new subscription receives again; the lost ones stay lost.
       const again = await record(broker, first, second);
       const publisher = harness.createDirectBroker();
       await publisher.publish(first, eventMessage({ n: 1 }));
@@ -44,7 +44,7 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "tells that the broker ended the connection politely",
+    name: "reports that the broker ended the connection",
     async run(harness) {
       const channel = harness.createChannel();
       const broker = harness.createBroker();
@@ -58,16 +58,16 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "tells that nothing is heard any more",
+    name: "reports a connection that has gone silent",
     async run(harness) {
       const channel = harness.createChannel();
-      const broker = harness.createBroker("impatient");
+      const broker = harness.createBroker("short");
       const recording = await record(broker, channel);
       const stalledMs = Date.now();
       harness.network.stall();
       assert.equal(await recording.untilLost(), "silent");
       assert.ok(Date.now() - stalledMs < withinMs);
-      // What was held comes through now, to nobody.
+      // What the network held arrives now, without a subscriber.
       await harness.createDirectBroker().publish(channel, eventMessage({ n: 1 }));
       harness.network.restore();
       const again = await record(broker, channel);
@@ -79,24 +79,24 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "does not call an idle subscription lost, and hands no ping to anybody",
+    name: "keeps an idle subscription, and hands over no ping",
     async run(harness) {
       const channel = harness.createChannel();
-      const impatient = await record(harness.createBroker("impatient"), channel);
-      const patient = await record(harness.createBroker(), channel);
+      const short = await record(harness.createBroker("short"), channel);
+      const normal = await record(harness.createBroker(), channel);
       await sleep(2000);
-      assert.deepEqual([impatient.lost, impatient.messages], [[], []]);
+      assert.deepEqual([short.lost, short.messages], [[], []]);
       await harness.createBroker().publish(channel, eventMessage({ n: 1 }));
-      await impatient.untilCount(1);
-      await patient.untilCount(1);
-      assert.deepEqual(patient.messages, [eventMessage({ n: 1 })]);
+      await short.untilCount(1);
+      await normal.untilCount(1);
+      assert.deepEqual(normal.messages, [eventMessage({ n: 1 })]);
     },
   },
   {
-    name: "a slow network is not a silent one",
+    name: "does not report a slow network as silent",
     async run(harness) {
       const channel = harness.createChannel();
-      const recording = await record(harness.createBroker("impatient"), channel);
+      const recording = await record(harness.createBroker("short"), channel);
       harness.network.slow(30_000);
       const publisher = harness.createDirectBroker();
       const messages = [1, 2].map((n) => eventMessage({ n, text: "x".repeat(32_000) }));
@@ -117,18 +117,18 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "refuses to publish while the broker is away, quickly, and publishes nothing of it later",
+    name: "refuses quickly to publish while the broker is unavailable, and publishes nothing of it later",
     async run(harness) {
       const channel = harness.createChannel();
       const publisher = harness.createBroker();
       const recording = await record(harness.createDirectBroker(), channel);
       await publisher.publish(channel, eventMessage({ n: 0 }));
       harness.network.refuse();
-      const awayMs = Date.now();
-      const refused = Array.from({ length: 10 }, (_, n) => publisher.publish(channel, eventMessage({ away: n })));
+      const refusedMs = Date.now();
+      const refused = Array.from({ length: 10 }, (_, n) => publisher.publish(channel, eventMessage({ refused: n })));
       await Promise.all(refused.map((attempt) => unavailability(attempt, harness.secrets)));
       await unavailability(publisher.ping(), harness.secrets);
-      assert.ok(Date.now() - awayMs < withinMs);
+      assert.ok(Date.now() - refusedMs < withinMs);
       harness.network.restore();
       await publisher.publish(channel, eventMessage({ n: 1 }));
       await recording.untilCount(2);
@@ -136,10 +136,10 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "refuses to publish when nothing answers, in time",
+    name: "refuses to publish within its timeout when nothing answers",
     async run(harness) {
       const channel = harness.createChannel();
-      const publisher = harness.createBroker("impatient");
+      const publisher = harness.createBroker("short");
       await publisher.publish(channel, eventMessage({ n: 0 }));
       harness.network.stall();
       const stalledMs = Date.now();
@@ -153,10 +153,10 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "refuses to subscribe while the broker is away or does not answer",
+    name: "refuses to subscribe while the broker is unavailable or does not answer",
     async run(harness) {
       const channel = harness.createChannel();
-      const broker = harness.createBroker("impatient");
+      const broker = harness.createBroker("short");
       harness.network.refuse();
       await unavailability(broker.subscribe([channel], ignore, never), harness.secrets);
       harness.network.restore();
@@ -192,7 +192,7 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "a cut while subscribing rejects, for all who wait for it",
+    name: "a cut while subscribing rejects every pending subscription",
     async run(harness) {
       const channel = harness.createChannel();
       const broker = harness.createBroker();
@@ -209,7 +209,7 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "whoever subscribes anew in onLost is not lost with the rest",
+    name: "a new subscription in onLost is not lost with the rest",
     async run(harness) {
       const [first, second] = [harness.createChannel(), harness.createChannel()];
       const broker = harness.createBroker();
@@ -231,14 +231,14 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "a loss does not follow an abort",
+    name: "reports no loss after an abort",
     async run(harness) {
       const channel = harness.createChannel();
       const broker = harness.createBroker();
       const leaving = new AbortController();
       let lostCount = 0;
       const handlers = { onMessage() {}, onLost: () => void (lostCount += 1) };
-      // Whoever is told first silences the other.
+      // The first handler that is called aborts the other.
       await broker.subscribe([channel], { ...handlers, onLost: () => leaving.abort() }, never);
       await broker.subscribe([channel], handlers, leaving.signal);
       const witness = await record(broker, channel);
@@ -248,7 +248,7 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
     },
   },
   {
-    name: "losses leave no connection behind",
+    name: "leaves no connection open after losses",
     async run(harness) {
       const channel = harness.createChannel();
       const broker = harness.createBroker();

@@ -2,7 +2,7 @@ import { DrizzleQueryError } from "drizzle-orm/errors";
 import { expect, test } from "vitest";
 import {
   constraintViolation,
-  databaseAway,
+  databaseUnavailable,
   DatabaseError,
   toDatabaseError,
   unwrapDatabaseError,
@@ -11,7 +11,7 @@ import {
 const answer = (code: string, message = "m") => Object.assign(new Error(message), { code, severity: "ERROR" });
 
 test.each(["08006", "28P01", "3D000", "40001", "40P01", "53300", "57014", "57P01", "57P03", "58030", "55P03", "25006"])(
-  "toDatabaseError: SQLSTATE %s says the database is away",
+  "toDatabaseError: SQLSTATE %s means unavailable",
   (code) => {
     expect(toDatabaseError(answer(code))).toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
   },
@@ -24,10 +24,10 @@ test.each(["23505", "42501", "42P01", "22P02", "22012", "55000", "25001", "P0001
   },
 );
 
-test("toDatabaseError: whatever is no answer of a server says the database is away", () => {
+test("toDatabaseError: an error that is not a server's answer means unavailable", () => {
   const errors = [
     Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" }),
-    // Five capitals, but nothing a server said.
+    // Five capitals, but not from a server.
     Object.assign(new Error("broken pipe"), { code: "EPIPE" }),
     new AggregateError([new Error("v4"), new Error("v6")], "all addresses"),
     new Error("Connection terminated unexpectedly"),
@@ -37,8 +37,8 @@ test("toDatabaseError: whatever is no answer of a server says the database is aw
   for (const error of errors) expect(toDatabaseError(error)).toMatchObject({ code: "unavailable", cause: error });
 });
 
-test("toDatabaseError: leaves its own errors as they are", () => {
-  for (const error of [databaseAway(new Error("x")), new DatabaseError("m", "23505", null)]) {
+test("toDatabaseError: passes its own errors through", () => {
+  for (const error of [databaseUnavailable(new Error("x")), new DatabaseError("m", "23505", null)]) {
     expect(toDatabaseError(error)).toBe(error);
   }
 });

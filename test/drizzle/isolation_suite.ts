@@ -88,7 +88,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       }
     });
 
-    test("the application role may not write who belongs to whom, nor read the hash of a key", async () => {
+    test("the application role may neither write memberships nor read the hash of a key", async () => {
       const denied = [
         "insert into tenants (name) values ('x')",
         "update tenants set name = 'x'",
@@ -125,7 +125,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         withTenant(database, acme.id, (tx) =>
           tx.insert(findings).values({ ...findingValues, fingerprint, tenantId: acme.id, scanId }),
         ).catch((error: unknown) => constraintViolation(error)?.kind);
-      expect(await inserted(findingValues.fingerprint)).toBe(await inserted("nobody has this one"));
+      expect(await inserted(findingValues.fingerprint)).toBe(await inserted("of no finding"));
     });
 
     test("a row cannot be moved to another tenant", async () => {

@@ -47,7 +47,7 @@ async function withDatabase<Result>(url: string, work: (database: Database) => P
   }
 }
 
-test("where no role exists: an owner who may not create roles is told what an administrator has to run", async () => {
+test("without the roles, an owner who may not create them gets what an administrator has to run", async () => {
   await run("create role plain login password 'pw'", "create database plain_db owner plain");
   const url = urlAs("plain", "plain_db");
   await expect(migrate(url)).rejects.toMatchObject({
@@ -55,7 +55,7 @@ test("where no role exists: an owner who may not create roles is told what an ad
     message: expect.stringContaining("CREATE ROLE scanstream_app NOLOGIN; GRANT scanstream_app TO plain"),
   });
   expect(await withDatabase(url, isMigrated)).toBe(false);
-  // Nothing is left behind.
+  // Nothing remains.
   const tables = await withDatabase(url, (database) =>
     database.transact([{ sql: "select count(*)::int from pg_tables where schemaname = 'public'", params: [] }]),
   );
@@ -71,7 +71,7 @@ test("two databases of two owners, and each of them twice, all at once, where no
   );
   const urls = [urlAs("one", "one_db"), urlAs("two", "two_db"), urlAs("one", "one_db"), urlAs("two", "two_db")];
   const outcomes = await Promise.allSettled(urls.map(migrate));
-  // Who may create roles, but finds one that the other owner made, needs a grant: that is the only way to lose.
+  // An owner who may create roles, but finds one that the other owner made, needs a grant: the only way to fail.
   for (const outcome of outcomes) {
     if (outcome.status === "rejected") expect(String(outcome.reason)).toContain("GRANT scanstream_app TO one");
   }
@@ -137,7 +137,7 @@ test("the statements that drizzle-kit does not write can be run twice", async ()
   const texts = await Promise.all(
     (await readdir(folder)).filter((name) => name.endsWith(".sql")).map((name) => readFile(join(folder, name), "utf8")),
   );
-  // Those that are written by hand say so in their first line.
+  // The first line of a hand-written one marks it.
   const byHand = texts.filter((text) => text.startsWith("-- What drizzle-kit does not write"));
   expect(byHand).not.toEqual([]);
   await withDatabase(url, async (database) => {
@@ -191,7 +191,7 @@ test.each(["bypassrls", "superuser"])("an application role with %s is refused", 
   await migrate(urlAs("one", `${attribute}_db`));
 });
 
-test("a server that is away, a wrong password: unavailable, without the URL", async () => {
+test("an unreachable server and a wrong password are unavailable, without the URL", async () => {
   const wrong = urlAs("plain", "plain_db").replace(":pw@", ":hunter2@");
   for (const url of [wrong, "postgres://u:hunter2@127.0.0.1:1/db"]) {
     const error: unknown = await migrate(url).catch((reason: unknown) => reason);

@@ -8,7 +8,7 @@ import * as schema from "../../drizzle/schema.ts";
 
 const folder = migrationConfig.migrationsFolder;
 
-test("the migrations make exactly what schema.ts says", async () => {
+test("the migrations make exactly the tables of schema.ts", async () => {
   const newest = String(journal.entries.at(-1)?.idx).padStart(4, "0");
   const snapshot: Parameters<typeof generateMigration>[0] = JSON.parse(
     readFileSync(join(folder, "meta", `${newest}_snapshot.json`), "utf8"),

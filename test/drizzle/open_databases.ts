@@ -18,7 +18,7 @@ export async function openPglite(): Promise<OpenDatabase> {
   return { database, close: () => database.close() };
 }
 
-/** One connection, so that whatever a transaction leaves behind meets the next one. */
+/** One connection, so that the state of one transaction would leak into the next. */
 export function openPg(): Promise<OpenPostgresDatabase> {
   return openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
 }
@@ -43,7 +43,7 @@ export async function openPgThroughPooler(): Promise<OpenPostgresDatabase> {
 }
 
 export interface OpenPostgresDatabase extends OpenDatabase {
-  /** Of an owner who is no superuser. */
+  /** Of an owner that is not a superuser. */
   readonly url: string;
 }
 
@@ -73,11 +73,8 @@ export async function openOnNeon(connect: (ownerUrl: string) => Database): Promi
   const server = await suitePostgres();
   const testDatabase = await createTestDatabase(server.adminUrl);
   const proxy = await startNeonProxy({ host: "127.0.0.1", port: Number(new URL(server.adminUrl).port) });
-  // The driver can be told where its proxy is for the whole process only.
+  // The driver takes its proxy's address for the whole process only.
   neonConfig.fetchEndpoint = proxy.sqlEndpoint;
-  neonConfig.wsProxy = () => proxy.webSocketAddress;
-  neonConfig.useSecureWebSocket = false;
-  neonConfig.pipelineConnect = false;
   const database = connect(testDatabase.ownerUrl);
   return {
     database,

@@ -114,7 +114,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       expect(await countRunning(server, testDatabase, "pg_sleep(25)")).toBe(0);
     });
 
-    test("a lock that somebody else holds", async () => {
+    test("a lock that another session holds", async () => {
       const database = open();
       await asAdmin(withDatabase(server.adminUrl, testDatabase.name), async (admin) => {
         await admin.query("begin");
@@ -139,7 +139,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       await expectWellSoon(() => expectWell(database));
     });
 
-    test("a wrong password, an unknown database, and no connection left: unavailable, and the error says no secret", async () => {
+    test("a wrong password, an unknown database, and no connection left: unavailable, without a secret", async () => {
       const wrongPassword = open({}, (url) => (url.password = "hunter2"));
       const wrongDatabase = open({}, (url) => (url.pathname = "/hunter3"));
       const errors = [
@@ -166,7 +166,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
   });
 }
 
-/** Rejects within seconds with `AppError("unavailable")` that says when to come back. */
+/** Rejects within seconds with `AppError("unavailable")` with a retry delay. */
 async function expectUnavailable(work: () => Promise<unknown>): Promise<unknown> {
   const startedMs = performance.now();
   const error: unknown = await work().then(

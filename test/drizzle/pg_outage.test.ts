@@ -8,7 +8,7 @@ import { openOnPostgres } from "./open_databases.ts";
 
 describeOutages("pg", { connect: createPgDatabase });
 
-test("who waits too long for a connection of the pool is refused, and the next one is served", async () => {
+test("refuses a statement that waits too long for a connection, and serves the next one", async () => {
   const opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1, connectTimeoutMs: 300 }));
   const { database } = opened;
   await ping(database);
@@ -19,7 +19,7 @@ test("who waits too long for a connection of the pool is refused, and the next o
   await opened.close();
 });
 
-test("who would wait behind ten thousand others is refused at once", async () => {
+test("refuses at once behind ten thousand waiting statements", async () => {
   const opened = await openOnPostgres((url) => createPgDatabase(url, { maxConnections: 1 }));
   const { database } = opened;
   await ping(database);

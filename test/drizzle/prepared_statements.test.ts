@@ -36,7 +36,7 @@ test("a statement is parsed once a connection", async () => {
   expect(await run(parsed)).toEqual([true]);
 });
 
-test("a statement that fails is kept or not, and either way the next ones are right", async () => {
+test("statements after a failed one return the right rows", async () => {
   for (let time = 0; time < 3; time += 1) {
     await expect(run("select 1 / $1::int", [0])).rejects.toMatchObject({ sqlState: "22012" });
     expect(await run("select 6 / $1::int", [2])).toEqual([3]);
@@ -45,7 +45,7 @@ test("a statement that fails is kept or not, and either way the next ones are ri
   expect(await run("select 1 / $1::int", [1])).toEqual([1]);
 });
 
-test("a name that a pooler has lost costs nothing but the naming", async () => {
+test("after a pooler has lost a name, statements run unnamed", async () => {
   await run("create table written (value int)");
   for (const value of [1, 2]) await run("insert into written values ($1)", [value]);
   await run("deallocate all");
@@ -56,18 +56,18 @@ test("a name that a pooler has lost costs nothing but the naming", async () => {
   expect(await keptTexts()).toEqual([]);
 });
 
-test("a name that somebody else has left on the connection is closed before it is taken", async () => {
+test("a name that another client left on the connection is closed before it is used", async () => {
   await run("select 'mine'");
   const [name] = await run("select name from pg_prepared_statements where statement = 'select ''mine'''");
   await database.close();
   database = createPgDatabase(opened.url, { maxConnections: 1 });
   await run("select 1");
-  await run(`prepare "${String(name)}" as select 'somebody else''s'`);
+  await run(`prepare "${String(name)}" as select 'another client''s'`);
   expect(await run("select 'mine'")).toEqual(["mine"]);
   await database.close();
 });
 
-test("a plan that a migration has outdated is made anew, and kept again", async () => {
+test("a plan that a migration has outdated is made again, and kept", async () => {
   await run("create table changing (first int)");
   await run("insert into changing values (1)");
   const all = "select * from changing";

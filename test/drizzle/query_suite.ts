@@ -8,7 +8,7 @@ import { asOwner, expireStaleScans, findApiKey, isMigrated, ping, withTenant } f
 import type { OpenDatabase } from "./open_databases.ts";
 import { findingValues, randomHash, type SeededTenant, seedTenant } from "./seed.ts";
 
-/** What every driver does alike: values, transactions, errors, and the questions that are asked across tenants. */
+/** What every driver has in common: values, transactions, errors, and the queries across tenants. */
 export function describeQueries(driver: string, open: () => Promise<OpenDatabase>): void {
   describe(`queries over ${driver}`, () => {
     let opened: OpenDatabase;
@@ -24,7 +24,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
     });
     afterAll(() => opened?.close());
 
-    test("ping and isMigrated say that it is there", async () => {
+    test("ping and isMigrated succeed", async () => {
       await ping(database);
       expect(await isMigrated(database)).toBe(true);
     });
@@ -122,7 +122,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       expect((await database.transact([one, { sql: "select 1 as one where false", params: [] }])).rows).toEqual([]);
     });
 
-    test("a broken constraint is told by its kind and name, and its message holds no value", async () => {
+    test("a violated constraint is reported by kind and name, without a value in the message", async () => {
       const secret = "do-not-log-me";
       const refused = async (work: Promise<unknown>) => {
         const error: unknown = await work.catch((reason: unknown) => reason);
@@ -153,7 +153,7 @@ export function describeQueries(driver: string, open: () => Promise<OpenDatabase
       ).toBeNull();
     });
 
-    test("a caught failure inside the work still tells its constraint", async () => {
+    test("a caught failure inside the work still has its constraint", async () => {
       const kind = await withTenant(database, acme.id, async (tx) => {
         const [scanId = ""] = acme.scanIds;
         try {

@@ -10,10 +10,10 @@ import { temporaryFolder } from "./temporary_folder.ts";
 
 const run = promisify(execFile);
 const folder = temporaryFolder();
-const maxGzipBytes = 120 * 1024;
+const maxGzipBytes = 140 * 1024;
 
 test(
-  "a Worker is 120 KiB at most when it is deployed, and nothing of it is for elsewhere",
+  "a Worker is at most 140 KiB when it is deployed, and holds nothing of other runtimes",
   { timeout: 60_000 },
   async () => {
     const { output, metafile } = await bundleWorker(folder);
@@ -21,12 +21,12 @@ test(
     console.log(`The Worker's bundle: ${unit} gzip`);
     const bundle = await readFile(join(folder, "main_worker.js"));
     expect(gzipSync(bundle).byteLength).toBeLessThanOrEqual(maxGzipBytes);
-    expect(Number.parseFloat(unit ?? "")).toBeLessThanOrEqual(120);
+    expect(Number.parseFloat(unit ?? "")).toBeLessThanOrEqual(140);
     // What an import would bring, by the files that are in it.
     const files = Object.keys(metafile.inputs);
     expect(files).toContain("gateway/runtime/main_worker.ts");
     const strangers =
-      /^scanner\/|^test\/|node_modules\/(pg|pg-.*|@electric-sql|ioredis|pino|prom-client|@hono\/node-server|@upstash)\/|(^|:)node:/;
+      /^scanner\/|^test\/|node_modules\/(pg|pg-.*|@electric-sql|ioredis|pino|prom-client|@hono\/node-server)\/|(^|:)node:/;
     expect(files.filter((path) => strangers.test(path))).toEqual([]);
     expect(bundle.toString()).not.toMatch(/(from|import|require\()\s*["']node:/);
   },
@@ -48,5 +48,5 @@ test("starting it costs little, and nothing at import needs a runtime of its own
 
 test("the Worker's files are typed without Node", { timeout: 60_000 }, async () => {
   const root = join(import.meta.dirname, "../..");
-  await expect(run("node_modules/.bin/tsc", ["-p", "gateway/worker"], { cwd: root })).resolves.toBeDefined();
+  await expect(run("node_modules/.bin/tsc", ["-p", "gateway/runtime/worker"], { cwd: root })).resolves.toBeDefined();
 });

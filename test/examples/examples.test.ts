@@ -110,7 +110,7 @@ describe("job checkpoints", () => {
     expect(parseChannelName(channel)).toEqual({ prefix: "job", tenantId, resourceId: running });
   });
 
-  test("a client follows a job to its end, and is told when there is nothing to follow", async () => {
+  test("a client follows a job to its end, and gets a refusal when there is nothing to follow", async () => {
     await using app = createRouteApp(database, jobEventStream);
     const response = await app.get(`/${running}/event-stream`, ada);
     await jobEvents.publishJobProgress(app.broker, channel, { job_id: running, checkpoint: "a", done: 1, total: 1 });
@@ -124,7 +124,7 @@ describe("job checkpoints", () => {
 describe("model tokens", () => {
   const channel = completions.completionChannel(tenantId, running);
 
-  test("getChannels returns the completion's channel to who asked for it, and that it is over", async () => {
+  test("getChannels returns the completion's channel to the user who asked for it, and that it has ended", async () => {
     expect(await channelsOf(completions.getChannels, running)).toEqual([channel]);
     expect(await channelsOf(completions.getChannels, over)).toEqual({
       ended: [completions.completionChannel(tenantId, over)],
@@ -195,7 +195,7 @@ describe("resource sync", () => {
     expect(result).toEqual([workspaces.workspaceChannel(otherTenantId, foreign)]);
   });
 
-  test("every client of the workspace hears of a change, nobody of another tenant's", async () => {
+  test("every client of the workspace receives a change, and none of another tenant's", async () => {
     await using app = createRouteApp(database, workspaceEventStream);
     const [first, second, other] = await Promise.all([
       app.get(`/${running}/event-stream`, ada),

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createGatewayBroker } from "../../shared/brokers/gateway.ts";
+import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 import { runCommand, startCommand, temporaryFolder, type Running } from "../support/command_line.ts";
 import { recordFault, seconds } from "./reliability_table.ts";
 import { openReader } from "./stream_reader.ts";

@@ -135,10 +135,10 @@ test.each([
   ["https://acme-admin.okta.com", "without -admin"],
   ["https://acme-admin.oktapreview.com", "without -admin"],
   ["https://acme-admin.okta.mil", "without -admin"],
-])("IDP_ORG_URL may not be %s", (given, words) => {
+])("IDP_ORG_URL may not be %s", (given, text) => {
   const { problems } = failure({}, { ...whole, IDP_ORG_URL: given });
   expect(problems).toEqual([expect.stringMatching(/^IDP_ORG_URL: /)]);
-  expect(problems[0]).toContain(words);
+  expect(problems[0]).toContain(text);
 });
 
 test.each([
@@ -211,17 +211,17 @@ test.each([
   ["folder", "directory"],
   ["large.pem", "131073 bytes"],
   ["note.txt", "neither PEM nor JSON"],
-])("a key file that is %s says so", (name, words) => {
+])("reports a key file that is %s", (name, text) => {
   const { problems, message } = failure(
     {},
     { ...whole, IDP_PRIVATE_KEY: "", IDP_PRIVATE_KEY_FILE: join(directory, name) },
   );
   expect(problems).toEqual([expect.stringMatching(/^IDP_PRIVATE_KEY_FILE: /)]);
-  expect(problems[0]).toContain(words);
+  expect(problems[0]).toContain(text);
   expect(message).not.toContain("hunter2");
 });
 
-test("a refused key says which formats are accepted", () => {
+test("a refused key names the accepted formats", () => {
   const { message } = failure({}, { ...whole, IDP_PRIVATE_KEY: "hunter2-hunter2" });
   expect(message).toContain("IDP_PRIVATE_KEY: is not a usable private key");
   expect(message).toContain("PKCS#8, PKCS#1 or SEC1");

@@ -106,8 +106,8 @@ describe("sendEvent", () => {
   );
 
   test("passes a broker's failure on", async () => {
-    const away: Publisher = { publish: () => Promise.reject(new Error("away")) };
-    await expect(sendEvent(away, channel, "scan.progress", {})).rejects.toThrow("away");
+    const failing: Publisher = { publish: () => Promise.reject(new Error("unavailable")) };
+    await expect(sendEvent(failing, channel, "scan.progress", {})).rejects.toThrow("unavailable");
   });
 });
 

@@ -1,4 +1,4 @@
-import { createGatewayBroker } from "../../shared/brokers/gateway.ts";
+import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";

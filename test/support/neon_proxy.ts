@@ -1,19 +1,14 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { connect } from "node:net";
 import { DatabaseError, Pool, type PoolClient } from "pg";
-import { type WebSocket, WebSocketServer } from "ws";
 
 /**
- * What stands before a Neon database, on loopback and before any Postgres: `POST /sql` and the WebSocket tunnel. The wire
- * is that of neondatabase/neon `proxy/src/serverless/sql_over_http.rs`; the driver under test is Neon's own.
+ * What stands before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon `proxy/src/serverless/sql_over_http.rs`; the driver under test is Neon's own.
  */
 export interface NeonProxy {
   readonly port: number;
   /** `neonConfig.fetchEndpoint`. */
   readonly sqlEndpoint: string;
-  /** `neonConfig.wsProxy`, with `useSecureWebSocket` and `pipelineConnect` off. */
-  readonly webSocketAddress: string;
   /** Answers to `POST /sql` so far. */
   readonly sqlRequestCount: number;
   close(): Promise<void>;
@@ -28,8 +23,6 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
     sqlRequestCount += 1;
     void answerSql(request, response, poolOf);
   });
-  const tunnels = new WebSocketServer({ server });
-  tunnels.on("connection", (webSocket) => tunnel(webSocket, target));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -39,12 +32,10 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
   return {
     port,
     sqlEndpoint: `http://127.0.0.1:${port}/sql`,
-    webSocketAddress: `127.0.0.1:${port}/v2`,
     get sqlRequestCount() {
       return sqlRequestCount;
     },
     async close() {
-      for (const webSocket of tunnels.clients) webSocket.terminate();
       server.close();
       server.closeAllConnections();
       await Promise.all(Array.from(pools.values(), (pool) => pool.end()));
@@ -135,15 +126,4 @@ async function readAll(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString("utf8");
-}
-
-function tunnel(webSocket: WebSocket, target: { readonly host: string; readonly port: number }): void {
-  const socket = connect(target);
-  socket.setNoDelay(true);
-  socket.on("data", (chunk) => webSocket.send(chunk));
-  socket.on("error", () => webSocket.terminate());
-  socket.on("close", () => webSocket.close());
-  webSocket.on("message", (bytes: Buffer) => socket.write(bytes));
-  webSocket.on("error", () => socket.destroy());
-  webSocket.on("close", () => socket.destroy());
 }

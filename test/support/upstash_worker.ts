@@ -11,12 +11,12 @@ interface Bindings {
 }
 
 const createBroker = (env: Bindings) =>
-  createUpstashBroker({ url: env.URL, token: env.TOKEN, database: 2, timeoutMs: 1000, quietMs: 200, patienceMs: 600 });
+  createUpstashBroker({ url: env.URL, token: env.TOKEN, database: 2, timeoutMs: 1000, idleMs: 200, graceMs: 600 });
 
 /** A Durable Object that holds one broker over many requests, as the gateway's does. */
 export class Hub {
   readonly #broker: ReturnType<typeof createBroker>;
-  readonly #heard: string[] = [];
+  readonly #received: string[] = [];
   #leaving = new AbortController();
 
   constructor(_state: unknown, env: Bindings) {
@@ -34,8 +34,8 @@ export class Hub {
   async #answer(path: string): Promise<unknown> {
     if (path === "/subscribe") {
       const handlers = {
-        onMessage: (_: string, message: string) => void this.#heard.push(message),
-        onLost: (reason: LostReason) => void this.#heard.push(`lost ${reason}`),
+        onMessage: (_: string, message: string) => void this.#received.push(message),
+        onLost: (reason: LostReason) => void this.#received.push(`lost ${reason}`),
       };
       await this.#broker.subscribe(["channel"], handlers, this.#leaving.signal);
     } else if (path === "/leave") {
@@ -44,7 +44,7 @@ export class Hub {
     } else if (path === "/publish") {
       await Promise.all(["a", "b"].map((message) => this.#broker.publish("channel", message)));
     }
-    return this.#heard;
+    return this.#received;
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type ScanPublisherOptions,
 } from "../../../scanner/streaming/scan_publisher.ts";
 import type { Publisher } from "../../../shared/broker.ts";
-import { createGatewayBroker } from "../../../shared/brokers/gateway.ts";
+import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
 import { countStatuses, type CheckResult, type Finding } from "../../../shared/report.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";

@@ -62,7 +62,7 @@ test("a subscriber that throws costs the others nothing and is seen", async () =
   expect(output).toBe("uncaught: a bug of the subscriber\nclosed\n");
 });
 
-test("a process whose broker never answered ends by itself, and says nothing of its own", async () => {
+test("a process whose broker never answered exits by itself, without output", async () => {
   const server = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());

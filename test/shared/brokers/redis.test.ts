@@ -28,7 +28,7 @@ function open(options: Partial<RedisBrokerOptions> = {}): Broker {
   return broker;
 }
 
-/** The clients that Redis has, without the one that asks. */
+/** The clients of Redis, without the one that lists them. */
 async function clients(): Promise<readonly string[]> {
   const list = String(await redis.command("CLIENT", "LIST"));
   return list.split("\n").filter((line) => line !== "" && !line.includes("cmd=client"));
@@ -46,7 +46,7 @@ test("createRedisBroker keeps two database numbers apart", async () => {
   expect(five.messages).toEqual([eventMessage({ n: 5 })]);
 });
 
-test("createRedisBroker selects the database of its option, whatever the URL says", async () => {
+test("createRedisBroker selects the database of its option, whatever the URL names", async () => {
   const broker = open({ url: `${redis.url}/9`, database: 4 });
   await broker.ping();
   await record(broker, createChannel());
@@ -54,9 +54,9 @@ test("createRedisBroker selects the database of its option, whatever the URL say
   expect(databases).toEqual(["4", "4"]);
 });
 
-test("createRedisBroker says that the database does not exist", async () => {
+test("createRedisBroker reports a database that does not exist", async () => {
   const broker = open({ database: 16 });
-  const subscribed = broker.subscribe([createChannel()], quiet, new AbortController().signal);
+  const subscribed = broker.subscribe([createChannel()], ignore, new AbortController().signal);
   const errors = await Promise.all([broker.ping(), subscribed].map((attempt) => unavailability(attempt, [])));
   for (const { message } of errors) expect(message).toContain("EVENTSTREAM_CACHE_DB");
   await open({ database: 15 }).ping();
@@ -127,7 +127,7 @@ test("createRedisBroker ends a channel as garbage for bytes that are no text, an
   await broker.publish(good, eventMessage({ n: 1 }));
   await kept.untilCount(1);
   expect(lost.messages).toEqual([]);
-  await eventually(async () => !String(await redis.command("PUBSUB", "CHANNELS")).includes(bad), "it was let go");
+  await eventually(async () => !String(await redis.command("PUBSUB", "CHANNELS")).includes(bad), "it was unsubscribed");
 });
 
 test("createRedisBroker hands over the longest message and ends a channel as garbage for a longer one", async () => {
@@ -186,7 +186,7 @@ test("createRedisBroker calls an answer that is no Redis garbage", async () => {
 });
 
 test.each(["SIGTERM", "SIGKILL"] as const)(
-  "createRedisBroker is told of a Redis that got %s, and goes on after it",
+  "createRedisBroker reports a Redis that got %s, and works again after it",
   async (signal) => {
     const own = await startRedis();
     onTestFinished(() => own.stop());
@@ -212,8 +212,8 @@ test("createRedisBroker notices a frozen Redis, and a publish that it gave up ne
   const network = await startTcpProxy(own);
   onTestFinished(() => network.close());
   const channel = createChannel();
-  const impatient = { timeoutMs: 300, pingEveryMs: 100, pingTimeoutMs: 200 };
-  const broker = open({ url: `redis://127.0.0.1:${network.port}`, ...impatient });
+  const shortTimeouts = { timeoutMs: 300, pingEveryMs: 100, pingTimeoutMs: 200 };
+  const broker = open({ url: `redis://127.0.0.1:${network.port}`, ...shortTimeouts });
   const witness = await record(open({ url: own.url }), channel);
   const recording = await record(broker, channel);
   await broker.publish(channel, eventMessage({ n: 0 }));
@@ -245,13 +245,13 @@ test("createRedisBroker bounds what waits to be published", async () => {
   expect(outcomes.every(({ status }) => status === "rejected")).toBe(true);
 });
 
-test("createRedisBroker says what a user may not do", async () => {
+test("createRedisBroker reports what a user may not do", async () => {
   await redis.command("ACL", "SETUSER", "limited", "on", ">limited-pass", "+@all", "&other:*", "~*");
   const broker = open({ url: redis.url.replace("redis://", "redis://limited:limited-pass@") });
   const secrets = ["limited-pass"];
   const published = await unavailability(broker.publish(createChannel(), eventMessage({ n: 1 })), secrets);
   expect(published.message).toContain("does not allow this user");
-  const subscribed = broker.subscribe([createChannel()], quiet, new AbortController().signal);
+  const subscribed = broker.subscribe([createChannel()], ignore, new AbortController().signal);
   expect((await unavailability(subscribed, secrets)).message).toContain("does not allow this user");
   await broker.ping();
 });
@@ -282,7 +282,7 @@ test("createRedisBroker speaks TLS to rediss:// and checks the certificate", asy
   expect(error).toBeInstanceOf(AppError);
 });
 
-const quiet = { onMessage() {}, onLost() {} };
+const ignore = { onMessage() {}, onLost() {} };
 
 async function listen(server: Server): Promise<string> {
   server.listen(0, "127.0.0.1");

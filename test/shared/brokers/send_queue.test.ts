@@ -23,7 +23,7 @@ function create(maxWaitingSize = 10) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test("createSendQueue sends what comes in one turn together, up to the batch size, one batch at a time", async () => {
+test("createSendQueue sends the items of one turn together, up to the batch size, one batch after another", async () => {
   const { queue, batches } = create(20);
   const sent = ["a", "bb", "c", "dddd", "eeeee", "f"].map((item) => queue.push(item));
   for (const expected of [["a", "bb", "c"], ["dddd"], ["eeeee"], ["f"]]) {
@@ -52,11 +52,11 @@ test("createSendQueue fails the item that was refused, and no other", async () =
   ]);
 });
 
-test("createSendQueue fails all that wait when a batch fails, and sends what comes after", async () => {
+test("createSendQueue fails every waiting item when a batch fails, and sends later ones", async () => {
   const { queue, batches } = create();
   const sent = ["aaaa", "b"].map((item) => queue.push(item));
   await turn();
-  const failure = new Error("away");
+  const failure = new Error("unavailable");
   batches[0]?.fail(failure);
   for (const { status } of await Promise.allSettled(sent)) expect(status).toBe("rejected");
   const later = queue.push("c");
@@ -66,7 +66,7 @@ test("createSendQueue fails all that wait when a batch fails, and sends what com
   await later;
 });
 
-test("createSendQueue refuses what would wait over the bound, and counts only what waits", async () => {
+test("createSendQueue refuses an item over the bound, and counts only waiting ones", async () => {
   const { queue, batches } = create();
   const sent = ["aaaa", "bbbb", "cc"].map((item) => queue.push(item));
   await expect(queue.push("d")).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 1 });

@@ -28,7 +28,7 @@ function create() {
   return { subscriptions, opened, openedAt };
 }
 
-const quiet = { onMessage() {}, onLost() {} };
+const ignore = { onMessage() {}, onLost() {} };
 const never = new AbortController().signal;
 
 test("createSharedSubscriptions opens a channel once and closes it with its last subscription", async () => {
@@ -50,7 +50,7 @@ test("createSharedSubscriptions opens a channel once and closes it with its last
 test("createSharedSubscriptions resolves when every channel is confirmed, not before", async () => {
   const { subscriptions, openedAt } = create();
   let isOpen = false;
-  const subscribed = subscriptions.subscribe(["a", "b"], quiet, never).then(() => (isOpen = true));
+  const subscribed = subscriptions.subscribe(["a", "b"], ignore, never).then(() => (isOpen = true));
   openedAt(1).confirm();
   await new Promise((resolve) => setImmediate(resolve));
   expect(isOpen).toBe(false);
@@ -58,29 +58,29 @@ test("createSharedSubscriptions resolves when every channel is confirmed, not be
   await subscribed;
 });
 
-test("createSharedSubscriptions rejects with the failure of one channel, leaves the others, and opens anew", async () => {
+test("createSharedSubscriptions rejects with the failure of one channel, releases the others, and opens again", async () => {
   const { subscriptions, opened, openedAt } = create();
   const failure = new AppError("unavailable", "no");
-  const subscribed = [subscriptions.subscribe(["a", "b"], quiet, never), subscriptions.subscribe(["b"], quiet, never)];
+  const subscribed = [subscriptions.subscribe(["a", "b"], ignore, never), subscriptions.subscribe(["b"], ignore, never)];
   openedAt(0).confirm();
   openedAt(1).fail(failure);
   for (const attempt of subscribed) await expect(attempt).rejects.toBe(failure);
   expect(opened.map(({ isClosed }) => isClosed)).toEqual([true, true]);
-  void subscriptions.subscribe(["b"], quiet, never).catch(() => undefined);
+  void subscriptions.subscribe(["b"], ignore, never).catch(() => undefined);
   expect(opened).toHaveLength(3);
 });
 
 test("createSharedSubscriptions rejects when a channel is lost between its confirmation and the resolving", async () => {
   const { subscriptions, openedAt } = create();
   const lost: LostReason[] = [];
-  const subscribed = subscriptions.subscribe(["a"], { ...quiet, onLost: (reason) => void lost.push(reason) }, never);
+  const subscribed = subscriptions.subscribe(["a"], { ...ignore, onLost: (reason) => void lost.push(reason) }, never);
   openedAt(0).confirm();
   openedAt(0).onLost("cut");
   await expect(subscribed).rejects.toThrow(/the broker was lost/);
   expect(lost).toEqual([]);
 });
 
-test("createSharedSubscriptions tells of a loss once, of whichever channel, and hands over nothing after", async () => {
+test("createSharedSubscriptions reports the loss of any channel once, and hands over nothing after", async () => {
   const { subscriptions, openedAt } = create();
   const pending = record(subscriptions, "a", "b");
   openedAt(0).confirm();
@@ -95,10 +95,10 @@ test("createSharedSubscriptions tells of a loss once, of whichever channel, and 
   expect(openedAt(0).isClosed).toBe(true);
 });
 
-test("createSharedSubscriptions lets nobody join, in onLost, a channel that is being lost with the same connection", async () => {
+test("createSharedSubscriptions lets no subscription join, in onLost, a channel that is lost with the same connection", async () => {
   const { subscriptions, opened, openedAt } = create();
   const again = Promise.withResolvers<void>();
-  const onLost = () => void subscriptions.subscribe(["a", "b"], quiet, never).then(again.resolve, again.reject);
+  const onLost = () => void subscriptions.subscribe(["a", "b"], ignore, never).then(again.resolve, again.reject);
   const subscribed = subscriptions.subscribe(["a", "b"], { onMessage() {}, onLost }, never);
   const other = record(subscriptions, "b");
   openedAt(0).confirm();
@@ -114,7 +114,7 @@ test("createSharedSubscriptions lets nobody join, in onLost, a channel that is b
   await again.promise;
 });
 
-test("createSharedSubscriptions ignores what a closed channel still says", async () => {
+test("createSharedSubscriptions ignores messages and losses of a closed channel", async () => {
   const { subscriptions, openedAt } = create();
   const pending = record(subscriptions, "a");
   openedAt(0).confirm();
@@ -144,7 +144,7 @@ test("createSharedSubscriptions keeps no listener on a signal whose subscription
       remove(...args);
     },
   });
-  const subscribed = subscriptions.subscribe(["a"], quiet, signal);
+  const subscribed = subscriptions.subscribe(["a"], ignore, signal);
   expect(listenerCount).toBe(1);
   openedAt(0).confirm();
   await subscribed;

@@ -4,39 +4,39 @@ import { startWatchdog } from "../../../shared/brokers/watchdog.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function start(options = { quietMs: 20_000, patienceMs: 10_000 }) {
+function start(options = { idleMs: 20_000, graceMs: 10_000 }) {
   const calls: string[] = [];
   const watchdog = startWatchdog({
     ...options,
-    onQuiet: () => void calls.push("quiet"),
+    onIdle: () => void calls.push("idle"),
     onSilent: () => void calls.push("silent"),
   });
   return { calls, watchdog };
 }
 
-test("startWatchdog asks after the quiet time and gives up after the patience, each once", () => {
+test("startWatchdog reports idle after idleMs and silent after graceMs, each once", () => {
   const { calls } = start();
   vi.advanceTimersByTime(19_999);
   expect(calls).toEqual([]);
   vi.advanceTimersByTime(2501);
-  expect(calls).toEqual(["quiet"]);
+  expect(calls).toEqual(["idle"]);
   vi.advanceTimersByTime(9999);
-  expect(calls).toEqual(["quiet"]);
+  expect(calls).toEqual(["idle"]);
   vi.advanceTimersByTime(2501);
-  expect(calls).toEqual(["quiet", "silent"]);
+  expect(calls).toEqual(["idle", "silent"]);
   vi.advanceTimersByTime(600_000);
-  expect(calls).toEqual(["quiet", "silent"]);
+  expect(calls).toEqual(["idle", "silent"]);
 });
 
 test.each([
-  ["REST", { quietMs: 20_000, patienceMs: 10_000 }, 30_000],
-  ["TCP", { quietMs: 5000, patienceMs: 10_000 }, 15_000],
-  ["the gateway's streams", { quietMs: 15_000, patienceMs: 15_000 }, 30_000],
+  ["REST", { idleMs: 20_000, graceMs: 10_000 }, 30_000],
+  ["TCP", { idleMs: 5000, graceMs: 10_000 }, 15_000],
+  ["the gateway's streams", { idleMs: 15_000, graceMs: 15_000 }, 30_000],
 ])("startWatchdog finds silence within 60 s and not before its time: %s", (_, options, leastMs) => {
   for (const offsetMs of [0, 1, 1249, 2499]) {
     const { calls, watchdog } = start(options);
     vi.advanceTimersByTime(offsetMs);
-    watchdog.heard();
+    watchdog.reset();
     vi.advanceTimersByTime(leastMs - 1);
     expect(calls).not.toContain("silent");
     vi.advanceTimersByTime(60_000 - leastMs);
@@ -45,23 +45,23 @@ test.each([
   }
 });
 
-test("startWatchdog begins anew whenever something is heard, also after it asked", () => {
+test("startWatchdog starts again at each reset, also after it reported idle", () => {
   const { calls, watchdog } = start();
   vi.advanceTimersByTime(23_000);
-  expect(calls).toEqual(["quiet"]);
-  watchdog.heard();
+  expect(calls).toEqual(["idle"]);
+  watchdog.reset();
   vi.advanceTimersByTime(19_000);
-  expect(calls).toEqual(["quiet"]);
+  expect(calls).toEqual(["idle"]);
   vi.advanceTimersByTime(4000);
-  expect(calls).toEqual(["quiet", "quiet"]);
+  expect(calls).toEqual(["idle", "idle"]);
 });
 
-test("startWatchdog is silent itself once it is stopped", () => {
+test("startWatchdog reports nothing once it is stopped", () => {
   const { calls, watchdog } = start();
   vi.advanceTimersByTime(25_000);
   watchdog.stop();
   vi.advanceTimersByTime(60_000);
-  expect(calls).toEqual(["quiet"]);
+  expect(calls).toEqual(["idle"]);
   expect(vi.getTimerCount()).toBe(0);
 });
 

@@ -89,13 +89,13 @@ function findWorkerd(): string {
   return createRequire(wrangler).resolve("workerd/bin/workerd");
 }
 
-test("createUpstashBroker on Workers: heard over requests, pinged, left, and told of every loss", async () => {
+test("createUpstashBroker on Workers receives over requests, pings, unsubscribes and reports every loss", async () => {
   const ask = (path: string) => worker.ask(path);
   await ask("/subscribe");
   await ask("/publish");
   expect(await ask("/publish-once")).toBe("200 published");
   await eventually(async () => bridge.commandCount("publish") > 4, "an idle subscription was pinged");
-  expect(await ask("/heard")).toEqual(["a", "b", "once"]);
+  expect(await ask("/received")).toEqual(["a", "b", "once"]);
   expect(bridge.streamCount).toBe(1);
   await ask("/leave");
   await bridge.untilStreamCount(0);
@@ -110,7 +110,7 @@ test("createUpstashBroker on Workers: heard over requests, pinged, left, and tol
     lose();
     lost.push(`lost ${reason}`);
     const expected = JSON.stringify(["a", "b", "once", ...lost]);
-    await eventually(async () => JSON.stringify(await ask("/heard")) === expected, `the loss (${reason}) was told`);
+    await eventually(async () => JSON.stringify(await ask("/received")) === expected, `the loss (${reason}) was reported`);
   }
   expect(await ask("/publish")).toMatch(/^503 Cannot publish: Upstash did not answer within 1 s/);
   expect(await ask("/subscribe")).toMatch(/^503 Cannot subscribe: Upstash did not answer within 1 s/);
@@ -119,6 +119,9 @@ test("createUpstashBroker on Workers: heard over requests, pinged, left, and tol
   network.restore();
   await ask("/subscribe");
   await ask("/publish");
-  const heardAgain = JSON.stringify(["a", "b", "once", ...lost, "a", "b"]);
-  await eventually(async () => JSON.stringify(await ask("/heard")) === heardAgain, "heard again after the losses");
+  const receivedAgain = JSON.stringify(["a", "b", "once", ...lost, "a", "b"]);
+  await eventually(
+    async () => JSON.stringify(await ask("/received")) === receivedAgain,
+    "received again after the losses",
+  );
 });

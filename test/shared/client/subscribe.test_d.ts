@@ -1,8 +1,6 @@
 import { expectTypeOf, test } from "vitest";
-import type { iterateEvents } from "../../../shared/client/iterate_events.ts";
 import type { FindingCreated, ScanEnd, ScanEvents } from "../../../shared/scan_events.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
-import { waitForEnd } from "../../../shared/client/wait_for_end.ts";
 
 test("the type of an event narrows its data", () => {
   subscribe<ScanEvents>("/stream", {
@@ -15,12 +13,6 @@ test("the type of an event narrows its data", () => {
       void event.data.fingerprint;
     },
   });
-});
-
-test("every form gives the same events", () => {
-  expectTypeOf(waitForEnd<ScanEvents>).returns.resolves.toEqualTypeOf<StreamEvent<ScanEvents> | null>();
-  type Next = ReturnType<ReturnType<typeof iterateEvents<ScanEvents>>["next"]>;
-  expectTypeOf<Awaited<Next>>().toExtend<IteratorResult<StreamEvent<ScanEvents>>>();
 });
 
 test("an event map of one's own needs no index signature", () => {

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { iterateEvents } from "../../../shared/client/iterate_events.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import {
   subscribe,
@@ -8,7 +7,6 @@ import {
   type SubscribeOptions,
   type SubscriptionState,
 } from "../../../shared/client/subscribe.ts";
-import { waitForEnd } from "../../../shared/client/wait_for_end.ts";
 import {
   cutStream,
   endedStream,
@@ -35,7 +33,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(server.requests.length, 1);
   },
 
-  "asks for an event stream that no cache answers": async () => {
+  "requests an event stream, past any cache": async () => {
     await using server = await startScriptedServer(stream(end));
     await follow(server.url).finished;
     assert.equal(server.requests[0]?.headers.accept, "text/event-stream");
@@ -73,7 +71,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     ]);
   },
 
-  "hands over events after a refetch although nothing more arrives": async () => {
+  "hands over waiting events after a refetch, without further bytes": async () => {
     const released = Promise.withResolvers<void>();
     await using server = await startScriptedServer(async (response, request) => {
       await stream(progress(1))(response, request);
@@ -103,7 +101,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     ]);
   },
 
-  "tells the server's reason when it closes the stream": async () => {
+  "reports the server's reason when it closes the stream": async () => {
     await using server = await startScriptedServer(endedStream(": close lifetime\n "), stream(end));
     const log = follow(server.url);
     await log.finished;
@@ -122,7 +120,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.deepEqual(log.events, ["scan.progress 1", "scan.end"]);
   },
 
-  "never refetches twice at a time": async () => {
+  "never refetches concurrently": async () => {
     const released = Promise.withResolvers<void>();
     const reopened = Promise.withResolvers<void>();
     await using server = await startScriptedServer(cutStream(progress(1)), stream(end));
@@ -165,13 +163,13 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(isAborted, true);
   },
 
-  "tries again when the refetch rejects": async () => {
+  "retries when the refetch rejects": async () => {
     await using server = await startScriptedServer(stream(end));
     let calls = 0;
     const log = follow(server.url, {
       refetch: () => {
         calls += 1;
-        if (calls === 1) throw new Error("the database is away");
+        if (calls === 1) throw new Error("the database is unavailable");
       },
     });
     await log.finished;
@@ -208,17 +206,17 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(server.requests.length, 1);
   },
 
-  "asks once for a fresh token after 401": async () => {
+  "requests one fresh token after 401": async () => {
     await using server = await startScriptedServer(problem(401, "The token has expired"), stream(end));
-    const asked: boolean[] = [];
+    const requests: boolean[] = [];
     const log = follow(server.url, {
       getAccessToken: ({ wasRefused }) => {
-        asked.push(wasRefused);
+        requests.push(wasRefused);
         return wasRefused ? "fresh" : "stale";
       },
     });
     assert.equal((await log.finished).state, "ended");
-    assert.deepEqual(asked, [false, true]);
+    assert.deepEqual(requests, [false, true]);
     assert.deepEqual(
       server.requests.map(({ headers }) => headers.authorization),
       ["Bearer stale", "Bearer fresh"],
@@ -233,7 +231,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(server.requests.length, 2);
   },
 
-  "asks for a fresh token again after the stream was open in between": async () => {
+  "requests a fresh token again after the stream was open in between": async () => {
     const refused = problem(401, "Expired");
     await using server = await startScriptedServer(refused, cutStream(), refused, stream(end));
     const log = follow(server.url, { getAccessToken: () => "token" });
@@ -251,7 +249,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(server.requests[0]?.headers.authorization, "Api-Key sk_live_1");
   },
 
-  "asks for a token before every connect": async () => {
+  "requests a token before every connect": async () => {
     await using server = await startScriptedServer(cutStream(), stream(end));
     let count = 0;
     await follow(server.url, { getAccessToken: async () => `token${(count += 1)}` }).finished;
@@ -261,13 +259,13 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     );
   },
 
-  "asks again when getting the token fails": async () => {
+  "retries when getting the token fails": async () => {
     await using server = await startScriptedServer(stream(end));
     let count = 0;
     const log = follow(server.url, {
       getAccessToken: async () => {
         count += 1;
-        if (count === 1) throw new Error("the token endpoint is away");
+        if (count === 1) throw new Error("the token endpoint is unavailable");
         return "token";
       },
     });
@@ -275,7 +273,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.ok(log.entries.includes("reconnecting token_failed"));
   },
 
-  "fails when getting the token fails for good": async () => {
+  "fails when getting the token fails permanently": async () => {
     await using server = await startScriptedServer(stream(end));
     const signedOut = new SubscribeError("not_authenticated", "Signed out");
     const over = await follow(server.url, { getAccessToken: () => Promise.reject(signedOut) }).finished;
@@ -313,7 +311,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.doesNotMatch(wholeText(over), /topsecret/);
   },
 
-  "lets go of the body also when fetch ignores its signal": async () => {
+  "releases the body also when fetch ignores its signal": async () => {
     const cancelled = Promise.withResolvers<void>();
     const body = new ReadableStream({ cancel: () => cancelled.resolve() });
     const headers = { "content-type": "text/event-stream" };
@@ -338,13 +336,13 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.match(over.state === "failed" ? over.error.message : "", /"application\/json" is not "text\/event-stream"/);
   },
 
-  "tries again when a proxy answers HTML in the middle": async () => {
+  "retries when a proxy answers HTML in the middle": async () => {
     const html = status(200, { "content-type": "text/html" }, "<h1>Maintenance</h1>");
     await using server = await startScriptedServer(cutStream(), html, stream(end));
     assert.equal((await follow(server.url).finished).state, "ended");
   },
 
-  "tries again after a proxy's 502": async () => {
+  "retries after a proxy's 502": async () => {
     const html = status(502, { "content-type": "text/html" }, "<h1>Bad gateway</h1>".repeat(1000));
     await using server = await startScriptedServer(html, html, stream(end));
     const log = follow(server.url);
@@ -373,8 +371,8 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     ["503 with an unreadable value", problem(503, "Draining", { "retry-after": "soon" }), 0],
     ["503 with a value no timer can hold", problem(503, "Draining", { "retry-after": "99999999999" }), 3.6e6],
     ["503 with none", problem(503, "Draining"), 0],
-    ["a stream that says retry: 1234", endedStream("retry: 1234\n\n"), 1234],
-    ["a stream that says retry: nonsense", endedStream("retry: -5\n\n"), 0],
+    ["a stream with retry: 1234", endedStream("retry: 1234\n\n"), 1234],
+    ["a stream with retry: nonsense", endedStream("retry: -5\n\n"), 0],
   ]),
 
   "backs off with full jitter up to the bound": async () => {
@@ -428,7 +426,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     await server.closed(0);
   },
 
-  "stays with a stream whose heartbeats come": async () => {
+  "keeps a stream that sends heartbeats": async () => {
     await using server = await startScriptedServer(async (response, request) => {
       await stream()(response, request);
       for (let count = 0; count < 12; count += 1) {
@@ -443,7 +441,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
   },
 
-  "gives up a connect that gets no answer in time": async () => {
+  "aborts a connect without an answer in time": async () => {
     await using server = await startScriptedServer(() => undefined, stream(end));
     const log = follow(server.url, { connectTimeoutMs: 50 });
     await log.finished;
@@ -451,7 +449,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     await server.closed(0);
   },
 
-  "tries again when the server cannot be reached": async () => {
+  "retries when the server cannot be reached": async () => {
     const server = await startScriptedServer(stream(end));
     await server[Symbol.asyncDispose]();
     const log = follow(server.url);
@@ -500,7 +498,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.deepEqual(lengths, [65_536]);
   },
 
-  "leaves a stream with an endless line": async () => {
+  "disconnects from a stream with an endless line": async () => {
     let sentBytes = 0;
     const endless: Answer = async (response, request) => {
       await stream("data: ")(response, request);
@@ -549,7 +547,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     await server.closed(0);
   },
 
-  "is closed by its signal, whatever it is doing": async () => {
+  "is closed by its signal in every state": async () => {
     const never = new Promise<never>(() => undefined);
     const situations: [string, Answer, SubscribeOptions<ScanEvents>][] = [
       ["connecting", () => undefined, {}],
@@ -572,7 +570,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 
-  "does nothing when its signal was aborted before": async () => {
+  "does nothing when its signal is already aborted": async () => {
     await using server = await startScriptedServer(stream(end));
     const log = follow(server.url, { signal: AbortSignal.abort() });
     assert.deepEqual(await log.finished, { state: "closed" });
@@ -580,7 +578,7 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     assert.equal(server.requests.length, 0);
   },
 
-  "follows past an end that is not the last one by option": async () => {
+  "continues past an end event that isEnd rejects": async () => {
     const other = frame("part.end", { part_id: scanId });
     await using server = await startScriptedServer(stream(other, end));
     const log = follow(server.url, { isEnd: ({ type }) => type === "scan.end" });
@@ -606,43 +604,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
         (error) => !/se cret/.test(String(error)),
       );
     }
-  },
-
-  "waitForEnd gives the terminal event, null at 204, and rejects otherwise": async () => {
-    await using server = await startScriptedServer(stream(progress(1), end), status(204), status(404), stream());
-    const event = await waitForEnd<ScanEvents>(server.url);
-    assert.equal(event?.type, "scan.end");
-    assert.equal(await waitForEnd(server.url), null);
-    await assert.rejects(waitForEnd(server.url), { name: "SubscribeError", code: "not_found" });
-    const controller = new AbortController();
-    const waiting = waitForEnd(server.url, { signal: controller.signal, onOpen: () => controller.abort(bye) });
-    const bye = new Error("Enough");
-    await assert.rejects(waiting, bye);
-  },
-
-  "iterateEvents gives every event and then ends": async () => {
-    await using server = await startScriptedServer(stream(progress(1), progress(2) + end));
-    const types: string[] = [];
-    for await (const event of iterateEvents<ScanEvents>(server.url)) types.push(event.type);
-    assert.deepEqual(types, ["scan.progress", "scan.progress", "scan.end"]);
-  },
-
-  "iterateEvents throws once when the stream cannot be followed": async () => {
-    await using server = await startScriptedServer(status(403));
-    const events = iterateEvents<ScanEvents>(server.url);
-    await assert.rejects(events.next(), { code: "permission_denied" });
-    assert.deepEqual(await events.next(), { done: true, value: undefined });
-  },
-
-  "iterateEvents is left at once while it waits": async () => {
-    const opened = Promise.withResolvers<void>();
-    await using server = await startScriptedServer(stream());
-    const events = iterateEvents<ScanEvents>(server.url, { onOpen: () => opened.resolve() });
-    const next = events.next();
-    await opened.promise;
-    assert.deepEqual(await events.return?.(), { done: true, value: undefined });
-    assert.deepEqual(await next, { done: true, value: undefined });
-    await server.closed(0);
   },
 };
 
@@ -681,9 +642,9 @@ function follow(url: string, options: SubscribeOptions<ScanEvents> = {}) {
     },
     onStateChange: (state, detail) => {
       details.push({ state, ...detail });
-      const told = options.onStateChange?.(state, detail);
+      const returned = options.onStateChange?.(state, detail);
       add(detail.error === null ? state : `${state} ${detail.error.code}`);
-      return told;
+      return returned;
     },
   });
   return {
@@ -731,7 +692,7 @@ async function expectFailure(bug: Error): Promise<void> {
 function finalStatusCases(cases: readonly (readonly [number, string])[]): Record<string, () => Promise<void>> {
   return Object.fromEntries(
     cases.map(([code, errorCode]) => [
-      `fails for good at ${code} with the server's words`,
+      `fails permanently at ${code} with the server's detail`,
       async () => {
         await using server = await startScriptedServer(problem(code, "Not for you"));
         const log = follow(server.url, { getAccessToken: () => "token" });
@@ -751,7 +712,7 @@ function finalStatusCases(cases: readonly (readonly [number, string])[]): Record
 function retryAfterCases(cases: readonly (readonly [string, Answer, number])[]): Record<string, () => Promise<void>> {
   return Object.fromEntries(
     cases.map(([name, answer, floorMs]) => [
-      `waits as told by ${name}`,
+      `waits as ${name} asks`,
       async () => {
         for (const [random, expectedMs] of [
           [0, floorMs],

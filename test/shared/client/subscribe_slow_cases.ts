@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { iterateEvents } from "../../../shared/client/iterate_events.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
-import { waitForEnd } from "../../../shared/client/wait_for_end.ts";
 import { frame, startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
 
 const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
@@ -49,31 +47,6 @@ export const subscribeSlowCases: Readonly<Record<string, () => Promise<void>>> =
     assert.equal(end.error.code, "callback_failed");
     assert.equal(end.error.cause, bug);
     await server.closed(0);
-  },
-
-  "iterateEvents goes on after a cut that came while an event was being worked on": async () => {
-    const { cut, faulty } = faultyAnswer(progress(1) + progress(2));
-    await using server = await startScriptedServer(faulty, stream(progress(3) + terminal));
-    const seen: string[] = [];
-    for await (const event of iterateEvents<ScanEvents>(server.url, quick)) {
-      seen.push(nameOf(event));
-      if (seen.length === 1) await cut().then(turnOfTheNetwork);
-    }
-    assert.deepEqual(seen, ["scan.progress 1", "scan.progress 2", "scan.progress 3", "scan.end"]);
-  },
-
-  "waitForEnd goes on after a cut that came during a refetch": async () => {
-    const { cut, faulty } = faultyAnswer(progress(1));
-    await using server = await startScriptedServer(faulty, stream(terminal));
-    let isFirst = true;
-    const end = await waitForEnd<ScanEvents>(server.url, {
-      ...quick,
-      refetch: async () => {
-        if (isFirst) await cut().then(turnOfTheNetwork);
-        isFirst = false;
-      },
-    });
-    assert.equal(end?.type, "scan.end");
   },
 
   "reads a hostile server's bytes, and no half of an event": async () => {

@@ -14,12 +14,10 @@ export interface GatewayBrokerOptions {
   readonly url: string;
   /** `SCANSTREAM_API_KEY`. */
   readonly apiKey: string;
-  /** Where a channel's events are streamed. Default: the scan's event-stream for the prefix `scan`, else none. */
-  readonly eventStreamUrl?: (channel: string) => string | null;
   readonly fetch?: typeof globalThis.fetch;
   /** Bound on one request. Default 8,000. */
   readonly timeoutMs?: number;
-  /** A stream on which nothing was heard for so long is lost; its heartbeat comes every 15 s. Default 30,000. */
+  /** A stream that was idle for this long is lost; its heartbeat comes every 15 s. Default 30,000. */
   readonly silenceMs?: number;
 }
 
@@ -42,14 +40,13 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
   requireApiKey(apiKey);
   // Called as a property of `globalThis`: Workers refuses it unbound.
   const send = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
-  const eventStreamUrl = options.eventStreamUrl ?? ((channel) => scanStreamUrl(url, channel));
   const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
   const secrets = [apiKey];
   const closing = new AbortController();
   const queues = new Map<string, SendQueue<string>>();
 
   const subscriptions = createSharedSubscriptions((channel, listener) => {
-    const streamUrl = eventStreamUrl(channel);
+    const streamUrl = scanStreamUrl(url, channel);
     if (streamUrl === null) {
       return {
         confirmed: Promise.reject(
@@ -67,10 +64,10 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
         // The gateway answers only after its own broker has confirmed.
         isConfirmation: null,
         toMessage: readEvent,
-        onQuiet() {},
+        onIdle() {},
         timeoutMs,
-        quietMs: silenceMs / 2,
-        patienceMs: silenceMs / 2,
+        idleMs: silenceMs / 2,
+        graceMs: silenceMs / 2,
       },
       listener,
     );
@@ -97,7 +94,7 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
     },
   };
 
-  /** One request at a time for each channel: two at a time may overtake each other. */
+  /** One request per channel in flight: two concurrent ones could overtake each other. */
   async function publishInOrder(channel: string, message: string): Promise<void> {
     const queue =
       queues.get(channel) ??
@@ -116,20 +113,20 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
     }
   }
 
-  /** For each event the gateway's refusal, or null; rejects when the gateway is away. A batch is taken as a whole or not at all. */
+  /** For each event the gateway's refusal, or null; rejects when the gateway is unavailable. A batch is taken as a whole or not at all. */
   async function postAll(channel: string, messages: readonly string[]): Promise<readonly (AppError | null)[]> {
     const [only = "", ...others] = messages;
     // A message already is the `{"type", "data"}` of the route.
     if (others.length === 0) return [await post(channel, only)];
     const refusal = await post(channel, `{"events":[${messages.join(",")}]}`);
     if (refusal === null) return messages.map(() => null);
-    // One of them was refused: each for itself, so that it costs no other.
+    // One of them was refused: sent one by one, so that the others are still published.
     const refusals: (AppError | null)[] = [];
     for (const message of messages) refusals.push(await post(channel, message));
     return refusals;
   }
 
-  /** The gateway's refusal, or null; rejects when the gateway is away. */
+  /** The gateway's refusal, or null; rejects when the gateway is unavailable. */
   async function post(channel: string, body: string): Promise<AppError | null> {
     const path = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
     const response = await request("publish", path, { method: "POST", body });
@@ -186,7 +183,7 @@ function meaningOf(status: number): string {
   return `answered ${status}`;
 }
 
-/** What a problem document says; the status speaks for itself where there is none. */
+/** The detail of the problem document, or the status where there is none. */
 async function readDetail(response: Response): Promise<string> {
   try {
     const problem: unknown = JSON.parse(await response.text());

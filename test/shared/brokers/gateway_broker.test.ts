@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { Broker } from "../../../shared/broker.ts";
-import { createGatewayBroker, type GatewayBrokerOptions } from "../../../shared/brokers/gateway.ts";
+import { createGatewayBroker, type GatewayBrokerOptions } from "../../../shared/brokers/gateway_broker.ts";
 import { maxMessageBytes } from "../../../shared/brokers/message.ts";
 import { createChannel } from "../../conformance/broker_adapters.ts";
 import { eventMessage, record, unavailability } from "../../conformance/broker_harness.ts";
@@ -26,7 +26,7 @@ test.each([
   [503, /answered 503/, 2],
   [200, /answered 200/, 30],
   [302, /answered 302/, 30],
-])("createGatewayBroker says what a %d to a publish means", async (code, message, retryAfterSeconds) => {
+])("createGatewayBroker explains a %d to a publish", async (code, message, retryAfterSeconds) => {
   await using server = await startScriptedServer(status(code, {}, JSON.stringify({ detail: `no, ${apiKey}` })));
   const error = await unavailability(open(server.url).publish(createChannel(), eventMessage({ n: 1 })), [apiKey]);
   expect(error.message).toMatch(message);
@@ -50,7 +50,7 @@ test.each([
   [401, /refused the API key/],
   [404, /does not know/],
   [429, /answered 429/],
-])("createGatewayBroker says what a %d to a subscription means", async (code, message) => {
+])("createGatewayBroker explains a %d to a subscription", async (code, message) => {
   await using server = await startScriptedServer(status(code));
   const error = await unavailability(open(server.url).subscribe([createChannel()], ignore, never), [apiKey]);
   expect(error.message).toMatch(message);
@@ -162,7 +162,7 @@ test("createGatewayBroker publishes on one channel while another waits", async (
   await waiting;
 });
 
-test("createGatewayBroker streams a channel that is no scan's only from a URL that it is given", async () => {
+test("createGatewayBroker refuses to subscribe to a channel that is not a scan's", async () => {
   await using server = await startScriptedServer(stream(": open\n\n", frame("scan.progress", { n: 1 })));
   const scan = createChannel();
   const job = scan.replace(/^scan:/, "job:");
@@ -171,10 +171,6 @@ test("createGatewayBroker streams a channel that is no scan's only from a URL th
       /no event-stream is known for the channel/,
     );
   }
-  const recording = await record(open(server.url, { eventStreamUrl: () => `${server.url}/jobs` }), job);
-  await recording.untilCount(1);
-  expect(server.requests.map(({ url }) => url)).toEqual([`${new URL(server.url).pathname}/jobs`]);
-  expect(recording.labelled).toEqual([`${job} ${eventMessage({ n: 1 })}`]);
 });
 
 test.each([
