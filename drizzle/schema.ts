@@ -14,11 +14,8 @@ import {
   uuid,
 } from "drizzle-orm/pg-core";
 import type { Coverage, ManualReason, Severity, Status } from "../shared/report.ts";
-import type { ScanEndStatus } from "../shared/scan_events.ts";
+import type { ScanStatus } from "../shared/schemas/scan.ts";
 import { currentTenantId, policies, tenantPolicies } from "./policies.ts";
-
-/** A scan in Postgres; after an end status nothing changes it. */
-export type StoredScanStatus = "pending" | "running" | ScanEndStatus;
 
 /** Milliseconds, as exact as a JavaScript `Date`, so that a cursor made of one finds its place again. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
@@ -108,7 +105,7 @@ export const scans = pgTable(
       .references(() => tenants.id, { onDelete: "cascade" }),
     orgUrl: text("org_url"),
     clientId: text("client_id"),
-    status: text("status").$type<StoredScanStatus>().notNull().default("pending"),
+    status: text("status").$type<ScanStatus>().notNull().default("pending"),
     checksTotal: integer("checks_total").notNull().default(0),
     checksDone: integer("checks_done").notNull().default(0),
     /** Counts of checks. */

@@ -17,7 +17,8 @@ export interface ChannelReader {
 }
 
 const prefixPattern = /^[a-z0-9][a-z0-9-]*$/;
-const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+/** Of a canonical lower-case UUID. */
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const resourceIdPattern = /^[A-Za-z0-9._~-]+$/;
 
 /** True for a canonical lower-case UUID. */

@@ -1,61 +1,12 @@
 import type { Publisher } from "./broker.ts";
 import { makeChannelName } from "./channel_name.ts";
-import type { Coverage, Severity, Status } from "./report.ts";
+import type { FindingCreated, ScanEnd, ScanError, ScanProgress, ScanStart } from "./schemas/scan_events.ts";
 import { sendEvent } from "./send_event.ts";
 
-/** The events of a scan, published by the scanner and (for an expired scan) by the gateway. One function an event. */
+/** The events of a scan: the scanner publishes them, and the gateway the end. One function an event. */
 
-export type ScanEndStatus = "completed" | "cancelled" | "failed" | "expired";
-
-export interface ScanStart {
-  readonly scan_id: string;
-  readonly checks_total: number;
-}
-
-export interface ScanProgress {
-  readonly scan_id: string;
-  readonly checks_done: number;
-  readonly checks_total: number;
-  readonly check: string;
-  readonly status: Status;
-}
-
-export interface FindingCreated {
-  readonly scan_id: string;
-  readonly check: string;
-  readonly status: Status;
-  readonly severity: Severity;
-  readonly resource_name: string;
-  readonly detail: string;
-  readonly fingerprint: string;
-  /** `partial`: a PASS that is narrower than its rule; what it leaves open is read from the stored finding. */
-  readonly coverage?: Coverage;
-  /** Does not count for the check's status. */
-  readonly advisory?: boolean;
-}
-
-export interface ScanError {
-  readonly scan_id: string;
-  readonly code: string;
-  readonly detail: string;
-}
-
-export interface ScanEnd {
-  readonly scan_id: string;
-  readonly status: ScanEndStatus;
-  readonly pass: number;
-  readonly fail: number;
-  readonly manual: number;
-}
-
-/** The event map of a scan's stream, for `subscribe<ScanEvents>`. */
-export interface ScanEvents {
-  readonly "scan.start": ScanStart;
-  readonly "scan.progress": ScanProgress;
-  readonly "finding.created": FindingCreated;
-  readonly "scan.error": ScanError;
-  readonly "scan.end": ScanEnd;
-}
+export type * from "./schemas/scan_events.ts";
+export type { ScanEndStatus } from "./schemas/scan.ts";
 
 export const scanPrefix = "scan";
 

@@ -1,6 +1,9 @@
+import * as v from "valibot";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { Severity, Status } from "../../shared/report.ts";
-import type { ScanEndStatus } from "../../shared/scan_events.ts";
+import { statusSchema, storedFindingSchema, type Severity, type Status } from "../../shared/schemas/finding.ts";
+import { scanSchema, type ScanStatus } from "../../shared/schemas/scan.ts";
+
+export type { ScanStatus } from "../../shared/schemas/scan.ts";
 
 /** A scan as the page knows it. Times are milliseconds since the epoch. */
 export interface Scan {
@@ -20,8 +23,6 @@ export interface Scan {
   readonly startedAtMs: number | null;
   readonly endedAtMs: number | null;
 }
-
-export type ScanStatus = "pending" | "running" | ScanEndStatus;
 
 /** What REST holds of a finding; an event holds less, then `expected` and what follows is null. */
 export interface FindingRecord {
@@ -47,65 +48,74 @@ export interface Page<Item> {
   readonly nextCursor: string | null;
 }
 
-const scanStatuses: ReadonlySet<string> = new Set<ScanStatus>([
-  "pending",
-  "running",
-  "completed",
-  "cancelled",
-  "failed",
-  "expired",
-]);
-
 export function isEnded(status: ScanStatus): boolean {
   return status !== "pending" && status !== "running";
 }
 
-/** Throws `TypeError` for an answer that is not a scan: whoever answered is not the gateway. */
+/** Throws `TypeError` for an answer that is not a scan: then it is not the gateway's. */
 export function parseScan(value: unknown): Scan {
-  const record = toRecord(value);
-  const id = toText(record["id"]);
-  const status = record["status"];
-  if (id === null || !isScanStatus(status)) throw new TypeError("Cannot read the answer: it is not a scan");
+  const scan = parse(scanSchema, value, "a scan");
   return {
-    id,
-    tenantId: toText(record["tenant_id"]) ?? "",
-    orgUrl: toText(record["org_url"]),
-    clientId: toText(record["client_id"]),
-    status,
-    checksTotal: toCount(record["checks_total"]),
-    checksDone: toCount(record["checks_done"]),
-    pass: toCount(record["pass"]),
-    fail: toCount(record["fail"]),
-    manual: toCount(record["manual"]),
-    cancelRequested: record["cancel_requested"] === true,
-    createdAtMs: toTimeMs(record["created_at"]),
-    startedAtMs: toTimeMs(record["started_at"]),
-    endedAtMs: toTimeMs(record["ended_at"]),
+    id: scan.id,
+    tenantId: scan.tenant_id,
+    orgUrl: scan.org_url,
+    clientId: scan.client_id,
+    status: scan.status,
+    checksTotal: scan.checks_total,
+    checksDone: scan.checks_done,
+    pass: scan.pass,
+    fail: scan.fail,
+    manual: scan.manual,
+    cancelRequested: scan.cancel_requested,
+    createdAtMs: toTimeMs(scan.created_at),
+    startedAtMs: toTimeMs(scan.started_at),
+    endedAtMs: toTimeMs(scan.ended_at),
   };
 }
 
+const { entries } = storedFindingSchema;
+
+/** An event holds less than a stored finding, and any key of the tenant may publish one with less still. */
+const findingSchema = v.object({
+  fingerprint: entries.fingerprint,
+  status: entries.status,
+  check: v.fallback(entries.check, "unknown"),
+  severity: v.fallback(entries.severity, "medium"),
+  resource_name: v.fallback(entries.resource_name, ""),
+  detail: v.fallback(entries.detail, ""),
+  expected: v.fallback(v.nullable(entries.expected), null),
+  actual: v.fallback(v.nullable(entries.actual), null),
+  reason: v.fallback(entries.reason, null),
+  resource_type: v.fallback(v.nullable(entries.resource_type), null),
+  resource_id: v.fallback(v.nullable(entries.resource_id), null),
+  coverage_reason: v.fallback(entries.coverage_reason, null),
+  advisory: v.fallback(entries.advisory, false),
+});
+
 /** Also reads the payload of `finding.created`. Throws `TypeError` for anything that is not a finding. */
 export function parseFinding(value: unknown): FindingRecord {
-  const record = toRecord(value);
-  const resource = toRecord(record["resource"]);
-  const fingerprint = toText(record["fingerprint"]);
-  const { status, severity } = record;
-  if (fingerprint === null || !isStatus(status)) throw new TypeError("Cannot read the answer: it is not a finding");
+  const finding = parse(findingSchema, value, "a finding");
   return {
-    fingerprint,
-    check: toText(record["check"]) ?? "unknown",
-    status,
-    severity: severity === "high" || severity === "low" ? severity : "medium",
-    resourceName: toText(record["resource_name"]) ?? toText(resource["name"]) ?? "",
-    detail: toText(record["detail"]) ?? "",
-    expected: toText(record["expected"]),
-    actual: toText(record["actual"]),
-    reason: toText(record["reason"]),
-    resourceType: toText(record["resource_type"]) ?? toText(resource["type"]),
-    resourceId: toText(record["resource_id"]) ?? toText(resource["id"]),
-    coverageReason: toText(record["coverage_reason"]),
-    isAdvisory: record["advisory"] === true,
+    fingerprint: finding.fingerprint,
+    check: finding.check,
+    status: finding.status,
+    severity: finding.severity,
+    resourceName: finding.resource_name,
+    detail: finding.detail,
+    expected: finding.expected,
+    actual: finding.actual,
+    reason: finding.reason,
+    resourceType: finding.resource_type,
+    resourceId: finding.resource_id,
+    coverageReason: finding.coverage_reason,
+    isAdvisory: finding.advisory,
   };
+}
+
+function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown, what: string): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  throw new TypeError(`Cannot read the answer: it is not ${what}`);
 }
 
 export function parsePage<Item>(value: unknown, parseItem: (item: unknown) => Item): Page<Item> {
@@ -126,18 +136,9 @@ export function toText(value: unknown): string | null {
 }
 
 export function isStatus(value: unknown): value is Status {
-  return value === "PASS" || value === "FAIL" || value === "MANUAL";
+  return v.is(statusSchema, value);
 }
 
-function isScanStatus(value: unknown): value is ScanStatus {
-  return typeof value === "string" && scanStatuses.has(value);
-}
-
-function toCount(value: unknown): number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value > 0 ? value : 0;
-}
-
-function toTimeMs(value: unknown): number | null {
-  const timeMs = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(timeMs) ? null : timeMs;
+function toTimeMs(time: string | null): number | null {
+  return time === null ? null : Date.parse(time);
 }

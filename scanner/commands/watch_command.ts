@@ -1,5 +1,7 @@
 import { isUuid } from "../../shared/channel_name.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
+import type { ScanEvents } from "../../shared/schemas/scan_events.ts";
+import type { Scan } from "../../shared/schemas/scan.ts";
 import { shorten, toPrintableJson } from "../../shared/text.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
@@ -7,8 +9,9 @@ import { readStreamConfig } from "../streaming/stream_config.ts";
 import { paintStatus, printable } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
-/** An event's payload as it came: whoever has a key of the tenant may publish any type, with any fields. */
+/** An event's payload as it came: any key of the tenant may publish any type, with any fields. */
 type Payload = Readonly<Record<string, unknown>>;
+type FieldName = { [Type in keyof ScanEvents]: keyof ScanEvents[Type] }[keyof ScanEvents];
 
 export interface WatchFlags {
   readonly format?: string;
@@ -65,7 +68,7 @@ function cannotFollow(error: unknown, io: CommandIo): number {
 }
 
 function eventText(type: string, data: Payload, color: boolean): string {
-  const field = (name: string) => valueText(data[name]);
+  const field = (name: FieldName) => valueText(data[name]);
   const status = () => statusText(data["status"], color);
   switch (type) {
     case "scan.start":
@@ -102,6 +105,6 @@ async function fetchState(url: URL, apiKey: string): Promise<Payload> {
     signal: AbortSignal.timeout(10_000),
   });
   if (!response.ok) throw new Error(`HTTP status ${response.status}`);
-  const { id, status, pass, fail, manual } = (await response.json()) as Payload;
+  const { id, status, pass, fail, manual } = (await response.json()) as Partial<Scan>;
   return { scan_id: id, status, pass, fail, manual };
 }

@@ -1,56 +1,29 @@
-import { isJsonObject } from "../../shared/json.ts";
-import type { Coverage, ManualReason, Severity, Status, StatusCounts } from "../../shared/report.ts";
-import type { ScanEndStatus } from "../../shared/scan_events.ts";
+import * as v from "valibot";
+import type { StoredFinding } from "../../shared/schemas/finding.ts";
+import { problemSchema } from "../../shared/schemas/problem.ts";
+import { scanSchema } from "../../shared/schemas/scan.ts";
+import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 
 /** The gateway's REST resources as the scanner uses them. Every call is bounded in time; failures are thrown as `GatewayRefusal` or network errors. */
 export interface GatewayClient {
   /** Registers a scan under a UUID of ours; the same call again gives the same scan. */
-  putScan(scanId: string, body: NewScan, signal: AbortSignal): Promise<RegisteredScan>;
+  putScan(scanId: string, body: ScanBody, signal: AbortSignal): Promise<RegisteredScan>;
   updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
   readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
-  storeFindings(scanId: string, findings: readonly StoredFinding[], signal: AbortSignal): Promise<void>;
+  storeFindings(scanId: string, findings: readonly FindingBody[], signal: AbortSignal): Promise<void>;
 }
 
-export interface NewScan {
-  readonly org_url: string;
-  readonly client_id: string;
-  readonly checks_total: number;
-}
+export type ScanBody = Required<NewScan>;
+export type FindingBody = Omit<StoredFinding, "created_at">;
+export type RegisteredScan = v.InferOutput<typeof registeredScan>;
+export type ScanState = v.InferOutput<typeof scanState>;
 
-export interface RegisteredScan {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly channel: string;
-}
-
-export interface ScanUpdate extends Partial<StatusCounts> {
-  readonly status?: "running" | Exclude<ScanEndStatus, "expired">;
-  readonly checks_done?: number;
-  readonly checks_total?: number;
-}
-
-export interface ScanState {
-  readonly status: string;
-  readonly cancel_requested: boolean;
-}
-
-/** A finding as the gateway stores it: flat, with its check. */
-export interface StoredFinding {
-  readonly fingerprint: string;
-  readonly check: string;
-  readonly status: Status;
-  readonly reason: ManualReason | null;
-  readonly severity: Severity;
-  readonly resource_type: string;
-  readonly resource_id: string;
-  readonly resource_name: string;
-  readonly expected: string;
-  readonly actual: string;
-  readonly detail: string;
-  readonly coverage: Coverage;
-  readonly coverage_reason: string | null;
-  readonly advisory: boolean;
-}
+/** Only what is used: a gateway of another release may answer other fields differently. */
+const registeredScan = v.pick(scanSchema, ["id", "tenant_id", "channel"]);
+const scanState = v.object({
+  status: v.fallback(v.string(), ""),
+  cancel_requested: v.fallback(v.boolean(), false),
+});
 
 /** The gateway answered, and refused. */
 export class GatewayRefusal extends Error {
@@ -94,13 +67,13 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
 
   return {
     async putScan(scanId, body, signal) {
-      return parseRegistered(await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
+      return parseScan(registeredScan, await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
     },
     async updateScan(scanId, body, signal) {
-      return toState(await call("PATCH", `/api/v1/scans/${scanId}`, body, signal));
+      return parseScan(scanState, await call("PATCH", `/api/v1/scans/${scanId}`, body, signal));
     },
     async readScan(scanId, signal) {
-      return toState(await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
+      return parseScan(scanState, await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
     },
     async storeFindings(scanId, findings, signal) {
       await call("POST", `/api/v1/scans/${scanId}/findings`, { findings }, signal);
@@ -108,28 +81,19 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
   };
 }
 
-function parseRegistered(answer: unknown): RegisteredScan {
-  if (isJsonObject(answer)) {
-    const { id, tenant_id, channel } = answer;
-    if (typeof id === "string" && typeof tenant_id === "string" && typeof channel === "string") {
-      return { id, tenant_id, channel };
-    }
-  }
+function parseScan<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, answer);
+  if (result.success) return result.output;
   throw new TypeError(
-    "Cannot register the scan: the answer is not a scan; does SCANSTREAM_URL name a scanstream gateway?",
+    "Cannot read the gateway's answer: it is not a scan; does SCANSTREAM_URL name a scanstream gateway?",
   );
-}
-
-function toState(answer: unknown): ScanState {
-  const { status, cancel_requested } = isJsonObject(answer) ? answer : {};
-  return { status: String(status), cancel_requested: cancel_requested === true };
 }
 
 /** The problem document's own words, when there is one. */
 function refusalText(httpStatus: number, body: string): string {
   try {
-    const problem: unknown = JSON.parse(body);
-    if (isJsonObject(problem) && typeof problem["detail"] === "string") return `${httpStatus} ${problem["detail"]}`;
+    const { success, output } = v.safeParse(v.pick(problemSchema, ["detail"]), JSON.parse(body));
+    if (success) return `${httpStatus} ${output.detail}`;
   } catch {
     // Not JSON: a proxy's page says nothing that helps.
   }

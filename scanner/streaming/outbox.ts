@@ -2,7 +2,7 @@ import type { Publisher } from "../../shared/broker.ts";
 import type { CheckResult, Finding, StatusCounts } from "../../shared/report.ts";
 import { publishFindingCreated, publishScanError, publishScanProgress } from "../../shared/scan_events.ts";
 import { toLine } from "../../shared/text.ts";
-import type { RegisteredScan, StoredFinding } from "./gateway_client.ts";
+import type { RegisteredScan, FindingBody } from "./gateway_client.ts";
 
 /** Results that the gateway has not taken yet, in the order in which they came. */
 export interface Outbox {
@@ -19,7 +19,7 @@ export interface ScanCounts extends StatusCounts {
 
 /** First the findings are stored and the counts PATCHed, then the events are published: whoever refetches on an event finds its state. */
 export interface OutboxBatch {
-  readonly findings: readonly StoredFinding[];
+  readonly findings: readonly FindingBody[];
   /** The newest counts, when a check was finished in this batch. */
   readonly counts: ScanCounts | null;
   readonly events: readonly PublishEvent[];
@@ -28,7 +28,7 @@ export interface OutboxBatch {
 export type PublishEvent = (publisher: Publisher, scan: RegisteredScan) => Promise<void>;
 
 interface Entry {
-  readonly finding?: StoredFinding;
+  readonly finding?: FindingBody;
   readonly counts?: ScanCounts;
   readonly publish: PublishEvent;
 }
@@ -82,7 +82,7 @@ export function createOutbox(): Outbox {
 }
 
 /** Within the gateway's bounds, whatever the evidence held: one odd name must not cost a scan its results. */
-function toStored(result: CheckResult, finding: Finding): StoredFinding {
+function toStored(result: CheckResult, finding: Finding): FindingBody {
   const { status, reason, resource, expected, actual, detail, fingerprint, coverage, advisory } = finding;
   return {
     fingerprint,
@@ -102,7 +102,7 @@ function toStored(result: CheckResult, finding: Finding): StoredFinding {
   };
 }
 
-function publishFinding(to: Publisher, scan: RegisteredScan, finding: StoredFinding): Promise<void> {
+function publishFinding(to: Publisher, scan: RegisteredScan, finding: FindingBody): Promise<void> {
   const { check, status, severity, resource_name, detail, fingerprint, coverage, advisory } = finding;
   return publishFindingCreated(to, scan.channel, {
     scan_id: scan.id,

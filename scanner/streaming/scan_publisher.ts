@@ -2,15 +2,15 @@ import { errorCode } from "../../shared/error_code.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/broker.ts";
 import { countStatuses, type CheckResult } from "../../shared/report.ts";
+import type { ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 import { publishScanError, publishScanStart } from "../../shared/scan_events.ts";
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";
 import {
   GatewayRefusal,
   type GatewayClient,
-  type NewScan,
   type RegisteredScan,
-  type ScanUpdate,
-  type StoredFinding,
+  type ScanBody,
+  type FindingBody,
 } from "./gateway_client.ts";
 import { createOutbox, type ScanCounts } from "./outbox.ts";
 
@@ -41,7 +41,7 @@ export interface ScanPublisherOptions {
   readonly publisher: Publisher;
   /** A UUID; sent with the registration, so that sending it again registers no second scan. */
   readonly scanId: string;
-  readonly scan: NewScan;
+  readonly scan: ScanBody;
   /**
    * Called with one line for a person: once when something has to be tried again, once when the gateway was given up, and
    * for each finding that it refused.
@@ -179,7 +179,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   }
 
   /** A finding that the gateway refuses for what is in it costs itself alone: the batch around it is sent in halves. */
-  async function storeFindings(scanId: string, findings: readonly StoredFinding[]): Promise<void> {
+  async function storeFindings(scanId: string, findings: readonly FindingBody[]): Promise<void> {
     try {
       await untilTaken((signal) => gateway.storeFindings(scanId, findings, signal));
     } catch (error) {

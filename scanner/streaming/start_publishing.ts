@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Publisher } from "../../shared/broker.ts";
-import { createGatewayClient, type NewScan } from "./gateway_client.ts";
+import { createGatewayClient, type ScanBody } from "./gateway_client.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import type { StreamConfig } from "./stream_config.ts";
@@ -12,7 +12,7 @@ const callTimeoutMs = 4000;
 /** Registers the scan in the background and publishes it from then on; the scan itself never waits for it. */
 export function openStream(
   config: StreamConfig,
-  scan: NewScan,
+  scan: ScanBody,
   tell: {
     /** Something is wrong: also with `--quiet`. */
     readonly warn: (message: string) => void;

@@ -132,10 +132,9 @@ test("what is not the gateway's answer is refused with a reason", () => {
   expect(() => parsePage(null, parseScan)).toThrow("not a list");
 });
 
-test("a finding is read with its resource flat or nested", () => {
-  const nested = parseFinding({ fingerprint: "x", status: "PASS", resource: { type: "app", id: "1", name: "N" } });
-  expect(nested).toMatchObject({ resourceName: "N", resourceType: "app", resourceId: "1", severity: "medium" });
-  expect(parseFinding({ fingerprint: "x", status: "PASS", resource_name: "N" }).resourceName).toBe("N");
+test("an event's finding is read with defaults for what it leaves out", () => {
+  const finding = parseFinding({ fingerprint: "x", status: "PASS", resource_name: "N", severity: "critical" });
+  expect(finding).toMatchObject({ resourceName: "N", severity: "medium", check: "unknown", actual: null });
 });
 
 test("toAuthorization tells tokens from keys and takes whole header values", () => {

@@ -4,7 +4,7 @@ import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import type { PageRequest } from "../../http/paging.ts";
 import type { FindingRow } from "./scan.ts";
 import { ended, selectScan } from "./scan_store.ts";
-import type { NewFinding } from "./schemas.ts";
+import type { NewFinding } from "../../../shared/schemas/scan_requests.ts";
 
 export interface StoredCounts {
   readonly created: number;

@@ -2,6 +2,13 @@ import { Hono, type Context } from "hono";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { scanChannel } from "../../../shared/scan_events.ts";
+import {
+  newFindingsSchema,
+  newScanSchema,
+  scanUpdateSchema,
+  type ScanUpdate,
+} from "../../../shared/schemas/scan_requests.ts";
+import { streamTokenRequestSchema } from "../../../shared/schemas/stream_token.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import { parseBody, readJson } from "../../http/body.ts";
@@ -14,13 +21,6 @@ import { announceEnd } from "./announce_end.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
 import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
 import { insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
-import {
-  newFindingsSchema,
-  newScanSchema,
-  scanUpdateSchema,
-  streamTokenRequestSchema,
-  type ScanUpdate,
-} from "./schemas.ts";
 
 const maxBodyBytes = 65_536;
 /** A thousand findings, each with a few kilobytes of text. */

@@ -1,32 +1,10 @@
-import { scanChannel, type ScanEndStatus } from "../../../shared/scan_events.ts";
-import type { findings, scans, StoredScanStatus } from "../../../drizzle/schema.ts";
+import { scanChannel } from "../../../shared/scan_events.ts";
+import type { StoredFinding } from "../../../shared/schemas/finding.ts";
+import type { Scan, ScanEndStatus, ScanStatus } from "../../../shared/schemas/scan.ts";
+import type { findings, scans } from "../../../drizzle/schema.ts";
 
 export type ScanRow = typeof scans.$inferSelect;
 export type FindingRow = Omit<typeof findings.$inferSelect, "tenantId" | "scanId">;
-
-/** A scan as the API shows it. Times are ISO 8601 in UTC. */
-export interface Scan {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly channel: string;
-  /** The path of its event stream. */
-  readonly event_stream: string;
-  readonly status: StoredScanStatus;
-  readonly org_url: string | null;
-  readonly client_id: string | null;
-  /** 0 while the producer has not said how many. */
-  readonly checks_total: number;
-  readonly checks_done: number;
-  readonly pass: number;
-  readonly fail: number;
-  readonly manual: number;
-  readonly cancel_requested: boolean;
-  readonly created_at: string;
-  /** The producer's last sign of life. */
-  readonly updated_at: string;
-  readonly started_at: string | null;
-  readonly ended_at: string | null;
-}
 
 export function toScan(row: ScanRow): Scan {
   return {
@@ -51,7 +29,7 @@ export function toScan(row: ScanRow): Scan {
 }
 
 /** A stored finding, with the words of the `finding.created` event, so that a client merges both. */
-export function toFinding(row: FindingRow): Readonly<Record<string, string | boolean | null>> {
+export function toFinding(row: FindingRow): StoredFinding {
   return {
     fingerprint: row.fingerprint,
     check: row.check,
@@ -72,6 +50,6 @@ export function toFinding(row: FindingRow): Readonly<Record<string, string | boo
 }
 
 /** After one of the end statuses nothing changes a scan. */
-export function hasEnded(status: StoredScanStatus): status is ScanEndStatus {
+export function hasEnded(status: ScanStatus): status is ScanEndStatus {
   return status !== "pending" && status !== "running";
 }

@@ -6,7 +6,7 @@ import type { PageRequest } from "../../http/paging.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
-import type { NewScan, ScanUpdate } from "./schemas.ts";
+import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.ts";
 
 /** The scans of the transaction's tenant. Each write is one statement that checks for itself what it depends on. */
 

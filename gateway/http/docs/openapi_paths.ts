@@ -1,9 +1,5 @@
-import {
-  newFindingsSchema,
-  newScanSchema,
-  scanUpdateSchema,
-  streamTokenRequestSchema,
-} from "../../features/scans/schemas.ts";
+import { newFindingsSchema, newScanSchema, scanUpdateSchema } from "../../../shared/schemas/scan_requests.ts";
+import { streamTokenRequestSchema } from "../../../shared/schemas/stream_token.ts";
 import { requestExamples, responseExamples } from "./examples.ts";
 import {
   answer,

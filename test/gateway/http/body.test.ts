@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { expect, test } from "vitest";
 import { parseBody } from "../../../gateway/http/body.ts";
-import { newFindingsSchema } from "../../../gateway/features/scans/schemas.ts";
+import { newFindingsSchema } from "../../../shared/schemas/scan_requests.ts";
 import { InvalidBody } from "../../../gateway/http/problem.ts";
 
 function pointersOf(schema: v.GenericSchema, body: unknown): readonly string[] {

@@ -1,0 +1,47 @@
+import * as v from "valibot";
+import { text, time, type Output } from "./primitives.ts";
+
+export const statusSchema = v.picklist(["PASS", "FAIL", "MANUAL"], "expected PASS, FAIL or MANUAL");
+export const severitySchema = v.picklist(["high", "medium", "low"], "expected high, medium or low");
+
+/** Why a verdict could not be given; set with MANUAL and only then. */
+export const manualReasonSchema = v.picklist(
+  ["missing_scope", "missing_role", "not_available", "provider_error", "unreadable", "not_applicable", "needs_review"],
+  "expected a reason of the report schema, or null",
+);
+
+export const coverageSchema = v.pipe(
+  v.picklist(["full", "partial"], "expected full or partial"),
+  v.description("partial: a PASS that is narrower than its rule"),
+);
+const name = text(0, 2048);
+const longText = text(0, 65_536);
+
+/** A finding as the gateway stores and shows it: flat, with its check. */
+export const findingEntries = {
+  fingerprint: text(1, 200),
+  check: text(1, 200),
+  status: statusSchema,
+  reason: v.nullable(manualReasonSchema),
+  severity: severitySchema,
+  resource_type: name,
+  resource_id: name,
+  resource_name: name,
+  expected: longText,
+  actual: longText,
+  detail: longText,
+  coverage: coverageSchema,
+  coverage_reason: v.pipe(v.nullable(longText), v.description("What of the rule a partial PASS leaves to a person")),
+  advisory: v.pipe(
+    v.boolean("expected true or false"),
+    v.description("true: it does not count for the check's status"),
+  ),
+};
+
+export const storedFindingSchema = v.object({ ...findingEntries, created_at: time });
+
+export type Status = Output<typeof statusSchema>;
+export type Severity = Output<typeof severitySchema>;
+export type ManualReason = Output<typeof manualReasonSchema>;
+export type Coverage = Output<typeof coverageSchema>;
+export type StoredFinding = Output<typeof storedFindingSchema>;

@@ -1,0 +1,50 @@
+import * as v from "valibot";
+import { uuidPattern } from "../channel_name.ts";
+
+/** What the schemas of this folder are made of. Types, request validation and the API documents all come from them. */
+
+/** What a schema gives, read-only at every depth. */
+export type Output<Schema extends v.GenericSchema> = Immutable<v.InferOutput<Schema>>;
+
+type Immutable<Value> = Value extends object ? { readonly [Key in keyof Value]: Immutable<Value[Key]> } : Value;
+
+const maxInteger = 2_147_483_647;
+const countMessage = `expected an integer from 0 to ${maxInteger}`;
+export const count = v.pipe(
+  v.number(countMessage),
+  v.integer(countMessage),
+  v.minValue(0, countMessage),
+  v.maxValue(maxInteger, countMessage),
+);
+
+/** ISO 8601 in UTC. */
+export const time = v.pipe(v.string(), v.isoTimestamp());
+
+/** A canonical UUID, in lower case. */
+/* @__NO_SIDE_EFFECTS__ */
+export function uuid(message = "expected a UUID in lower case") {
+  return v.pipe(v.string(message), v.regex(uuidPattern, message), v.metadata({ format: "uuid" }));
+}
+
+/* @__NO_SIDE_EFFECTS__ */
+export function text(minLength: number, maxLength: number) {
+  const message = `expected text of ${minLength} to ${maxLength} characters, without NUL`;
+  return v.pipe(
+    v.string(message),
+    v.minLength(minLength, message),
+    v.maxLength(maxLength, message),
+    v.check(isStorable, message),
+    v.metadata({ pattern: "^[^\\u0000]*$" }),
+  );
+}
+
+/** Postgres text holds no NUL, and a lone surrogate is not a character. */
+export function isStorable(value: string): boolean {
+  return !value.includes("\0") && value.isWellFormed();
+}
+
+/** The message for a body that is not an object, or has a field that is missing or not known. */
+export function fieldMessage(issue: v.BaseIssue<unknown>): string {
+  if (issue.expected === "never") return "is not a field of this body";
+  return issue.received === "undefined" ? "is required" : "expected a JSON object";
+}

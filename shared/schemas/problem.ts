@@ -1,0 +1,25 @@
+import * as v from "valibot";
+import { type Output } from "./primitives.ts";
+
+/** A problem document, https://www.rfc-editor.org/rfc/rfc9457 */
+export const problemSchema = v.object({
+  type: v.pipe(v.string(), v.metadata({ format: "uri" })),
+  title: v.string(),
+  status: v.pipe(v.number(), v.integer()),
+  detail: v.string(),
+  code: v.string(),
+  errors: v.pipe(
+    v.exactOptional(
+      v.array(
+        v.object({
+          pointer: v.pipe(v.string(), v.description("Where in the body, RFC 6901")),
+          detail: v.string(),
+        }),
+      ),
+    ),
+    v.description("With `invalid`, when fields of a body can be named"),
+  ),
+});
+
+export type Problem = Output<typeof problemSchema>;
+export type FieldProblem = NonNullable<Problem["errors"]>[number];

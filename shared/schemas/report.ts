@@ -1,0 +1,168 @@
+import * as v from "valibot";
+import { coverageSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
+import { count, uuid, type Output } from "./primitives.ts";
+import { statusCountsEntries } from "./scan.ts";
+
+/** The report of one scan, `scanstream.report/1`: the value that every report format is written from. */
+
+const isoTime = v.pipe(v.string(), v.metadata({ format: "date-time" }));
+const expires = v.pipe(
+  v.nullable(v.string()),
+  v.description("ISO 8601 date or time after which it no longer holds; null: no end was set"),
+);
+const someText = v.pipe(v.string(), v.nonEmpty());
+
+/** A reason is set with MANUAL, and only then. */
+const reason = v.nullable(manualReasonSchema);
+const reasonRule = {
+  oneOf: [
+    { properties: { status: { const: "MANUAL" }, reason: { type: "string" } } },
+    { properties: { status: { enum: ["PASS", "FAIL"] }, reason: { type: "null" } } },
+  ],
+};
+
+/** Why a person accepted a finding for a time; it changes the exit code, never the status. */
+const waiverSchema = v.object({ reason: v.string(), expires });
+
+/** What a person vouches for where the API cannot tell, or tells only half. */
+const attestationSchema = v.object({
+  status: v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"]),
+  reason: v.string(),
+  by: v.string(),
+  expires,
+});
+
+const resourceSchema = v.object({
+  type: v.pipe(v.string(), v.description("What kind of thing was examined: policy, app, api_token, org, …")),
+  id: v.string(),
+  name: v.string(),
+});
+
+const findingSchema = v.pipe(
+  v.object({
+    status: statusSchema,
+    reason,
+    resource: resourceSchema,
+    expected: v.string(),
+    actual: v.string(),
+    detail: v.pipe(
+      someText,
+      v.description("One sentence that names the resource, what was expected and what was found"),
+    ),
+    fingerprint: v.pipe(
+      someText,
+      v.description("Stable over runs: the same check, resource and org give the same value"),
+    ),
+    waived: v.boolean(),
+    waiver: v.pipe(v.nullable(waiverSchema), v.description("The waiver in force; null when waived is false")),
+    change: v.pipe(
+      v.nullable(v.picklist(["new", "unchanged", "resolved"])),
+      v.description("Against a baseline report; null without one"),
+    ),
+    coverage: coverageSchema,
+    coverage_reason: v.pipe(
+      v.nullable(v.string()),
+      v.description("What of the rule a partial PASS leaves to a person, in one sentence; null with full coverage"),
+    ),
+    advisory: v.pipe(
+      v.boolean(),
+      v.description("true: it does not count for the check's status, nor for an exit code"),
+    ),
+  }),
+  v.metadata(reasonRule),
+);
+
+const checkSchema = v.pipe(
+  v.object({
+    check: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/)),
+    vuln_id: v.pipe(v.string(), v.regex(/^V-[0-9]+$/)),
+    stig_id: v.string(),
+    rule_id: v.pipe(v.string(), v.regex(/^SV-[0-9]+r[0-9]+_rule$/)),
+    severity: severitySchema,
+    category: v.picklist(["I", "II", "III"]),
+    title: v.string(),
+    status: statusSchema,
+    reason,
+    detail: someText,
+    coverage: v.pipe(
+      coverageSchema,
+      v.description(
+        "partial: the check sees only a part of what its rule asks, always or because a PASS among its findings does, so its PASS alone closes nothing in a checklist",
+      ),
+    ),
+    attestation: v.nullable(attestationSchema),
+    findings: v.array(findingSchema),
+  }),
+  v.metadata(reasonRule),
+);
+
+const scanSummarySchema = v.object({
+  id: uuid(),
+  tenant_id: v.nullable(uuid()),
+  org_url: v.pipe(v.string(), v.metadata({ format: "uri" })),
+  client_id: v.string(),
+  engine: v.picklist(["identity", "classic", "unknown"]),
+  started_at: isoTime,
+  ended_at: isoTime,
+  status: v.picklist(["completed", "cancelled", "failed"]),
+  requested_scopes: v.array(v.string()),
+  granted_scopes: v.array(v.string()),
+  role: v.picklist(["super_admin", "read_only_admin", "unknown"]),
+  requests: v.object({
+    total: count,
+    retried: count,
+    throttled_ms: v.pipe(count, v.description("Time spent waiting for the provider's rate limit, in milliseconds")),
+  }),
+});
+
+/** A finding that the baseline had and this scan, which evaluated the check, no longer has. */
+const resolvedFindingSchema = v.object({ check: v.string(), resource: resourceSchema, fingerprint: v.string() });
+
+/** How the findings compare with an earlier report. */
+const comparisonSchema = v.object({
+  scan_id: v.string(),
+  new: count,
+  unchanged: count,
+  resolved: count,
+  gone: v.pipe(
+    v.array(resolvedFindingSchema),
+    v.description("The resolved ones whose resource is gone, so that no finding of this report can carry the mark"),
+  ),
+});
+
+const statusCountsSchema = v.object(statusCountsEntries);
+
+export const reportSchema = v.object({
+  schema: v.literal("scanstream.report/1"),
+  scan: scanSummarySchema,
+  summary: v.pipe(statusCountsSchema, v.description("Counts of checks")),
+  checks: v.array(checkSchema),
+  baseline: v.pipe(v.nullable(comparisonSchema), v.description("Null without a baseline")),
+});
+
+/** The parts that `report.schema.json` names. */
+export const reportDefinitions = {
+  scan: scanSummarySchema,
+  check: checkSchema,
+  finding: findingSchema,
+  resource: resourceSchema,
+  waiver: waiverSchema,
+  attestation: attestationSchema,
+  comparison: comparisonSchema,
+};
+
+export type Report = Output<typeof reportSchema>;
+export type ScanSummary = Output<typeof scanSummarySchema>;
+export type StatusCounts = Output<typeof statusCountsSchema>;
+export type CheckResult = Output<typeof checkSchema>;
+export type Finding = Output<typeof findingSchema>;
+export type FindingResource = Output<typeof resourceSchema>;
+export type Waiver = Output<typeof waiverSchema>;
+export type Attestation = Output<typeof attestationSchema>;
+export type Comparison = Output<typeof comparisonSchema>;
+export type ResolvedFinding = Output<typeof resolvedFindingSchema>;
+export type Category = CheckResult["category"];
+export type Engine = ScanSummary["engine"];
+export type Role = ScanSummary["role"];
+export type ScanStatus = ScanSummary["status"];
+export type FindingChange = NonNullable<Finding["change"]>;

@@ -1,0 +1,88 @@
+import * as v from "valibot";
+import { findingEntries } from "./finding.ts";
+import { count, fieldMessage, isStorable, text, type Output } from "./primitives.ts";
+
+/** The bodies that the REST resources of scans take. */
+
+const byte = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])";
+const host = `(?:(?:[A-Za-z0-9-]+\\.)*[A-Za-z][A-Za-z0-9-]*|${byte}(?:\\.${byte}){3}|\\[::1\\])`;
+const port = "(?::(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))";
+const addressMessage = "expected an address like https://acme.okta.com";
+
+/** Without a user or a password. The pattern is for the documents: an address that it matches is accepted. */
+const webAddress = v.pipe(
+  v.string(addressMessage),
+  v.maxLength(2048, addressMessage),
+  v.check(isWebAddress, addressMessage),
+  v.metadata({ pattern: `^https?://${host}${port}?(?:[/?#][^\\s\\u0000]*)?$` }),
+);
+
+/** A page may show it as a link, so nothing but a web address gets in. */
+function isWebAddress(value: string): boolean {
+  if (!isStorable(value) || !URL.canParse(value)) return false;
+  const { protocol, username, password } = new URL(value);
+  return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
+}
+
+export const newScanSchema = v.strictObject(
+  {
+    org_url: v.exactOptional(v.nullable(webAddress)),
+    client_id: v.exactOptional(v.nullable(text(1, 200))),
+    checks_total: v.exactOptional(count),
+  },
+  fieldMessage,
+);
+
+export const scanUpdateSchema = v.strictObject(
+  {
+    /** Nothing goes back to `pending`. */
+    status: v.exactOptional(
+      v.picklist(["running", "completed", "cancelled", "failed"], "expected running, completed, cancelled or failed"),
+    ),
+    checks_done: v.exactOptional(count),
+    checks_total: v.exactOptional(count),
+    pass: v.exactOptional(count),
+    fail: v.exactOptional(count),
+    manual: v.exactOptional(count),
+  },
+  fieldMessage,
+);
+
+const { resource_type: name, ...finding } = findingEntries;
+
+/** Other fields, like those a report's finding has, are ignored. */
+const newFindingSchema = v.object(
+  {
+    ...finding,
+    reason: v.optional(finding.reason),
+    severity: v.optional(finding.severity, "medium"),
+    resource_type: v.optional(name),
+    resource_id: v.optional(name),
+    resource_name: v.optional(name),
+    resource: v.pipe(
+      v.optional(
+        v.object({ type: v.optional(name, ""), id: v.optional(name, ""), name: v.optional(name, "") }, fieldMessage),
+      ),
+      v.description("As a report writes it; the flat fields win"),
+    ),
+    expected: v.optional(finding.expected, ""),
+    actual: v.optional(finding.actual, ""),
+    detail: v.optional(finding.detail, ""),
+    coverage: v.optional(finding.coverage, "full"),
+    coverage_reason: v.optional(finding.coverage_reason),
+    advisory: v.optional(finding.advisory, false),
+  },
+  fieldMessage,
+);
+
+const maxFindings = 1000;
+const findingsMessage = `expected an array of at most ${maxFindings} findings`;
+
+export const newFindingsSchema = v.strictObject(
+  { findings: v.pipe(v.array(newFindingSchema, findingsMessage), v.maxLength(maxFindings, findingsMessage)) },
+  fieldMessage,
+);
+
+export type NewScan = Output<typeof newScanSchema>;
+export type ScanUpdate = Output<typeof scanUpdateSchema>;
+export type NewFinding = Output<typeof newFindingSchema>;
