@@ -2,7 +2,7 @@ import { pause } from "../../shared/abortable.ts";
 import { AppError } from "../../shared/app_error.ts";
 import { createApp } from "../app.ts";
 import { ConfigError, parseConfig, type Environment } from "../config.ts";
-import { createConsoleLog } from "../observability/console_log.ts";
+import { createLog } from "../observability/log.ts";
 import { answerGraceMs, defaultDrainMs, Interruption, leave } from "./draining.ts";
 import { openGatewayParts, type GatewayParts } from "./gateway_parts.ts";
 import { problemResponse } from "../http/problem.ts";
@@ -23,7 +23,7 @@ const variables = `
 async function main(): Promise<number> {
   const { interrupted, hurried } = listenToSignals();
   const config = parseConfig(readEnvironment());
-  const log = createConsoleLog();
+  const log = createLog();
   const parts = await openGatewayParts({
     config,
     log,

@@ -1,7 +1,7 @@
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
-import { createPinoLog } from "../observability/pino_log.ts";
+import { createLog } from "../observability/log.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
 import { createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
@@ -23,7 +23,7 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
   const { env, terminal, interrupted, hurried } = io;
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
-  const log = createPinoLog({ level: "info", write: (line) => terminal.write(line), ...logOptions });
+  const log = createLog({ write: (line) => terminal.write(line), ...logOptions });
   const webAssets = createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,

@@ -3,7 +3,7 @@ import { ConfigError } from "../config.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { expireScans, staleScanMinutes } from "../features/scans/expire_scans.ts";
 import type { WorkerEnvironment } from "./worker/bindings.ts";
-import { createConsoleLog } from "../observability/console_log.ts";
+import { createLog } from "../observability/log.ts";
 import { openWorkerParts } from "./worker/worker_parts.ts";
 
 export { StreamsObject } from "./worker/streams_object.ts";
@@ -46,7 +46,7 @@ async function gatewayOf(environment: WorkerEnvironment): Promise<WorkerGateway>
 /** A wrong or missing variable: named for the operator, in the log and in the answer, and never with its value. */
 function startFailure(error: unknown): Response {
   const isKnown = error instanceof ConfigError;
-  createConsoleLog().error({ error }, isKnown ? "the configuration is wrong" : "the gateway could not start");
+  createLog().error({ error }, isKnown ? "the configuration is wrong" : "the gateway could not start");
   const problem = {
     type: "urn:scanstream:problem:internal",
     title: "Internal error",

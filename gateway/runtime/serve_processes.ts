@@ -3,9 +3,8 @@ import { once } from "node:events";
 import process from "node:process";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { ConfigError, parseConfig, type GatewayConfig } from "../config.ts";
-import type { Log } from "../observability/log.ts";
 import { aborted, sayAddresses, serve, type Addresses } from "./main_node.ts";
-import { createPinoLog } from "../observability/pino_log.ts";
+import { createLog, type Log } from "../observability/log.ts";
 import { createJoinedMetrics, type Line, type ToSupervisor, type ToWorker } from "./process_messages.ts";
 
 /**
@@ -17,7 +16,7 @@ export async function serveProcesses(io: GatewayIo, count: number): Promise<numb
   if (cluster.isWorker) return serveShare(io);
   const config = parseConfig(io.env);
   requireShared(config, count);
-  const log = createPinoLog({ level: "info", write: (line) => io.terminal.write(line), pid: process.pid });
+  const log = createLog({ write: (line) => io.terminal.write(line), pid: process.pid });
   return new Supervisor(io, log, config.drainDelaySeconds).run(count);
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "jose";
 import type { Database } from "../../drizzle/database.ts";
 import { parseConfig, type Environment } from "../../gateway/config.ts";
-import { createPinoLog } from "../../gateway/observability/pino_log.ts";
+import { createLog } from "../../gateway/observability/log.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { openTestPglite } from "./pglite.ts";
 
@@ -94,7 +94,7 @@ export async function startTestGateway(
   const gateway = await startGateway({
     config,
     directory,
-    log: createPinoLog({ level: "debug", write: (line) => log.push(line) }),
+    log: createLog({ level: "debug", write: (line) => log.push(line) }),
     ...options,
     database,
   });

@@ -4,13 +4,13 @@ import { findEndedScans } from "../../features/scans/channels.ts";
 import { createLocalStreams, type LocalStreams } from "../../streaming/local_streams.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
-import { createConsoleLog } from "../../observability/console_log.ts";
+import { createLog } from "../../observability/log.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { parseHandOver } from "./hand_over.ts";
 import { openNeon } from "./neon.ts";
 import { parseWorkerConfig } from "./worker_config.ts";
 
-const log = createConsoleLog();
+const log = createLog();
 
 /**
  * A Durable Object: the streams of one tenant (or one shard of it), with one subscription at the broker for each channel.

@@ -12,7 +12,7 @@ import { noStreamMetrics } from "../../observability/stream_metrics.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
-import { createConsoleLog } from "../../observability/console_log.ts";
+import { createLog } from "../../observability/log.ts";
 import { openNeon } from "./neon.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
@@ -42,7 +42,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     docs: createAssetDocs(environment.ASSETS),
     demoSession: null,
     corsOrigins: gateway.corsOrigins,
-    log: createConsoleLog(),
+    log: createLog(),
     metrics: noMetrics,
     metricsText: null,
     peerAddress: () => null,
