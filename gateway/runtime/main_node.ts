@@ -32,7 +32,7 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
     signal: interrupted,
     ...(joinMetrics === undefined ? {} : { joinMetrics }),
   });
-  if (onListening === undefined) sayAddresses(gateway, io);
+  if (onListening === undefined) printAddresses(gateway, io);
   else onListening(gateway);
   log.info(
     {
@@ -59,8 +59,8 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
   return 0;
 }
 
-/** For whoever started the gateway, and for programs that wait for it. */
-export function sayAddresses({ url, metricsUrl }: Addresses, { stdout }: Pick<GatewayIo, "stdout">): void {
+/** For people, and for programs that wait for the gateway. */
+export function printAddresses({ url, metricsUrl }: Addresses, { stdout }: Pick<GatewayIo, "stdout">): void {
   stdout(`The gateway listens on ${url}\n`);
   if (metricsUrl !== null) stdout(`Metrics are on ${metricsUrl}\n`);
 }

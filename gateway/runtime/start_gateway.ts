@@ -92,17 +92,18 @@ function appListener(parts: GatewayParts): RequestListener {
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {
   const listener = getRequestListener(fetch, {
-    // What is no request at all (a bad Host, a bad target) never reaches the app.
-    errorHandler: () => problemResponse(new AppError("malformed", "The request cannot be understood")),
+    // A bad Host or target is rejected before the app sees the request.
+    errorHandler: (error) =>
+      problemResponse(error instanceof AppError ? error : new AppError("malformed", "The request cannot be understood")),
   });
-  // Every way of failing is answered by `errorHandler`; a promise that rejects all the same has nobody to tell.
+  // Every failure is answered by `errorHandler`; the promise never rejects.
   return (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
 }
 
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** Whose value it is when it does not work. */
+  /** The variable that an error names. */
   readonly variable: "PORT" | "METRICS_PORT";
 }
 
