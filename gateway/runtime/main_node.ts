@@ -16,11 +16,11 @@ export interface ServeOptions {
 
 /**
  * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
- * until `hurried` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
+ * until `skipDelay` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
  * `ConfigError` when it cannot start.
  */
 export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
-  const { env, terminal, interrupted, hurried } = io;
+  const { env, terminal, interrupted, skipDelay } = io;
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
   const log = createLog({ write: (line) => terminal.write(line), ...logOptions });
@@ -47,12 +47,12 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
     log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
   }
   await aborted(interrupted);
-  const delaySeconds = hurried.aborted ? 0 : config.drainDelaySeconds;
+  const delaySeconds = skipDelay.aborted ? 0 : config.drainDelaySeconds;
   log.info({ delay_seconds: delaySeconds }, "draining");
   await leave({
     announceDrain: () => gateway.parts.announceDrain(),
     delaySeconds,
-    hurried,
+    skipDelay,
     stop: () => gateway.stop(),
   });
   log.info({}, "stopped");

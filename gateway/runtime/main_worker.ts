@@ -19,7 +19,7 @@ export default {
     }
   },
 
-  /** The cron trigger's. */
+  /** Called by the cron trigger. */
   async scheduled(_controller: unknown, environment: WorkerEnvironment): Promise<void> {
     const { dependencies } = await gatewayOf(environment);
     await expireScans({ ...dependencies, olderThanMinutes: staleScanMinutes });
@@ -35,7 +35,7 @@ interface WorkerGateway {
 /** Kept for the isolate's life. Nothing in it belongs to a request. */
 let gateway: WorkerGateway | null = null;
 
-/** Requests that come while the first is still at it each make one: whoever waited for another's would hang with it. */
+/** Concurrent first requests each create one: a request that awaited another's promise would hang when that one is cancelled. */
 async function gatewayOf(environment: WorkerEnvironment): Promise<WorkerGateway> {
   if (gateway?.environment === environment) return gateway;
   const dependencies = await openWorkerParts(environment);

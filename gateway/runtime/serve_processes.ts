@@ -98,7 +98,7 @@ async function serveAsWorker(io: GatewayIo): Promise<number> {
   const workerIo = {
     ...io,
     interrupted: AbortSignal.any([io.interrupted, stop.signal]),
-    hurried: AbortSignal.any([io.hurried, skipDelay.signal]),
+    skipDelay: AbortSignal.any([io.skipDelay, skipDelay.signal]),
   };
   return serve(workerIo, {
     pid: process.pid,
@@ -214,7 +214,7 @@ class Supervisor {
     const workers = [...this.#workers];
     const exited = Promise.all(workers.map((worker) => once(worker, "exit")));
     for (const worker of workers) sendTo(worker, { kind: "stop" });
-    void aborted(this.#io.hurried).then(() => {
+    void aborted(this.#io.skipDelay).then(() => {
       for (const worker of workers) sendTo(worker, { kind: "skip_delay" });
     });
     const killTimer = setTimeout(

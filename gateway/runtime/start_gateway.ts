@@ -8,7 +8,7 @@ import { answerClientErrors } from "./client_errors.ts";
 import { ConfigError } from "../config.ts";
 import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { WebAssets } from "../http/dependencies.ts";
-import { openGatewayParts, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
+import { openGatewayParts, respondMetrics, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
 import { hasCode } from "../admin/local_state.ts";
 import { problemResponse } from "../http/problem.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
@@ -94,7 +94,9 @@ function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestLis
   const listener = getRequestListener(fetch, {
     // A bad Host or target is rejected before the app sees the request.
     errorHandler: (error) =>
-      problemResponse(error instanceof AppError ? error : new AppError("malformed", "The request cannot be understood")),
+      problemResponse(
+        error instanceof AppError ? error : new AppError("malformed", "The request cannot be understood"),
+      ),
   });
   // Every failure is answered by `errorHandler`; the promise never rejects.
   return (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
@@ -138,11 +140,7 @@ async function listen(listener: RequestListener, { host, port, variable }: Liste
 }
 
 async function listenForMetrics({ metricsText }: GatewayParts, host: string, port: number): Promise<Server> {
-  const listener = toListener(async (request) => {
-    if (new URL(request.url).pathname !== "/metrics") return problemResponse(new AppError("not_found", "No such path"));
-    const { body, contentType } = await metricsText.read();
-    return new Response(body, { headers: { "content-type": contentType } });
-  });
+  const listener = toListener((request) => respondMetrics(metricsText, request));
   return listen(listener, { host, port, variable: "METRICS_PORT" });
 }
 

@@ -17,7 +17,7 @@ const log = createLog();
  * Everything in it is one I/O context, so what one request opened serves the next.
  *
  * It stores nothing and sets no alarm. Once the last stream has left and its subscription has lingered, no timer and no
- * connection is left, and the runtime may put it away.
+ * connection is left, and the runtime may evict it.
  */
 export class StreamsObject {
   readonly #environment: WorkerEnvironment;
@@ -49,7 +49,7 @@ function openStreams(environment: WorkerEnvironment): LocalStreams {
     authority: createAuthorityCheck(database),
     findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
     bounds: config.gateway.bounds,
-    // Else the runtime compresses, and what is compressed is held back.
+    // Otherwise the runtime compresses, and buffers what it compresses.
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,
   });
