@@ -23,8 +23,8 @@ let hasBug = false;
 
 const run = async (command: (io: CommandIo & GatewayIo) => Promise<number>): Promise<void> => {
   const { color: mayColor } = program.opts<{ readonly color: boolean }>();
-  const { interrupted, hurried } = interruption;
-  exitCode = await command({ ...createProcessIo(streams, { env: process.env, interrupted, mayColor }), hurried });
+  const { interrupted, skipDelay } = interruption;
+  exitCode = await command({ ...createProcessIo(streams, { env: process.env, interrupted, mayColor }), skipDelay });
 };
 
 const program = new Command("scanstream")

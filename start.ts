@@ -4,7 +4,7 @@ import { join } from "node:path";
 import packageJson from "./package.json" with { type: "json" };
 import { parseConfig } from "./gateway/config.ts";
 import { UsageError } from "./shared/usage_error.ts";
-import { createPinoLog } from "./gateway/observability/pino_log.ts";
+import { createLog } from "./gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "./gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "./gateway/runtime/static_files.ts";
 import { webFolder } from "./gateway/runtime/web_folder.ts";
@@ -99,7 +99,7 @@ async function openGateway(): Promise<RunningGateway> {
   return startGateway({
     // Embedded defaults, whatever else this shell's environment names.
     config: parseConfig({ PORT, HOST }),
-    log: createPinoLog({ level: "info", write: (line) => void logFile.write(line) }),
+    log: createLog({ write: (line) => void logFile.write(line) }),
     directory: stateDirectory,
     webAssets: createStaticFiles(webFolder()),
     signal: interruption.signal,

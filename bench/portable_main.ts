@@ -4,7 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import { createApp } from "../gateway/app.ts";
 import { parseConfig } from "../gateway/config.ts";
 import { openGatewayParts } from "../gateway/runtime/gateway_parts.ts";
-import { createPinoLog } from "../gateway/observability/pino_log.ts";
+import { createLog } from "../gateway/observability/log.ts";
 
 /** The whole gateway with the portable sink, on Node and on Deno: what `serve` is without the socket sink. */
 interface DenoServer {
@@ -16,7 +16,7 @@ interface DenoServer {
 
 const parts = await openGatewayParts({
   config: parseConfig(process.env),
-  log: createPinoLog({ level: "info", write: (line) => void process.stderr.write(line) }),
+  log: createLog({ write: (line) => void process.stderr.write(line) }),
   webAssets: { read: async () => null },
   peerAddress: () => null,
 });

@@ -100,10 +100,10 @@ const parts: readonly (readonly [part: string, fits: (frame: CallFrame) => boole
   ["SQL builder", ({ url }) => url.includes("/drizzle-orm/")],
   ["web framework", ({ url }) => /\/node_modules\/(@hono|hono)\//.test(url)],
   ["tokens", ({ url }) => url.includes("/jose/") || url.startsWith("node:internal/crypto")],
-  ["log and metrics", ({ url }) => /\/node_modules\/(pino|prom-client|sonic-boom|thread-stream)\//.test(url)],
+  ["log and metrics", ({ url }) => /\/(node_modules\/prom-client|gateway\/observability)\//.test(url)],
   ["broker adapter", ({ url }) => url.includes("/shared/brokers/")],
-  ["checking and encoding events", ({ url }) => /\/shared\/|\/gateway\/chunk\.ts$|^node:internal\/encoding/.test(url)],
-  ["hub, streams and sinks", ({ url }) => /\/gateway\/(hub|open_stream|sinks|local_streams)/.test(url)],
+  ["checking and encoding events", ({ url }) => /\/shared\/|\/encoded_chunk\.ts$|^node:internal\/encoding/.test(url)],
+  ["hub, streams and sinks", ({ url }) => url.includes("/gateway/streaming/")],
   ["routes and authority", ({ url }) => /\/(gateway|drizzle)\//.test(url)],
 ];
 

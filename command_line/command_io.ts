@@ -22,8 +22,8 @@ export interface CommandIo {
 /** What a gateway command may touch beside its arguments. */
 export interface GatewayIo extends Pick<CommandIo, "env" | "stdout" | "interrupted"> {
   readonly terminal: { write(text: string): void };
-  /** Aborts on SIGINT, and on the second signal: load balancers get no time to notice. */
-  readonly hurried: AbortSignal;
+  /** Aborts on SIGINT, and on the second signal: the delay for load balancers is skipped. */
+  readonly skipDelay: AbortSignal;
 }
 
 /** Runs one command and keeps its exit code. */

@@ -9,7 +9,7 @@ import {
   type AdminContext,
   type AdminOperation,
 } from "./operations.ts";
-import { askStateHolder, lockStateDirectory, type AnswerRequest } from "./socket.ts";
+import { requestStateHolder, lockStateDirectory, type RequestHandler } from "./socket.ts";
 import { parseAdminConfig, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
@@ -41,8 +41,8 @@ export async function runAdmin(
   }
 }
 
-/** Answers the operations that come over the socket while a gateway has the embedded database. */
-export function answerAdmin(context: Promise<AdminContext>): AnswerRequest {
+/** Runs the operations that arrive on the socket while a gateway has the embedded database open. */
+export function handleAdminRequests(context: Promise<AdminContext>): RequestHandler {
   return async (request) => {
     if (!isRequest(request)) return { holder: "gateway" };
     try {
@@ -73,18 +73,18 @@ interface AdminRequest {
 }
 
 /** Opening the embedded database for the first time takes some seconds; another command may be about to finish. */
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 const retryMs = 100;
 
 async function runEmbedded(config: AdminConfig, state: LocalState, request: AdminRequest): Promise<unknown> {
-  // Only said where the key is: a gateway that has an issuer has its own view of this.
+  // Not sent to a running gateway, whose own configuration may have no issuer.
   if (config.hasIssuer && request.operation === "token.create") {
     return executeAdmin(adminContext(config, state, noDatabase), request.operation, request.args);
   }
   await state.makeDirectory();
-  const deadlineMs = Date.now() + patienceMs;
+  const deadlineMs = Date.now() + timeoutMs;
   for (;;) {
-    const answer = await askStateHolder(state.directory, request, patienceMs);
+    const answer = await requestStateHolder(state.directory, request, timeoutMs);
     if (isAnswer(answer)) return unwrapAnswer(answer);
     const lock = await lockStateDirectory(state.directory, async () => ({ holder: "command" }));
     if (lock !== null) {
@@ -118,7 +118,7 @@ function unwrapAnswer(answer: Answer): unknown {
   return answer.result;
 }
 
-/** Our own gateway's words: the socket is readable by this user only. */
+/** Trusted: the socket is readable by this user only. */
 function isAnswer(answer: unknown): answer is Answer {
   return typeof answer === "object" && answer !== null && ("result" in answer || "error" in answer);
 }

@@ -77,7 +77,7 @@ function cannotKeep(directory: string, cause: unknown): UsageError {
   );
 }
 
-/** Whoever comes first creates the file whole; of two at once one wins, and both read what is there. */
+/** Creates the file atomically; of two concurrent writers one wins, and both read its content. */
 async function readOrCreate(path: string, create: () => Promise<string>): Promise<string> {
   const existing = await readIfPresent(path);
   if (existing !== null) return existing;

@@ -6,16 +6,16 @@ import { AppError } from "../../shared/app_error.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
 export interface RequireMigratedOptions {
-  /** How long a database that is away is asked again: it may be starting beside us. */
-  readonly patienceMs?: number;
+  /** How long to retry while the database is unavailable: it may be starting too. Default 0. */
+  readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
 const retryMs = 500;
 
-/** Rejects with `UsageError` when the database is not there, has not our tables, or its role may not use them. */
+/** Rejects with `UsageError` when the database is unavailable, lacks our tables, or its role may not use them. */
 export async function requireMigrated(database: Database, options: RequireMigratedOptions = {}): Promise<void> {
-  const deadlineMs = Date.now() + (options.patienceMs ?? 0);
+  const deadlineMs = Date.now() + (options.timeoutMs ?? 0);
   for (;;) {
     try {
       if (await isMigrated(database)) return;

@@ -8,41 +8,41 @@ import { AppError } from "../../shared/app_error.ts";
 import { hasCode } from "../../shared/error_code.ts";
 
 /**
- * Embedded Postgres may be open in one process only. Whoever has it listens on a socket beside it: that is the lock, and the
- * way in for everybody else. A process that dies leaves a file that nobody listens on, and the next one replaces it.
+ * Embedded Postgres may be open in one process only. Its holder listens on a socket beside it: that is the lock, and other
+ * processes send their requests to it. A process that dies leaves a stale socket file, and the next holder replaces it.
  */
 export interface StateLock {
   release(): Promise<void>;
 }
 
-export type AnswerRequest = (request: unknown) => Promise<unknown>;
+export type RequestHandler = (request: unknown) => Promise<unknown>;
 
 /** Requests and answers are one line of JSON each; no operation needs more. */
 const maxLineLength = 1_048_576;
 
-/** Null when another living process has the directory. `answer` is called with each request; what it returns is JSON. */
-export async function lockStateDirectory(directory: string, answer: AnswerRequest): Promise<StateLock | null> {
+/** Null when another live process holds the directory. `handler` is called with each request; its result is sent as JSON. */
+export async function lockStateDirectory(directory: string, handler: RequestHandler): Promise<StateLock | null> {
   const path = socketPath(directory);
-  if (process.platform === "win32") return lockPipe(path, answer);
+  if (process.platform === "win32") return lockPipe(path, handler);
   for (let maxWaitMs = 20; ; maxWaitMs *= 2) {
     if (await isAlive(path)) return null;
-    const lock = await contend(path, answer);
+    const lock = await contend(path, handler);
     if (lock !== null) return lock;
-    // Contenders that saw each other come back one after another.
+    // Contenders that saw each other retry at different times.
     await setTimeout(Math.random() * maxWaitMs);
   }
 }
 
 /**
- * Sends one request to whoever has the directory. Null when nobody listens, or the holder went away without an answer;
- * rejects with `AppError("unavailable")` when it is there and does not answer.
+ * Sends one request to the process that holds the directory. Null when there is none, or it exits without a reply; rejects
+ * with `AppError("unavailable")` when it does not reply in time.
  */
-export async function askStateHolder(directory: string, request: unknown, timeoutMs: number): Promise<unknown> {
+export async function requestStateHolder(directory: string, request: unknown, timeoutMs: number): Promise<unknown> {
   const socket = await open(socketPath(directory));
   if (socket === null) return null;
-  let isLate = false;
+  let isTimedOut = false;
   socket.setTimeout(timeoutMs, () => {
-    isLate = true;
+    isTimedOut = true;
     socket.destroy();
   });
   const answer = readLine(socket);
@@ -50,14 +50,15 @@ export async function askStateHolder(directory: string, request: unknown, timeou
   try {
     return JSON.parse(await answer);
   } catch {
-    if (isLate) throw new AppError("unavailable", "The gateway that has the embedded database open does not answer");
+    if (isTimedOut)
+      throw new AppError("unavailable", "The gateway that has the embedded database open does not answer");
     return null;
   } finally {
     socket.destroy();
   }
 }
 
-/** The longest path that every system takes for a socket, less what a contender's has more. */
+/** The longest socket path that every system accepts, less the suffix of a contender's. */
 const maxSocketPathLength = 91;
 
 function socketPath(directory: string): string {
@@ -67,14 +68,14 @@ function socketPath(directory: string): string {
   const inPlace = join(absolute, "admin.sock");
   const fromHere = relative(process.cwd(), inPlace);
   const shorter = fromHere.length < inPlace.length ? fromHere : inPlace;
-  // Cut off by the system, it would be a socket of another name.
+  // Truncated by the system, it would be a socket of another name.
   return shorter.length <= maxSocketPathLength ? shorter : join(tmpdir(), `scanstream-${digest}.sock`);
 }
 
 /** A pipe ends with its process, and has one owner. */
-async function lockPipe(path: string, answer: AnswerRequest): Promise<StateLock | null> {
+async function lockPipe(path: string, handler: RequestHandler): Promise<StateLock | null> {
   try {
-    const server = await listen(path, answer);
+    const server = await listen(path, handler);
     return { release: () => close(server) };
   } catch (error) {
     if (hasCode(error, "EADDRINUSE")) return null;
@@ -83,14 +84,14 @@ async function lockPipe(path: string, answer: AnswerRequest): Promise<StateLock 
 }
 
 /**
- * Listens under a name of its own, then looks for others, and takes the path only when nobody else lives. Of two who would
- * both take it, the one that listened last has looked when the other could be seen: under its own name, or, because that
- * is looked at last, at the path. A path that was found stale may be another's a moment later, so it is never removed, only
- * replaced by who is alone. Null when somebody else lives.
+ * Listens under a name of its own, then looks for other live sockets, and renames its own to the path only when there are
+ * none. Of two contenders the one that listened last must see the other: under its own name, or at the path, which is checked
+ * last. A path that was found stale may be live a moment later, so it is never removed, only replaced by a contender that is
+ * alone. Null when another one is live.
  */
-async function contend(path: string, answer: AnswerRequest): Promise<StateLock | null> {
+async function contend(path: string, handler: RequestHandler): Promise<StateLock | null> {
   const own = `${path}.${randomUUID().slice(0, 8)}`;
-  const server = await listen(own, answer);
+  const server = await listen(own, handler);
   try {
     await chmod(own, 0o600);
     if (await isAlone(path, own)) {
@@ -98,7 +99,7 @@ async function contend(path: string, answer: AnswerRequest): Promise<StateLock |
       return { release: () => rm(path, { force: true }).then(() => close(server)) };
     }
   } catch (error) {
-    // Another contender looked between the name and the listening, and removed it as a dead one's.
+    // Another contender connected between `bind` and `listen`, and removed the file as stale.
     if (!hasCode(error, "ENOENT")) {
       await close(server);
       throw error;
@@ -115,24 +116,24 @@ async function isAlone(path: string, own: string): Promise<boolean> {
     const other = join(folder, name);
     if (other === own) continue;
     if (await isAlive(other)) return false;
-    // No name is used twice, so what is dead stays dead.
+    // No name is used twice, so a stale one stays stale.
     await rm(other, { force: true });
   }
   return !(await isAlive(path));
 }
 
-async function listen(path: string, answer: AnswerRequest): Promise<Server> {
-  const server = createServer((socket) => void serveClient(socket, answer));
+async function listen(path: string, handler: RequestHandler): Promise<Server> {
+  const server = createServer((socket) => void serveClient(socket, handler));
   await new Promise<void>((done, fail) => {
     server.once("error", fail);
     server.listen(path, () => done());
   });
-  // The owner decides how long the process lives, not the socket.
+  // The socket alone does not keep the process alive.
   server.unref();
   return server;
 }
 
-/** Also removes the file that it was made with, where that still has its name. */
+/** Also removes the socket's original file, unless it was renamed. */
 function close(server: Server): Promise<void> {
   return new Promise((done) => server.close(() => done()));
 }
@@ -148,18 +149,18 @@ async function open(path: string): Promise<Socket | null> {
   return new Promise((done, fail) => {
     socket.once("connect", () => done(socket));
     socket.once("error", (error) => {
-      // A reset: it stopped listening while we waited to be let in.
-      if (hasCode(error, "ECONNREFUSED", "ECONNRESET", "ENOENT")) done(null);
+      // A reset: it stopped listening while the connection was in its backlog.
+      if (["ECONNREFUSED", "ECONNRESET", "ENOENT"].some((code) => hasCode(error, code))) done(null);
       else fail(error);
     });
   });
 }
 
-async function serveClient(socket: Socket, answer: AnswerRequest): Promise<void> {
-  // A client that leaves early is its own affair.
+async function serveClient(socket: Socket, handler: RequestHandler): Promise<void> {
+  // Ignore errors from clients that disconnect early.
   socket.on("error", () => {});
   try {
-    const reply = await answer(JSON.parse(await readLine(socket)));
+    const reply = await handler(JSON.parse(await readLine(socket)));
     socket.end(`${JSON.stringify(reply)}\n`);
   } catch {
     socket.destroy();
@@ -177,6 +178,6 @@ function readLine(socket: Socket): Promise<string> {
       else if (text.length > maxLineLength) socket.destroy(new Error("The line is too long"));
     });
     socket.once("error", fail);
-    socket.once("close", () => fail(new Error("The other side closed before it had answered")));
+    socket.once("close", () => fail(new Error("The other side closed the connection without a reply")));
   });
 }

@@ -1,4 +1,4 @@
-/** Where the gateway's log lines go; pino on Node has this shape, an edge writes them with `console`. */
+/** Where the gateway's log lines go. */
 export interface Log {
   debug(fields: LogFields, message: string): void;
   info(fields: LogFields, message: string): void;
@@ -9,8 +9,40 @@ export interface Log {
 /** Never a URL with its query, a header or a body: what is not put in cannot leak. An error goes under `error`. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
+const levels = ["debug", "info", "warn", "error"] as const;
+
+export interface LogOptions {
+  /** Less severe lines are dropped. Default `info`. */
+  readonly level?: (typeof levels)[number];
+  /** Receives each line with its newline. Default: `console`, where the logs of Workers and of Deno Deploy are collected. */
+  readonly write?: (line: string) => void;
+  /** Added to every line: which of several processes wrote it. */
+  readonly pid?: number;
+}
+
+/** JSON lines `{"level", "time", …, "msg"}`, on every runtime. */
+export function createLog({ level: minLevel = "info", write, pid }: LogOptions = {}): Log {
+  const logAt = (level: (typeof levels)[number]) => (fields: LogFields, message: string) => {
+    if (levels.indexOf(level) < levels.indexOf(minLevel)) return;
+    const time = new Date().toISOString();
+    const line = hideSecrets(JSON.stringify({ level, time, pid, ...fields, msg: message }, toPlain));
+    // oxlint-disable-next-line no-console -- the only output that every runtime has
+    if (write === undefined) console[level](line);
+    else write(`${line}\n`);
+  };
+  return { debug: logAt("debug"), info: logAt("info"), warn: logAt("warn"), error: logAt("error") };
+}
+
+/** An error has no enumerable fields of its own, and what else hangs on one may be circular. */
+function toPlain(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return typeof value === "bigint" ? String(value) : value;
+  const { name, message, stack, cause } = value;
+  const code = "code" in value ? String(value.code) : undefined;
+  return { type: name, message, code, stack, cause: cause instanceof Error ? cause : undefined };
+}
+
 const secretPatterns: readonly (readonly [RegExp, string])[] = [
-  // A query parameter, also where somebody's error message quotes a whole URL.
+  // A query parameter, also where an error message quotes a whole URL.
   [/(access_token=)[^&\s"'\\#]+/gi, "$1[hidden]"],
   [/\b((?:bearer|api-key)\s+)[^\s"',\\]+/gi, "$1[hidden]"],
   [/\bscs_([0-9a-f]{8})_[0-9a-f]+/g, "scs_$1_[hidden]"],
@@ -21,9 +53,8 @@ const secretPatterns: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The last line of defence before a line is written: whatever looks like a secret of ours is hidden. */
-export function hideSecrets(line: string): string {
+function hideSecrets(line: string): string {
   return secretPatterns.reduce((text, [pattern, hidden]) => text.replace(pattern, hidden), line);
 }
 
-/** For where nobody reads. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };

@@ -15,7 +15,7 @@ export interface ProcessMetrics {
   readJson(): Promise<readonly object[]>;
 }
 
-/** `/metrics` of several processes as one: counts and gauges are summed; what is up is up only where all say so. */
+/** `/metrics` of several processes as one: counts and gauges are summed; `up` gauges are the minimum. */
 export async function addUpMetrics(processes: readonly (readonly object[])[]): ReturnType<MetricsText["read"]> {
   // Copied, because the types ask for an array that could be changed.
   const registry = AggregatorRegistry.aggregate<RegistryContentType>([...processes]);

@@ -19,15 +19,15 @@ export interface ReadinessOptions {
 }
 
 export interface WatchedReadiness extends Readiness {
-  /** Whether the broker answers now, asked anew: never what an earlier question found. Never rejects. */
+  /** Pings the broker: never a cached result. Never rejects. */
   isBrokerUp(): Promise<boolean>;
 }
 
-/** Asks the database and the broker. However many ask at a time, one question to each is under way. */
+/** Pings the database and the broker. Concurrent calls share one ping of each. */
 export function createReadiness(options: ReadinessOptions): WatchedReadiness {
   const timeoutMs = options.timeoutMs ?? 2000;
-  const isDatabaseUp = shared(() => answersWithin(options.pingDatabase, timeoutMs));
-  const isBrokerUp = shared(() => answersWithin(options.pingBroker, timeoutMs));
+  const isDatabaseUp = shareConcurrent(() => answersWithin(options.pingDatabase, timeoutMs));
+  const isBrokerUp = shareConcurrent(() => answersWithin(options.pingBroker, timeoutMs));
 
   return {
     async check() {
@@ -38,10 +38,10 @@ export function createReadiness(options: ReadinessOptions): WatchedReadiness {
   };
 }
 
-function shared(ask: () => Promise<boolean>): () => Promise<boolean> {
+function shareConcurrent(check: () => Promise<boolean>): () => Promise<boolean> {
   let pending: Promise<boolean> | null = null;
   return () => {
-    pending ??= ask().finally(() => {
+    pending ??= check().finally(() => {
       pending = null;
     });
     return pending;

@@ -2,7 +2,7 @@ import type { Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { hasCode } from "../../shared/error_code.ts";
 
-/** What Node's parser refuses never becomes a request: it is answered here, in the same form as everything else. */
+/** What Node's parser rejects never becomes a request: it is answered here, with a problem document like every other error. */
 const refusals: readonly (readonly [code: string, line: string, title: string, headers?: string])[] = [
   ["HPE_INVALID_METHOD", "405 Method Not Allowed", "Method not allowed", "allow: GET, HEAD, POST, PATCH, PUT\r\n"],
   ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large", "Header too large"],
@@ -12,7 +12,7 @@ const malformed = ["", "400 Bad Request", "Malformed request"] as const;
 
 export function answerClientErrors(server: Server): void {
   server.on("clientError", (error: Error, socket: Duplex) => {
-    // The peer is gone, or an answer is already on its way: another one would be read as part of it.
+    // The peer has disconnected, or a response is being sent: a second one would be read as part of it.
     if (hasCode(error, "ECONNRESET") || !socket.writable || hasAnswer(socket)) {
       socket.destroy();
       return;

@@ -4,14 +4,15 @@ import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
+import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
-import { adminContext, answerAdmin } from "../admin/call_admin.ts";
+import { adminContext, handleAdminRequests } from "../admin/call_admin.ts";
 import type { AdminContext } from "../admin/operations.ts";
-import { askStateHolder, lockStateDirectory, type AnswerRequest, type StateLock } from "../admin/socket.ts";
+import { requestStateHolder, lockStateDirectory, type RequestHandler, type StateLock } from "../admin/socket.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
 import { type GatewayConfig, settingsError } from "../config.ts";
@@ -20,7 +21,7 @@ import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
 import { findEndedScans } from "../features/scans/channels.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
-import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../auth/jwt.ts";
+import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
 import {
   developmentAudience,
@@ -35,6 +36,7 @@ import { createPrometheusMetrics, type ProcessMetrics } from "../observability/p
 import { createReadiness } from "../observability/readiness.ts";
 import { requireMigrated } from "../admin/require_migrated.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
+import { createIssuerVerifier } from "./issuer_verifier.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withVerifiedTokens } from "../auth/token_cache.ts";
@@ -54,7 +56,7 @@ export interface GatewayPartsOptions {
   readonly demoSession?: DemoDependencies["demoSession"];
   /** `/metrics` of this process and its siblings together. Default: of this process alone. */
   readonly joinMetrics?: (own: ProcessMetrics) => MetricsText;
-  /** Gives up waiting for a database that is away. */
+  /** Stops waiting for a database that is unavailable. */
   readonly signal?: AbortSignal;
 }
 
@@ -65,16 +67,23 @@ export interface GatewayParts {
   readonly streams: LocalStreams;
   readonly metricsText: MetricsText;
   readonly admin: AdminContext;
-  /** From now on not ready; everything else goes on. */
+  /** From now on the gateway is not ready; everything else goes on. */
   announceDrain(): void;
-  /** Every stream is closed within the given time, told when to come back, and no new one is opened. */
+  /** Closes every stream within the given time, with a retry delay, and opens no new one. */
   drain(overMs: number): Promise<void>;
-  /** Lets go of everything. Calling it twice is fine. */
+  /** Releases everything. Calling it twice is fine. */
   close(): Promise<void>;
 }
 
+/** The handler of `METRICS_PORT`. */
+export async function respondMetrics(metricsText: MetricsText, request: Request): Promise<Response> {
+  if (new URL(request.url).pathname !== "/metrics") throw new AppError("not_found", "No such path");
+  const { body, contentType } = await metricsText.read();
+  return new Response(body, { headers: { "content-type": contentType } });
+}
+
 /** A database that starts beside the gateway may take this long. */
-const databasePatienceMs = 10_000;
+const databaseTimeoutMs = 10_000;
 
 /** Opens everything or nothing. Rejects with `UsageError` when what is configured is not there. */
 export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
@@ -174,7 +183,7 @@ async function openDatabase(
   if (config.databaseUrl === null) return openEmbedded(config, state, owned);
   const database = createPgDatabase(config.databaseUrl);
   try {
-    await requireMigrated(database, { patienceMs: databasePatienceMs, ...(signal === undefined ? {} : { signal }) });
+    await requireMigrated(database, { timeoutMs: databaseTimeoutMs, ...(signal === undefined ? {} : { signal }) });
     return database;
   } catch (error) {
     await database.close();
@@ -185,9 +194,9 @@ async function openDatabase(
 /** While it is open, the administrative commands of other processes come to us. */
 async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cleanup): Promise<Database> {
   const opened = Promise.withResolvers<AdminContext>();
-  // Whoever asks meanwhile hears of a failure; nobody has to.
+  // A failure rejects the requests that wait for it; there may be none.
   opened.promise.catch(() => {});
-  const lock = await lockEmbedded(state, answerAdmin(opened.promise));
+  const lock = await lockEmbedded(state, handleAdminRequests(opened.promise));
   owned.defer(() => lock.release());
   try {
     const database = await openPgliteDatabase({ directory: state.databaseDirectory });
@@ -195,25 +204,25 @@ async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cle
     return database;
   } catch (cause) {
     opened.reject(cause);
-    const said = cause instanceof Error ? cause.message : String(cause);
+    const reason = cause instanceof Error ? cause.message : String(cause);
     throw settingsError(
       [
         `DATABASE_URL: unset, and the embedded database in ${state.databaseDirectory} cannot be opened: ` +
-          `move that folder away to begin anew (${said})`,
+          `move that folder away to start afresh (${reason})`,
       ],
       { cause },
     );
   }
 }
 
-async function lockEmbedded(state: LocalState, answer: AnswerRequest): Promise<StateLock> {
+async function lockEmbedded(state: LocalState, handler: RequestHandler): Promise<StateLock> {
   await state.makeDirectory();
-  const deadlineMs = Date.now() + databasePatienceMs;
+  const deadlineMs = Date.now() + databaseTimeoutMs;
   for (;;) {
-    const lock = await lockStateDirectory(state.directory, answer);
+    const lock = await lockStateDirectory(state.directory, handler);
     if (lock !== null) return lock;
-    const holder = await askStateHolder(state.directory, {}, databasePatienceMs);
-    // A command is about to finish; another gateway is not.
+    const holder = await requestStateHolder(state.directory, {}, databaseTimeoutMs);
+    // A command will finish soon; another gateway will not.
     if (isGateway(holder) || Date.now() > deadlineMs) {
       throw settingsError([
         `DATABASE_URL: unset, and the embedded database in ${state.directory} is open in another gateway: ` +
@@ -243,26 +252,20 @@ function createBroker(config: BrokerConfig): Broker {
     if (config.kind === "redis") return createRedisBroker({ url, database });
     return createUpstashBroker({ url, token: config.token, database });
   } catch (error) {
-    // The adapters check their addresses once more, and name the variable.
+    // The adapters check their addresses again, and name the variable.
     if (error instanceof TypeError || error instanceof RangeError) throw settingsError([error.message]);
     throw error;
   }
 }
 
 async function openJwtVerifier({ auth }: GatewayConfig, state: LocalState): Promise<JwtVerifier> {
-  const { tenantClaim } = auth;
-  if (auth.kind === "local") {
-    const { publicJwk } = await state.developmentKey();
-    const keys = createLocalJWKSet({ keys: [publicJwk] });
-    return createJwtVerifier({
-      keys,
-      issuer: developmentIssuer,
-      audience: developmentAudience,
-      tenantClaim,
-      nowMs: Date.now,
-    });
-  }
-  const keys =
-    auth.kind === "jwks" ? await createInlineKeys(auth.jwks) : createRemoteKeys({ url: auth.url, nowMs: Date.now });
-  return createJwtVerifier({ keys, issuer: auth.issuer, audience: auth.audience, tenantClaim, nowMs: Date.now });
+  if (auth.kind !== "local") return createIssuerVerifier(auth);
+  const { publicJwk } = await state.developmentKey();
+  return createJwtVerifier({
+    keys: createLocalJWKSet({ keys: [publicJwk] }),
+    issuer: developmentIssuer,
+    audience: developmentAudience,
+    tenantClaim: auth.tenantClaim,
+    nowMs: Date.now,
+  });
 }

@@ -1,12 +1,11 @@
 import { pause } from "../../shared/abortable.ts";
-import { AppError } from "../../shared/app_error.ts";
 import { createApp } from "../app.ts";
 import { parseConfig, settingsError } from "../config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
-import { createConsoleLog } from "../observability/console_log.ts";
+import { createLog } from "../observability/log.ts";
 import { answerGraceMs, defaultDrainMs, Interruption, leave } from "./draining.ts";
-import { openGatewayParts, type GatewayParts } from "./gateway_parts.ts";
+import { openGatewayParts, respondMetrics, type GatewayParts } from "./gateway_parts.ts";
 import { problemResponse } from "../http/problem.ts";
 import { createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
@@ -23,9 +22,9 @@ const variables = `
   EVENTSTREAM_MAX_STREAMS_PER_TENANT EVENTSTREAM_MAX_LIFETIME_SECONDS`;
 
 async function main(): Promise<number> {
-  const { interrupted, hurried } = listenToSignals();
+  const { interrupted, skipDelay } = listenToSignals();
   const config = parseConfig(readEnvironment());
-  const log = createConsoleLog();
+  const log = createLog();
   const parts = await openGatewayParts({
     config,
     log,
@@ -39,17 +38,17 @@ async function main(): Promise<number> {
     servers.push(listen({ hostname: config.host, port: config.port, name: "The gateway listens" }, app.fetch));
     if (config.metricsPort !== null) {
       const address = { hostname: config.host, port: config.metricsPort, name: "Metrics are" };
-      servers.push(listen(address, (request) => readMetrics(parts, request)));
+      servers.push(listen(address, (request) => respondMetrics(parts.metricsText, request)));
     }
     if (!interrupted.aborted) {
       await new Promise((resolve) => interrupted.addEventListener("abort", resolve, { once: true }));
     }
-    const delaySeconds = hurried.aborted ? 0 : config.drainDelaySeconds;
+    const delaySeconds = skipDelay.aborted ? 0 : config.drainDelaySeconds;
     log.info({ delay_seconds: delaySeconds }, "draining");
     await leave({
       announceDrain: () => parts.announceDrain(),
       delaySeconds,
-      hurried,
+      skipDelay,
       stop: () => stop(parts, servers),
     });
     log.info({}, "stopped");
@@ -82,7 +81,7 @@ function listenToSignals(): Interruption {
 interface ListenAddress {
   readonly hostname: string;
   readonly port: number;
-  /** What is said to be on the address. */
+  /** The subject of the line that announces the address. */
   readonly name: string;
 }
 
@@ -109,12 +108,6 @@ function listen({ hostname, port, name }: ListenAddress, fetch: Fetch): Deno.Htt
     }
     throw cause;
   }
-}
-
-async function readMetrics({ metricsText }: GatewayParts, request: Request): Promise<Response> {
-  if (new URL(request.url).pathname !== "/metrics") return problemResponse(new AppError("not_found", "No such path"));
-  const { body, contentType } = await metricsText.read();
-  return new Response(body, { headers: { "content-type": contentType } });
 }
 
 /** `shutdown` closes the port at once and waits for what is being answered, and so for the streams. */

@@ -1,7 +1,7 @@
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
-import { createPinoLog } from "../observability/pino_log.ts";
+import { createLog } from "../observability/log.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
 import { createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
@@ -16,14 +16,14 @@ export interface ServeOptions {
 
 /**
  * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
- * until `hurried` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
+ * until `skipDelay` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
  * `UsageError` when it cannot start.
  */
 export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
-  const { env, terminal, interrupted, hurried } = io;
+  const { env, terminal, interrupted, skipDelay } = io;
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
-  const log = createPinoLog({ level: "info", write: (line) => terminal.write(line), ...logOptions });
+  const log = createLog({ write: (line) => terminal.write(line), ...logOptions });
   const webAssets = createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,
@@ -32,7 +32,7 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
     signal: interrupted,
     ...(joinMetrics === undefined ? {} : { joinMetrics }),
   });
-  if (onListening === undefined) sayAddresses(gateway, io);
+  if (onListening === undefined) printAddresses(gateway, io);
   else onListening(gateway);
   log.info(
     {
@@ -47,20 +47,20 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
     log.warn({}, "no AUTH_JWKS_URL or AUTH_JWKS is set: only JWTs of the local development key are accepted");
   }
   await aborted(interrupted);
-  const delaySeconds = hurried.aborted ? 0 : config.drainDelaySeconds;
+  const delaySeconds = skipDelay.aborted ? 0 : config.drainDelaySeconds;
   log.info({ delay_seconds: delaySeconds }, "draining");
   await leave({
     announceDrain: () => gateway.parts.announceDrain(),
     delaySeconds,
-    hurried,
+    skipDelay,
     stop: () => gateway.stop(),
   });
   log.info({}, "stopped");
   return 0;
 }
 
-/** For whoever started the gateway, and for programs that wait for it. */
-export function sayAddresses({ url, metricsUrl }: Addresses, { stdout }: Pick<GatewayIo, "stdout">): void {
+/** For people, and for programs that wait for the gateway. */
+export function printAddresses({ url, metricsUrl }: Addresses, { stdout }: Pick<GatewayIo, "stdout">): void {
   stdout(`The gateway listens on ${url}\n`);
   if (metricsUrl !== null) stdout(`Metrics are on ${metricsUrl}\n`);
 }

@@ -3,7 +3,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { expireScans, staleScanMinutes } from "../features/scans/expire_scans.ts";
 import type { WorkerEnvironment } from "./worker/bindings.ts";
-import { createConsoleLog } from "../observability/console_log.ts";
+import { createLog } from "../observability/log.ts";
 import { openWorkerParts } from "./worker/worker_parts.ts";
 
 export { StreamsObject } from "./worker/streams_object.ts";
@@ -19,7 +19,7 @@ export default {
     }
   },
 
-  /** The cron trigger's. */
+  /** Called by the cron trigger. */
   async scheduled(_controller: unknown, environment: WorkerEnvironment): Promise<void> {
     const { dependencies } = await gatewayOf(environment);
     await expireScans({ ...dependencies, olderThanMinutes: staleScanMinutes });
@@ -35,7 +35,7 @@ interface WorkerGateway {
 /** Kept for the isolate's life. Nothing in it belongs to a request. */
 let gateway: WorkerGateway | null = null;
 
-/** Requests that come while the first is still at it each make one: whoever waited for another's would hang with it. */
+/** Concurrent first requests each create one: a request that awaited another's promise would hang when that one is cancelled. */
 async function gatewayOf(environment: WorkerEnvironment): Promise<WorkerGateway> {
   if (gateway?.environment === environment) return gateway;
   const dependencies = await openWorkerParts(environment);
@@ -46,7 +46,7 @@ async function gatewayOf(environment: WorkerEnvironment): Promise<WorkerGateway>
 /** A wrong or missing variable: named for the operator, in the log and in the answer, and never with its value. */
 function startFailure(error: unknown): Response {
   const isKnown = error instanceof UsageError;
-  createConsoleLog().error({ error }, isKnown ? "the configuration is wrong" : "the gateway could not start");
+  createLog().error({ error }, isKnown ? "the configuration is wrong" : "the gateway could not start");
   const problem = {
     type: "urn:scanstream:problem:internal",
     title: "Internal error",

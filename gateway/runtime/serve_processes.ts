@@ -1,27 +1,29 @@
-import cluster, { type Worker } from "node:cluster";
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
+import cluster from "node:cluster";
+import { on, once, type EventEmitter } from "node:events";
 import process from "node:process";
 import type { GatewayIo } from "../../command_line/command_io.ts";
-import { type GatewayConfig, parseConfig, settingsError } from "../config.ts";
-import type { Log } from "../observability/log.ts";
-import { aborted, sayAddresses, serve, type Addresses } from "./main_node.ts";
-import { createPinoLog } from "../observability/pino_log.ts";
-import { createJoinedMetrics, type Line, type ToSupervisor, type ToWorker } from "./process_messages.ts";
+import { AppError } from "../../shared/app_error.ts";
+import { parseConfig, settingsError, type GatewayConfig } from "../config.ts";
+import type { MetricsText } from "../observability/metrics.ts";
+import { addUpMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
+import { aborted, printAddresses, serve, type Addresses } from "./main_node.ts";
+import { createLog, type Log } from "../observability/log.ts";
 
 /**
  * `scanstream serve --processes N`: N gateways behind one port, each with its own streams and subscriptions, and this
- * process, which hands them the connections in turn and starts another for one that dies. Returns the exit code; rejects
+ * supervisor, which distributes the connections round-robin and replaces a process that dies. Returns the exit code; rejects
  * with `UsageError` when the processes would have nothing to share.
  */
 export async function serveProcesses(io: GatewayIo, count: number): Promise<number> {
-  if (cluster.isWorker) return serveShare(io);
+  if (cluster.isWorker) return serveAsWorker(io);
   const config = parseConfig(io.env);
   requireShared(config, count);
-  const log = createPinoLog({ level: "info", write: (line) => io.terminal.write(line), pid: process.pid });
+  const log = createLog({ write: (line) => io.terminal.write(line), pid: process.pid });
   return new Supervisor(io, log, config.drainDelaySeconds).run(count);
 }
 
-/** Each process would have a database or a broker of its own, and no event would reach the streams of the others. */
+/** With a database or a broker of its own, no process would deliver events to the streams of the others. */
 function requireShared(config: GatewayConfig, count: number): void {
   const problems: string[] = [];
   if (config.databaseUrl === null) {
@@ -39,47 +41,108 @@ function requireShared(config: GatewayConfig, count: number): void {
   if (problems.length > 0) throw settingsError(problems);
 }
 
+/** What the processes send each other; plain data, as Node sends it. */
+type Message =
+  | { readonly kind: "listening"; readonly url: string; readonly metricsUrl: string | null }
+  | { readonly kind: "stop" | "skip_delay" }
+  /** To a worker: its own metrics. To the supervisor: those of all workers. */
+  | { readonly kind: "metrics_request"; readonly id: number }
+  | { readonly kind: "metrics_reply"; readonly id: number; readonly metrics: MetricsOfProcesses };
+
+type MetricsOfProcesses = readonly (readonly object[])[];
+
+/** One end of a worker's IPC channel: `process` in the worker, the child process in the supervisor. */
+interface IpcChannel extends EventEmitter {
+  readonly connected: boolean;
+  send?(message: Message, handle: undefined, options: object, onSent: () => void): boolean;
+}
+
+/** The message is dropped when the other process is gone; its exit is noticed elsewhere. */
+function sendTo(channel: IpcChannel, message: Message): void {
+  if (channel.connected) channel.send?.(message, undefined, {}, () => {});
+}
+
+function onMessage(channel: IpcChannel, listener: (message: Message) => void): void {
+  channel.on("message", listener);
+}
+
+let lastRequestId = 0;
+
+/** Null when the other process does not reply in time, or exits. */
+async function requestMetrics(channel: IpcChannel, timeoutMs: number): Promise<MetricsOfProcesses | null> {
+  const id = (lastRequestId += 1);
+  const messages = on(channel, "message", { signal: AbortSignal.timeout(timeoutMs), close: ["exit"] });
+  sendTo(channel, { kind: "metrics_request", id });
+  try {
+    for await (const [message] of messages as AsyncIterable<readonly [Message]>) {
+      if (message.kind === "metrics_reply" && message.id === id) return message.metrics;
+    }
+  } catch {
+    // The timeout.
+  }
+  return null;
+}
+
+/** How long the metrics of a worker are awaited; it may itself wait 2 s for a silent broker. */
+const workerMetricsTimeoutMs = 3000;
+const allMetricsTimeoutMs = 4000;
+
 /** In a worker: the gateway itself, until it is interrupted or told to stop. */
-async function serveShare(io: GatewayIo): Promise<number> {
-  const line: Line = {
-    // The supervisor is gone when it cannot be sent to, and then Node ends this process.
-    send: (message) => void process.send?.(message, undefined, {}, () => {}),
-    onMessage: (listener) => void process.on("message", (message) => listener(message as ToWorker)),
-  };
+async function serveAsWorker(io: GatewayIo): Promise<number> {
   const stop = new AbortController();
-  const hurry = new AbortController();
-  line.onMessage(({ kind }) => {
+  const skipDelay = new AbortController();
+  onMessage(process, ({ kind }) => {
     if (kind === "stop") stop.abort();
-    if (kind === "hurry") hurry.abort();
+    if (kind === "skip_delay") skipDelay.abort();
   });
-  const shared = {
+  const workerIo = {
     ...io,
     interrupted: AbortSignal.any([io.interrupted, stop.signal]),
-    hurried: AbortSignal.any([io.hurried, hurry.signal]),
+    skipDelay: AbortSignal.any([io.skipDelay, skipDelay.signal]),
   };
-  return serve(shared, {
+  return serve(workerIo, {
     pid: process.pid,
-    joinMetrics: createJoinedMetrics(line),
-    onListening: ({ url, metricsUrl }) => line.send({ kind: "listening", url, metricsUrl }),
+    joinMetrics,
+    onListening: ({ url, metricsUrl }) => sendTo(process, { kind: "listening", url, metricsUrl }),
   });
 }
 
-/** What a worker has after its delay; one that is still there then will not end by itself. */
-const stopMs = 5000;
-/** A worker that dies is replaced at once, one that keeps dying ever later. */
+/** Lets `/metrics` of any worker answer for all of them. */
+function joinMetrics(own: ProcessMetrics): MetricsText {
+  onMessage(process, (message) => {
+    if (message.kind === "metrics_request") void reply(message.id);
+  });
+  return {
+    async read() {
+      const all = await requestMetrics(process, allMetricsTimeoutMs);
+      if (all !== null) return addUpMetrics(all);
+      throw new AppError("unavailable", "The metrics of the processes did not arrive in time", {
+        retryAfterSeconds: 5,
+      });
+    },
+  };
+
+  /** Never rejects: without a reply the others are added up. */
+  async function reply(id: number): Promise<void> {
+    const metrics = await own.readJson().catch(() => null);
+    if (metrics !== null) sendTo(process, { kind: "metrics_reply", id, metrics: [metrics] });
+  }
+}
+
+/** How long a worker may take after its delay; one that is still running then will not end by itself. */
+const stopTimeoutMs = 5000;
+/** Backoff of restarts. */
 const minRestartMs = 100;
 const maxRestartMs = 10_000;
-/** A worker that lived for so long has not died of what the last one died of. */
-const settledMs = 30_000;
-/** How long the metrics of a worker are waited for; it may itself wait 2 s for a broker that is silent. */
-const metricsMs = 3000;
-/** What a worker that was killed before it could listen leaves the command with: a bug of ours. */
+/** A worker that lived for so long resets the backoff. */
+const stableMs = 30_000;
+/** Exit code of the command when its first worker was killed before it could listen: a bug of ours. */
 const killedExitCode = 4;
 
 class Supervisor {
   readonly #io: GatewayIo;
   readonly #log: Log;
-  readonly #workers = new Set<Worker>();
+  readonly #workers = new Set<ChildProcess>();
   readonly #restarts = new Set<ReturnType<typeof setTimeout>>();
   readonly #drainDelaySeconds: number;
   #restartMs = minRestartMs;
@@ -92,50 +155,50 @@ class Supervisor {
 
   async run(count: number): Promise<number> {
     const { interrupted } = this.#io;
-    // Alone, so that what is wrong with the configuration is said once, and by the one whose business it is.
-    const first = await this.#firstListens();
+    // The first worker starts alone, so that it alone reports what is wrong with the configuration.
+    const first = await this.#startFirst();
     if (typeof first === "number") return first;
     await Promise.all(Array.from({ length: count - 1 }, () => this.#start()));
-    if (!interrupted.aborted) sayAddresses(first, this.#io);
+    if (!interrupted.aborted) printAddresses(first, this.#io);
     await aborted(interrupted);
     await this.#stop();
     return 0;
   }
 
-  /** The addresses of the first worker, or the exit code that it left instead. */
-  async #firstListens(): Promise<Addresses | number> {
-    const worker = cluster.fork();
-    const left = new Promise<number>((resolve) => {
+  /** The addresses of the first worker, or its exit code. */
+  async #startFirst(): Promise<Addresses | number> {
+    const worker = cluster.fork().process;
+    const exited = new Promise<number>((resolve) => {
       worker.once("exit", (code: number | null) => resolve(code ?? killedExitCode));
     });
-    const leave = () => say(worker, { kind: "stop" });
-    this.#io.interrupted.addEventListener("abort", leave, { once: true });
-    const outcome = await Promise.race([listening(worker), left]);
-    this.#io.interrupted.removeEventListener("abort", leave);
-    if (typeof outcome !== "number") this.#keep(worker);
+    const stop = () => sendTo(worker, { kind: "stop" });
+    this.#io.interrupted.addEventListener("abort", stop, { once: true });
+    const outcome = await Promise.race([listening(worker), exited]);
+    this.#io.interrupted.removeEventListener("abort", stop);
+    if (typeof outcome !== "number") this.#supervise(worker);
     return outcome;
   }
 
-  /** Resolves once it listens, or has died before: then another is on its way. */
+  /** Resolves once it listens, or has exited before: then it is being replaced. */
   async #start(): Promise<void> {
-    const worker = cluster.fork();
-    const died = once(worker, "exit");
-    this.#keep(worker);
-    await Promise.race([listening(worker), died]);
+    const worker = cluster.fork().process;
+    const exited = once(worker, "exit");
+    this.#supervise(worker);
+    await Promise.race([listening(worker), exited]);
   }
 
-  #keep(worker: Worker): void {
+  #supervise(worker: ChildProcess): void {
     const startedMs = Date.now();
     this.#workers.add(worker);
-    worker.on("message", (message: ToSupervisor) => {
-      if (message.kind === "all_metrics_wanted") void this.#tellMetrics(worker, message.id);
+    onMessage(worker, (message) => {
+      if (message.kind === "metrics_request") void this.#replyMetrics(worker, message.id);
     });
     worker.once("exit", (code: number | null, signal: string | null) => {
       this.#workers.delete(worker);
       if (this.#io.interrupted.aborted) return;
-      this.#restartMs = Date.now() - startedMs > settledMs ? minRestartMs : Math.min(this.#restartMs * 2, maxRestartMs);
+      this.#restartMs = Date.now() - startedMs > stableMs ? minRestartMs : Math.min(this.#restartMs * 2, maxRestartMs);
       this.#log.error(
-        { worker_pid: worker.process.pid, exit_code: code, signal, restart_ms: this.#restartMs },
+        { worker_pid: worker.pid, exit_code: code, signal, restart_ms: this.#restartMs },
         "a process of the gateway died",
       );
       const timer = setTimeout(() => {
@@ -149,57 +212,33 @@ class Supervisor {
   async #stop(): Promise<void> {
     for (const timer of this.#restarts) clearTimeout(timer);
     const workers = [...this.#workers];
-    const gone = Promise.all(workers.map((worker) => once(worker, "exit")));
-    for (const worker of workers) say(worker, { kind: "stop" });
-    void aborted(this.#io.hurried).then(() => {
-      for (const worker of workers) say(worker, { kind: "hurry" });
+    const exited = Promise.all(workers.map((worker) => once(worker, "exit")));
+    for (const worker of workers) sendTo(worker, { kind: "stop" });
+    void aborted(this.#io.skipDelay).then(() => {
+      for (const worker of workers) sendTo(worker, { kind: "skip_delay" });
     });
-    const late = setTimeout(
+    const killTimer = setTimeout(
       () => {
-        for (const worker of this.#workers) worker.process.kill("SIGKILL");
+        for (const worker of this.#workers) worker.kill("SIGKILL");
       },
-      this.#drainDelaySeconds * 1000 + stopMs,
+      this.#drainDelaySeconds * 1000 + stopTimeoutMs,
     );
-    await gone;
-    clearTimeout(late);
+    await exited;
+    clearTimeout(killTimer);
   }
 
-  /** Never rejects: a worker that cannot answer is left out. */
-  async #tellMetrics(asker: Worker, id: number): Promise<void> {
-    const others = [...this.#workers].filter((worker) => worker !== asker && worker.isConnected());
-    const answers = await Promise.all(others.map((worker) => metricsOf(worker, (this.#lastMetricsId += 1))));
-    say(asker, { kind: "all_metrics", id, metrics: answers.filter((answer) => answer !== null) });
+  /** Never rejects: a worker that does not reply is left out. */
+  async #replyMetrics(worker: ChildProcess, id: number): Promise<void> {
+    const requests = Array.from(this.#workers, (each) => requestMetrics(each, workerMetricsTimeoutMs));
+    const metrics = (await Promise.all(requests)).flatMap((reply) => reply ?? []);
+    sendTo(worker, { kind: "metrics_reply", id, metrics });
   }
-
-  #lastMetricsId = 0;
 }
 
-function listening(worker: Worker): Promise<Addresses> {
+function listening(worker: IpcChannel): Promise<Addresses> {
   return new Promise((resolve) => {
-    worker.on("message", (message: ToSupervisor) => {
+    onMessage(worker, (message) => {
       if (message.kind === "listening") resolve(message);
     });
   });
-}
-
-async function metricsOf(worker: Worker, id: number): Promise<readonly object[] | null> {
-  const { promise, resolve } = Promise.withResolvers<readonly object[] | null>();
-  const hear = (message: ToSupervisor) => {
-    if (message.kind === "metrics" && message.id === id) resolve(message.metrics);
-  };
-  const leave = () => resolve(null);
-  const late = setTimeout(leave, metricsMs);
-  worker.on("message", hear);
-  worker.once("exit", leave);
-  say(worker, { kind: "metrics_wanted", id });
-  const metrics = await promise;
-  clearTimeout(late);
-  worker.off("message", hear);
-  worker.off("exit", leave);
-  return metrics;
-}
-
-/** To a worker that is just dying nothing can be said; its exit says the rest. */
-function say(worker: Worker, message: ToWorker): void {
-  if (worker.isConnected()) worker.send(message, undefined, {}, () => {});
 }

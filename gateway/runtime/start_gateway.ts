@@ -8,7 +8,7 @@ import { createApp } from "../app.ts";
 import { answerClientErrors } from "./client_errors.ts";
 import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { WebAssets } from "../http/dependencies.ts";
-import { openGatewayParts, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
+import { openGatewayParts, respondMetrics, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { problemResponse } from "../http/problem.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
@@ -92,17 +92,20 @@ function appListener(parts: GatewayParts): RequestListener {
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {
   const listener = getRequestListener(fetch, {
-    // What is no request at all (a bad Host, a bad target) never reaches the app.
-    errorHandler: () => problemResponse(new AppError("malformed", "The request cannot be understood")),
+    // A bad Host or target is rejected before the app sees the request.
+    errorHandler: (error) =>
+      problemResponse(
+        error instanceof AppError ? error : new AppError("malformed", "The request cannot be understood"),
+      ),
   });
-  // Every way of failing is answered by `errorHandler`; a promise that rejects all the same has nobody to tell.
+  // Every failure is answered by `errorHandler`; the promise never rejects.
   return (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
 }
 
 interface ListenAddress {
   readonly host: string;
   readonly port: number;
-  /** Whose value it is when it does not work. */
+  /** The variable that an error names. */
   readonly variable: "PORT" | "METRICS_PORT";
 }
 
@@ -137,11 +140,7 @@ async function listen(listener: RequestListener, { host, port, variable }: Liste
 }
 
 async function listenForMetrics({ metricsText }: GatewayParts, host: string, port: number): Promise<Server> {
-  const listener = toListener(async (request) => {
-    if (new URL(request.url).pathname !== "/metrics") return problemResponse(new AppError("not_found", "No such path"));
-    const { body, contentType } = await metricsText.read();
-    return new Response(body, { headers: { "content-type": contentType } });
-  });
+  const listener = toListener((request) => respondMetrics(metricsText, request));
   return listen(listener, { host, port, variable: "METRICS_PORT" });
 }
 

@@ -10,7 +10,7 @@ export type FindEnded = (tenantId: string, channels: readonly string[]) => Promi
 
 export interface AuthorityRecheckOptions {
   readonly authority: AuthorityCheck;
-  /** Default: only the terminal event tells. */
+  /** Default: streams end by their terminal event only. */
   readonly findEnded?: FindEnded | undefined;
   /** Streams are closed within this time after their authority ended, the query's time included. */
   readonly recheckMs: number;

@@ -12,13 +12,13 @@ import type { StreamOpener } from "./stream_opener.ts";
 
 const defaultPath = "/:id/event-stream";
 
-/** What a feature says about its event stream; the platform does the rest. */
+/** A feature's event stream; the platform does the rest. */
 export interface EventStreamDefinition<Path extends string = typeof defaultPath> {
   /** The first segment of the feature's channels, and of no other feature's. */
   readonly prefix: string;
   /**
    * The channels of the requested resource. Runs in the tenant's transaction under row-level security, and only
-   * for a principal whose membership or key holds. Throws `NotFound` for what is not there or not visible,
+   * for a principal whose membership or key is valid. Throws `NotFound` for what is not there or not visible,
    * `PermissionDenied` for what is visible but not to be followed; returns `ended(channel)` for what has ended.
    */
   readonly getChannels: (request: ChannelsRequest<Path>) => ChannelsResult | Promise<ChannelsResult>;
@@ -76,7 +76,7 @@ export function defineEventStream<const Path extends string = typeof defaultPath
     }
     const response = await openEventStream(definition, c.var.dependencies, {
       request: c.req.raw,
-      // Hono fills in what the path names, which is what the type says.
+      // Hono fills in the parameters that the path names, as the type requires.
       params: c.req.param() as ChannelsRequest<Path>["params"],
       platform: c.env,
     });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parseConfig } from "../../gateway/config.ts";
-import { createPinoLog } from "../../gateway/observability/pino_log.ts";
+import { createLog } from "../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { buildPage } from "../../gateway/web/build.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
   gateway = await startGateway({
     config: parseConfig({ PORT: "0", ...smallBounds, ...backends.processEnvironment }),
     directory: folder,
-    log: createPinoLog({ level: "debug", write: (line) => log.push(line) }),
+    log: createLog({ level: "debug", write: (line) => log.push(line) }),
     webAssets: createStaticFiles(`${folder}/web`),
   });
   underTest = await toGatewayUnderTest(backends, gateway.url);

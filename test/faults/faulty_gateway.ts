@@ -2,7 +2,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { runAdmin } from "../../gateway/admin/call_admin.ts";
 import { parseConfig } from "../../gateway/config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
-import { createPinoLog } from "../../gateway/observability/pino_log.ts";
+import { createLog } from "../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
@@ -76,7 +76,7 @@ export async function startFaultyGateway(
   const log: string[] = [];
   const gateway = await startGateway({
     config: parseConfig(given),
-    log: createPinoLog({ level: "debug", write: (line) => log.push(line) }),
+    log: createLog({ level: "debug", write: (line) => log.push(line) }),
   });
   const producer = createRedisBroker({ url: redis.url, database: 2 });
   const admin = (operation: Parameters<typeof runAdmin>[1], args: Readonly<Record<string, unknown>>) =>

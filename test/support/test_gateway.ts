@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK } from "j
 import type { Database } from "../../drizzle/database.ts";
 import { parseConfig } from "../../gateway/config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
-import { createPinoLog } from "../../gateway/observability/pino_log.ts";
+import { createLog } from "../../gateway/observability/log.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { openTestPglite } from "./pglite.ts";
 
@@ -95,7 +95,7 @@ export async function startTestGateway(
   const gateway = await startGateway({
     config,
     directory,
-    log: createPinoLog({ level: "debug", write: (line) => log.push(line) }),
+    log: createLog({ level: "debug", write: (line) => log.push(line) }),
     ...options,
     database,
   });

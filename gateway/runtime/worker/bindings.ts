@@ -13,7 +13,7 @@ export interface Fetcher {
   fetch(request: Request): Promise<Response>;
 }
 
-/** Durable Objects by name. A stub belongs to the request that asked for it. */
+/** Durable Objects by name. A stub belongs to the request that created it. */
 export interface ObjectNamespace {
   idFromName(name: string): ObjectId;
   get(id: ObjectId): Fetcher;

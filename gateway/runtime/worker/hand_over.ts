@@ -5,13 +5,13 @@ import type { StreamRequest } from "../../streaming/stream_opener.ts";
 
 /**
  * What the Worker has decided about a stream, as the object that opens it reads it. The object can be reached through the
- * Worker only, and the Worker makes the request to it anew: a client's own copy of the header goes nowhere.
+ * Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
  */
 export type HandOver = Pick<StreamRequest, "principal" | "channels" | "endsAfterTerminalEvent">;
 
 export const handOverHeader = "x-scanstream-hand-over";
 
-/** The request for the object: no credential, cookie or query of the client's is in it, only whether the client is there. */
+/** The request for the object: it has no credential, cookie or query of the client's, only its disconnect signal. */
 export function toObjectRequest(stream: StreamRequest): Request {
   const { principal, channels, endsAfterTerminalEvent, request } = stream;
   const decided: HandOver = { principal, channels, endsAfterTerminalEvent };

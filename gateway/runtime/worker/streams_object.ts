@@ -4,20 +4,20 @@ import { findEndedScans } from "../../features/scans/channels.ts";
 import { createLocalStreams, type LocalStreams } from "../../streaming/local_streams.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
-import { createConsoleLog } from "../../observability/console_log.ts";
+import { createLog } from "../../observability/log.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { parseHandOver } from "./hand_over.ts";
 import { openNeon } from "./neon.ts";
 import { parseWorkerConfig } from "./worker_config.ts";
 
-const log = createConsoleLog();
+const log = createLog();
 
 /**
  * A Durable Object: the streams of one tenant (or one shard of it), with one subscription at the broker for each channel.
  * Everything in it is one I/O context, so what one request opened serves the next.
  *
  * It stores nothing and sets no alarm. Once the last stream has left and its subscription has lingered, no timer and no
- * connection is left, and the runtime may put it away.
+ * connection is left, and the runtime may evict it.
  */
 export class StreamsObject {
   readonly #environment: WorkerEnvironment;
@@ -49,7 +49,7 @@ function openStreams(environment: WorkerEnvironment): LocalStreams {
     authority: createAuthorityCheck(database),
     findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
     bounds: config.gateway.bounds,
-    // Else the runtime compresses, and what is compressed is held back.
+    // Otherwise the runtime compresses, and buffers what it compresses.
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,
   });

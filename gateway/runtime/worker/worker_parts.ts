@@ -2,17 +2,16 @@ import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import { findApiKey, ping } from "../../../drizzle/with_tenant.ts";
 import { createAuthenticator } from "../../auth/authenticate.ts";
-import type { AuthConfig } from "../../config.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import type { Readiness } from "../../observability/readiness.ts";
-import { createInlineKeys, createJwtVerifier, createRemoteKeys, type JwtVerifier } from "../../auth/jwt.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { createReadiness } from "../../observability/readiness.ts";
 import { noStreamMetrics } from "../../observability/stream_metrics.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
+import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
-import { createConsoleLog } from "../../observability/console_log.ts";
+import { createLog } from "../../observability/log.ts";
 import { openNeon } from "./neon.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
@@ -32,7 +31,8 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     publisher: createPublisher(config),
     streams: createObjectStreams({ objects: environment.STREAMS, shardsPerTenant }),
     authenticator: createAuthenticator({
-      jwtVerifier: await openJwtVerifier(gateway.auth),
+      // There is no development key at the edge: without an issuer only API keys are accepted.
+      jwtVerifier: gateway.auth.kind === "local" ? null : await createIssuerVerifier(gateway.auth),
       streamTokens,
       findApiKey: (hash) => findApiKey(database, hash),
     }),
@@ -42,7 +42,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     docs: createAssetDocs(environment.ASSETS),
     demoSession: null,
     corsOrigins: gateway.corsOrigins,
-    log: createConsoleLog(),
+    log: createLog(),
     metrics: noMetrics,
     metricsText: null,
     peerAddress: () => null,
@@ -55,7 +55,7 @@ function createPublisher({ upstash }: WorkerConfig): Publisher {
   return { publish: (channel, message) => createUpstashBroker(upstash).publish(channel, message) };
 }
 
-/** As with publishing: the question that is under way belongs to one request. */
+/** As with publishing: a pending ping belongs to one request. */
 function createRequestReadiness({ upstash }: WorkerConfig, pingDatabase: () => Promise<void>): Readiness {
   return {
     check: () =>
@@ -67,14 +67,5 @@ function createRequestReadiness({ upstash }: WorkerConfig, pingDatabase: () => P
   };
 }
 
-/** There is no development key at the edge: without an issuer only API keys are accepted. */
-async function openJwtVerifier(auth: AuthConfig): Promise<JwtVerifier | null> {
-  if (auth.kind === "local") return null;
-  const keys =
-    auth.kind === "jwks" ? await createInlineKeys(auth.jwks) : createRemoteKeys({ url: auth.url, nowMs: Date.now });
-  const { issuer, audience, tenantClaim } = auth;
-  return createJwtVerifier({ keys, issuer, audience, tenantClaim, nowMs: Date.now });
-}
-
-/** Cloudflare counts requests by itself, and nobody could scrape an isolate. */
+/** Cloudflare counts requests by itself, and an isolate cannot be scraped. */
 const noMetrics: Metrics = { streams: noStreamMetrics, requestAnswered() {}, eventsPublished() {} };

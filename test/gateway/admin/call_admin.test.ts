@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runAdmin, type AdminArguments, type AdminOperation } from "../../../gateway/admin/call_admin.ts";
-import { askStateHolder, lockStateDirectory } from "../../../gateway/admin/socket.ts";
+import { requestStateHolder, lockStateDirectory } from "../../../gateway/admin/socket.ts";
 import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
@@ -133,10 +133,10 @@ describe("while a gateway runs", () => {
 
   test("its socket is this user's only, and answers nothing but operations", async () => {
     expect((await stat(join(directory, "admin.sock"))).mode & 0o777).toBe(0o600);
-    expect(await askStateHolder(directory, { operation: "tenant.drop", args: {} }, 5000)).toEqual({
+    expect(await requestStateHolder(directory, { operation: "tenant.drop", args: {} }, 5000)).toEqual({
       holder: "gateway",
     });
-    expect(await askStateHolder(directory, "nonsense", 5000)).toEqual({ holder: "gateway" });
+    expect(await requestStateHolder(directory, "nonsense", 5000)).toEqual({ holder: "gateway" });
   });
 });
 
@@ -171,9 +171,9 @@ describe("the lock of the state directory", () => {
     const locks = await Promise.all(Array.from({ length: 5 }, () => lockStateDirectory(own, async () => "held")));
     const held = locks.filter((lock) => lock !== null);
     expect(held).toHaveLength(1);
-    expect(await askStateHolder(own, {}, 5000)).toBe("held");
+    expect(await requestStateHolder(own, {}, 5000)).toBe("held");
     await held[0]?.release();
-    expect(await askStateHolder(own, {}, 5000)).toBeNull();
+    expect(await requestStateHolder(own, {}, 5000)).toBeNull();
     const next = await lockStateDirectory(own, async () => "next");
     expect(next).not.toBeNull();
     await next?.release();
@@ -190,7 +190,7 @@ describe("the lock of the state directory", () => {
     await once(child, "exit");
     expect(existsSync(join(own, "admin.sock"))).toBe(true);
     const lock = await lockStateDirectory(own, async () => "mine");
-    expect(await askStateHolder(own, {}, 5000)).toBe("mine");
+    expect(await requestStateHolder(own, {}, 5000)).toBe("mine");
     await lock?.release();
     await rm(own, { recursive: true, force: true });
   });
@@ -198,7 +198,7 @@ describe("the lock of the state directory", () => {
   test("works in a folder whose path is longer than a socket's may be", async () => {
     const own = join(await mkdtemp(join(tmpdir(), "scanstream-")), "x".repeat(120));
     const lock = await lockStateDirectory(own, async () => "held");
-    expect(await askStateHolder(own, {}, 5000)).toBe("held");
+    expect(await requestStateHolder(own, {}, 5000)).toBe("held");
     expect(await lockStateDirectory(own, async () => "other")).toBeNull();
     await lock?.release();
   });
@@ -207,7 +207,7 @@ describe("the lock of the state directory", () => {
     const own = await mkdtemp(join(tmpdir(), "scanstream-"));
     const silent = createServer(() => {});
     await new Promise<void>((done) => silent.listen(join(own, "admin.sock"), done));
-    await expect(askStateHolder(own, {}, 50)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(requestStateHolder(own, {}, 50)).rejects.toMatchObject({ code: "unavailable" });
     silent.close();
     await rm(own, { recursive: true, force: true });
   });

@@ -114,15 +114,15 @@ test("a client that sends half a request does not hold up the end", async () => 
 
 test("signals: the first interrupts, SIGINT or the second hurries, and the one after that is not taken", () => {
   const patient = new Interruption();
-  expect([patient.interrupted.aborted, patient.hurried.aborted]).toEqual([false, false]);
+  expect([patient.interrupted.aborted, patient.skipDelay.aborted]).toEqual([false, false]);
   expect(patient.receive("SIGTERM")).toBe(true);
-  expect([patient.interrupted.aborted, patient.hurried.aborted]).toEqual([true, false]);
+  expect([patient.interrupted.aborted, patient.skipDelay.aborted]).toEqual([true, false]);
   expect(patient.receive("SIGTERM")).toBe(true);
-  expect(patient.hurried.aborted).toBe(true);
+  expect(patient.skipDelay.aborted).toBe(true);
   expect(patient.receive("SIGTERM")).toBe(false);
 
   const person = new Interruption();
   expect(person.receive("SIGINT")).toBe(true);
-  expect([person.interrupted.aborted, person.hurried.aborted]).toEqual([true, true]);
+  expect([person.interrupted.aborted, person.skipDelay.aborted]).toEqual([true, true]);
   expect(person.receive("SIGINT")).toBe(false);
 });

@@ -46,7 +46,7 @@ function createIo(env: Readonly<Record<string, string>>) {
     },
     terminal: { write: (text: string) => void (written.terminal += text) },
     interrupted: interruption.interrupted,
-    hurried: interruption.hurried,
+    skipDelay: interruption.skipDelay,
   };
   return { io, written, listening: listening.promise, interrupt: () => void interruption.receive("SIGINT") };
 }
@@ -110,11 +110,11 @@ describe("a real database", () => {
   test("that is away is asked again for a while, then named", async () => {
     const database = createPgDatabase("postgres://u:hunter2@127.0.0.1:1/d");
     const startedMs = Date.now();
-    const refused = requireMigrated(database, { patienceMs: 1200 });
+    const refused = requireMigrated(database, { timeoutMs: 1200 });
     await expect(refused).rejects.toThrow(/DATABASE_URL: expected a Postgres database that answers/);
     await expect(refused).rejects.not.toThrow(/hunter2/);
     expect(Date.now() - startedMs).toBeGreaterThan(600);
-    const interrupted = requireMigrated(database, { patienceMs: 60_000, signal: AbortSignal.abort(new Error("stop")) });
+    const interrupted = requireMigrated(database, { timeoutMs: 60_000, signal: AbortSignal.abort(new Error("stop")) });
     await expect(interrupted).rejects.toThrow("stop");
     await database.close();
   });

@@ -5,9 +5,10 @@ import type { Chunk } from "../../../gateway/streaming/encoded_chunk.ts";
 import { createLocalStreams, type LocalStreamsOptions } from "../../../gateway/streaming/local_streams.ts";
 import type { Sink, SinkOwner } from "../../../gateway/streaming/sinks/sink.ts";
 import { noStreamMetrics } from "../../../gateway/observability/stream_metrics.ts";
+import { createScriptedSubscriber } from "../../support/scripted_subscriber.ts";
 import { bounds, channel, createAuthority, user } from "../../support/stream_server.ts";
 
-/** Streams whose bytes the test takes, in a time that the test lets pass. */
+/** Streams over a scripted sink, with a fake clock. */
 
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
@@ -15,7 +16,7 @@ afterEach(() => void vi.useRealTimers());
 interface ScriptedSink extends Sink {
   readonly owner: SinkOwner;
   readonly written: string[];
-  waitingBytes: number;
+  buffered: number;
   isDestroyed: boolean;
 }
 
@@ -25,7 +26,7 @@ function createSink(owner: SinkOwner, overrides: Partial<Sink> = {}): ScriptedSi
   const sink: ScriptedSink = {
     owner,
     written: [],
-    waitingBytes: 0,
+    buffered: 0,
     isDestroyed: false,
     open(first: Chunk) {
       sink.write(first);
@@ -33,9 +34,9 @@ function createSink(owner: SinkOwner, overrides: Partial<Sink> = {}): ScriptedSi
     },
     write(chunk: Chunk) {
       sink.written.push(decoder.decode(chunk.bytes));
-      return sink.waitingBytes;
+      return sink.buffered;
     },
-    bufferedBytes: () => sink.waitingBytes,
+    bufferedBytes: () => sink.buffered,
     end: (last: Chunk) => void sink.write(last),
     settle() {},
     destroy() {
@@ -79,7 +80,7 @@ function setUp(options: Partial<LocalStreamsOptions> & { readonly sink?: (owner:
 
 const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
 
-test("a stream whose client is found gone at the first byte holds nothing", async () => {
+test("a stream whose client has left at the first byte releases everything", async () => {
   const { streams, open, closed } = setUp({
     sink: (owner) =>
       createSink(owner, {
@@ -92,11 +93,10 @@ test("a stream whose client is found gone at the first byte holds nothing", asyn
   await open();
   await vi.advanceTimersByTimeAsync(10_000);
   expect(streams.stats()).toEqual(nothing);
-  expect(vi.getTimerCount()).toBe(0);
   expect(closed).toEqual([]);
 });
 
-test("a stream whose sink cannot be opened is refused and holds nothing", async () => {
+test("a stream whose sink cannot be opened is refused and releases everything", async () => {
   const { streams, open } = setUp({
     sink: (owner) =>
       createSink(owner, {
@@ -108,10 +108,10 @@ test("a stream whose sink cannot be opened is refused and holds nothing", async 
   await expect(open()).rejects.toThrow("broken");
   await vi.advanceTimersByTimeAsync(10_000);
   expect(streams.stats()).toEqual(nothing);
-  expect(vi.getTimerCount()).toBe(0);
 });
 
-test("no timer is left when the last stream is gone", async () => {
+// A Durable Object stays in memory, and is billed, for as long as it has a timer.
+test("no timer is left when the last stream is closed", async () => {
   const { streams, open } = setUp();
   const sinks = [await open(), await open(), await open({ ...user, expiresAtMs: Date.now() + 60_000 })];
   expect(vi.getTimerCount()).toBeGreaterThan(0);
@@ -125,9 +125,9 @@ test("an idle stream writes a comment at least every heartbeat, also when the cl
   const { open } = setUp();
   const sink = await open();
   sink.written.length = 0;
-  for (let beat = 1; beat <= 20; beat += 1) {
+  for (let heartbeat = 1; heartbeat <= 20; heartbeat += 1) {
     await vi.advanceTimersByTimeAsync(15_000);
-    expect(sink.written.length).toBeGreaterThanOrEqual(beat);
+    expect(sink.written.length).toBeGreaterThanOrEqual(heartbeat);
   }
   expect(sink.written.length).toBeLessThanOrEqual(31);
   expect(new Set(sink.written)).toEqual(new Set([": heartbeat\n"]));
@@ -137,7 +137,7 @@ test("an idle stream writes a comment at least every heartbeat, also when the cl
   expect(sink.written.length).toBeGreaterThanOrEqual(1);
 });
 
-test("an event is as good as a heartbeat", async () => {
+test("an event replaces a heartbeat", async () => {
   const { broker, open } = setUp();
   const sink = await open();
   for (let n = 0; n < 10; n += 1) {
@@ -150,40 +150,40 @@ test("an event is as good as a heartbeat", async () => {
 test.each([
   [1_048_576, []],
   [1_048_577, ["slow"]],
-])("with %d waiting bytes a stream is closed: %j", async (waitingBytes, reasons) => {
+])("with %d buffered bytes a stream is closed: %j", async (buffered, reasons) => {
   const { broker, open, closed } = setUp();
   const sink = await open();
-  sink.waitingBytes = waitingBytes;
+  sink.buffered = buffered;
   await sendEvent(broker, channel, "job.delta", { n: 1 });
   await vi.advanceTimersByTimeAsync(1);
   expect(closed).toEqual(reasons);
 });
 
-test("a client that takes some of what waits now and then is not closed; one that takes nothing is", async () => {
+test("a client that reads slowly is not closed, one that reads nothing is", async () => {
   const { open, closed } = setUp();
   const [trickling, stuck] = [await open(), await open()];
-  trickling.waitingBytes = 1000;
-  stuck.waitingBytes = 1000;
+  trickling.buffered = 1000;
+  stuck.buffered = 1000;
   for (let minute = 0; minute < 5; minute += 1) {
     await vi.advanceTimersByTimeAsync(55_000);
-    trickling.waitingBytes -= 100;
+    trickling.buffered -= 100;
   }
   expect(closed).toEqual(["slow"]);
   expect(stuck.written.at(-1)).toBe(": close slow\n ");
   expect(trickling.written).toHaveLength(1);
 });
 
-test("what a client takes is seen although its sink counts the framing of what waits", async () => {
+test("slow reading is noticed although the sink counts the framing of buffered chunks", async () => {
   const { broker, open, closed } = setUp();
   const sink = await open();
   const framingBytes = 6;
-  sink.waitingBytes = 1000;
-  sink.write = (chunk) => (sink.waitingBytes += chunk.byteLength + framingBytes);
+  sink.buffered = 1000;
+  sink.write = (chunk) => (sink.buffered += chunk.byteLength + framingBytes);
   for (let second = 1; second <= 300; second += 1) {
     await sendEvent(broker, channel, "job.delta", { n: second });
     await vi.advanceTimersByTimeAsync(1000);
-    // Less than the framing of what came meanwhile.
-    if (second % 50 === 0) sink.waitingBytes -= 40 * framingBytes;
+    // Less than the framing of what was written meanwhile.
+    if (second % 50 === 0) sink.buffered -= 40 * framingBytes;
   }
   expect(closed).toEqual([]);
   await vi.advanceTimersByTimeAsync(70_000);
@@ -203,7 +203,7 @@ test("a closed stream's last bytes have two seconds, then the connection is dest
   expect(streams.stats().streams).toBe(0);
 });
 
-test("a closed stream takes nothing more and is closed once, whatever else happens to it", async () => {
+test("a closed stream receives nothing more and is closed once, whatever happens next", async () => {
   const { broker, streams, open, closed } = setUp();
   const sink = await open({ ...user, expiresAtMs: Date.now() + 1000 });
   await vi.advanceTimersByTimeAsync(1000);
@@ -218,7 +218,7 @@ test("a closed stream takes nothing more and is closed once, whatever else happe
   expect(streams.stats().streams).toBe(0);
 });
 
-test("a drain never makes a stream live longer", async () => {
+test("a drain never extends a stream's life", async () => {
   const { streams, open, closed } = setUp({ random: () => 0.999 });
   await open({ ...user, expiresAtMs: Date.now() + 500 });
   await open();
@@ -249,3 +249,48 @@ test("of a token's expiry and the lifetime the earlier one counts", async () => 
   await vi.advanceTimersByTimeAsync(2_880_000);
   expect(closed).toEqual(["expired", "lifetime"]);
 });
+
+test("S7: a drain spreads the closes over its time", async () => {
+  const { streams, open, closed } = setUp({ random: createRandom() });
+  for (let n = 0; n < 40; n += 1) await open();
+  void streams.drain({ overMs: 4000 });
+  for (let second = 1; second <= 4; second += 1) {
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(Math.abs(closed.length - second * 10)).toBeLessThanOrEqual(4);
+  }
+  expect(closed).toHaveLength(40);
+});
+
+test("S7: a drain is bounded although a stream still waits for the broker", async () => {
+  const subscriber = createScriptedSubscriber({ confirms: "when told" });
+  const { streams, open } = setUp({ subscriber });
+  const refused = expect(open()).rejects.toMatchObject({ code: "unavailable" });
+  let isDrained = false;
+  void streams.drain({ overMs: 50 }).then(() => (isDrained = true));
+  await vi.advanceTimersByTimeAsync(3049);
+  expect(isDrained).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(isDrained).toBe(true);
+  await refused;
+  expect(subscriber.newest(channel).signal.aborted).toBe(true);
+});
+
+test("S4: the recheck of a stream that waited for the broker counts from the check of its authority", async () => {
+  const authority = createAuthority();
+  const subscriber = createScriptedSubscriber({ confirms: "when told" });
+  // The latest moment at which a recheck may begin.
+  const { open, closed } = setUp({ subscriber, authority, random: () => 0.999 });
+  const opening = open();
+  authority.revoked.add("ada");
+  await vi.advanceTimersByTimeAsync(14_000);
+  subscriber.newest(channel).confirm();
+  await opening;
+  await vi.advanceTimersByTimeAsync(bounds.recheckSeconds * 600 - 14_000);
+  expect(closed).toEqual(["revoked"]);
+});
+
+/** Evenly distributed and deterministic. */
+function createRandom(): () => number {
+  let n = 0;
+  return () => (n = (n + 0.618_033_988_749_895) % 1);
+}

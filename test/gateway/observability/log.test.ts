@@ -1,0 +1,54 @@
+import { expect, test, vi } from "vitest";
+import { createLog, type LogOptions } from "../../../gateway/observability/log.ts";
+
+function setUp(options: LogOptions = {}) {
+  const lines: string[] = [];
+  return { log: createLog({ write: (line) => lines.push(line), ...options }), lines };
+}
+
+test("a line is one JSON object of level, time, fields and msg", () => {
+  const { log, lines } = setUp({ pid: 7 });
+  log.warn({ status: 503 }, "two\nlines");
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^\{.*\}\n$/);
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(JSON.parse(lines[0] ?? "")).toEqual({ level: "warn", time, pid: 7, status: 503, msg: "two\nlines" });
+});
+
+test("lines below the level are dropped", () => {
+  const { log, lines } = setUp({ level: "warn" });
+  for (const level of ["debug", "info", "warn", "error"] as const) log[level]({}, level);
+  expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(["warn", "error"]);
+});
+
+test("an error is written with its type, message, code, stack and causes, whatever else hangs on it", () => {
+  const { log, lines } = setUp();
+  const cause = Object.assign(new TypeError("refused"), { code: "ECONNREFUSED" });
+  const circular: Record<string, unknown> = {};
+  circular["self"] = circular;
+  log.error({ error: Object.assign(new Error("failed", { cause }), { circular }) }, "a request failed");
+  log.error({ error: new Error("failed", { cause: circular }), count: 1n }, "again");
+  const [first, second] = lines.map((line) => JSON.parse(line) as { error: object; count: unknown });
+  expect(first?.error).toEqual({
+    type: "Error",
+    message: "failed",
+    stack: expect.stringContaining("log.test.ts"),
+    cause: { type: "TypeError", message: "refused", code: "ECONNREFUSED", stack: expect.any(String) },
+  });
+  expect(second).toMatchObject({ error: { message: "failed" }, count: "1" });
+});
+
+test("S9: what looks like a secret is hidden, wherever it stands", () => {
+  const { log, lines } = setUp();
+  const url = "postgres://u:hunter2@h/d?access_token=eyJhbGciOi.eyJzdWIi.c2ln&x=1";
+  log.info({ url, nested: { header: "Bearer abc.def" }, error: new Error(`at ${url}`) }, "scs_0123abcd_00ff00ff");
+  expect(lines[0]).not.toMatch(/hunter2|eyJ|abc\.def|00ff00ff/);
+  expect(lines[0]).toContain("scs_0123abcd_[hidden]");
+});
+
+test("without a writer, lines go to the console's method of their level", () => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  createLog().warn({}, "careful");
+  expect(warn.mock.calls).toEqual([[expect.stringMatching(/^\{"level":"warn".*"msg":"careful"\}$/)]]);
+  warn.mockRestore();
+});
