@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { readScannerConfig, type ScannerConfig } from "../../scanner/config.ts";
-import { connect } from "../../scanner/idp/connect.ts";
+import { connect } from "../../scanner/idp/connection.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { FaultName } from "../../practice_org/http/fault.ts";
 import { runScan } from "../../scanner/run_scan.ts";
