@@ -3,7 +3,6 @@ import { applyAttestations, parseAttestations, type AttestationEntry } from "./a
 import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
 import { maxDecisionBytes } from "./decision_file.ts";
 import { FileContentError, readText } from "../../command_line/files.ts";
-import type { ReportOptions } from "../commands/scan_options.ts";
 import { UsageError } from "../../command_line/usage_error.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
 
@@ -14,8 +13,15 @@ export interface Decisions {
   readonly baseline: Baseline | null;
 }
 
+/** The files that hold them; null: not given. */
+export interface DecisionFiles {
+  readonly waiversFile: string | null;
+  readonly attestationsFile: string | null;
+  readonly baselineFile: string | null;
+}
+
 /** Throws `UsageError` naming every file that cannot be used, and why. */
-export async function readDecisions(options: ReportOptions, checkNames: ReadonlySet<string>): Promise<Decisions> {
+export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySet<string>): Promise<Decisions> {
   const problems: string[] = [];
 
   async function read<Value>(
@@ -32,7 +38,7 @@ export async function readDecisions(options: ReportOptions, checkNames: Readonly
     }
   }
 
-  const { waiversFile, attestationsFile, baselineFile } = options;
+  const { waiversFile, attestationsFile, baselineFile } = files;
   const waivers = await read({ option: "--waivers", file: waiversFile, maxBytes: maxDecisionBytes }, (text, file) =>
     parseWaivers(text, { option: "--waivers", file, checkNames }),
   );

@@ -71,7 +71,8 @@ export class HttpIdpClient implements IdpClient {
         return brokenList({ items, pages, missing: notUnderstood(path, "is not a JSON array") });
       unreadable = this.#collect(page.value, { ...request, path }, items) ?? unreadable;
       const next = this.#nextPath(page, path);
-      if (next.problem !== null) return brokenList({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
+      if (next.problem !== null)
+        return brokenList({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
       if (next.path === null && unreadable !== null) return { state: "missing", partial: items, ...unreadable };
       if (next.path === null) return { state: "obtained", value: items };
       const cursor = cursorOf(next.path);
@@ -110,7 +111,10 @@ export class HttpIdpClient implements IdpClient {
   async #fetchPage(request: IdpRequest): Promise<Page> {
     const scope = `${this.#options.scopePrefix}.${request.scope}`;
     if (!this.#options.tokens.granted.includes(scope)) {
-      return toPage({ ...missingScope(`GET ${toShownPath(request.path)} was not asked for`, scope), refusal: noRefusal });
+      return toPage({
+        ...missingScope(`GET ${toShownPath(request.path)} was not asked for`, scope),
+        refusal: noRefusal,
+      });
     }
     try {
       const response = await this.#get(request.path);

@@ -110,10 +110,7 @@ interface RequestOptions {
  * Sends what the library prepared. The library sees only the nonce of the response: its own parsers give up on the refusals
  * that our remedies tell apart, and know no bound nor cleaning of text, so `token_endpoint.ts` reads the rest.
  */
-async function sendBy(
-  send: SendOnce,
-  call: (options: RequestOptions) => Promise<Response>,
-): Promise<ReceivedResponse> {
+async function sendBy(send: SendOnce, call: (options: RequestOptions) => Promise<Response>): Promise<ReceivedResponse> {
   const received = Promise.withResolvers<ReceivedResponse>();
   await call({
     // `http://` is configured for loopback only (`IDP_ORG_URL`).

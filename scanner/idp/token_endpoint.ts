@@ -48,7 +48,8 @@ export class TokenEndpoint {
       if (response.status === 200) return { state: "token", token: this.#read(response, sentAtMs) };
       const refusal = tokenRefusal(response, this.#options.orgUrl);
       const { error } = oauthError(response);
-      if (error === "use_dpop_nonce" && response.headers.has("dpop-nonce") && nonceRetries++ < maxNonceRetries) continue;
+      if (error === "use_dpop_nonce" && response.headers.has("dpop-nonce") && nonceRetries++ < maxNonceRetries)
+        continue;
       if (this.#mayCorrectClock(response)) continue;
       if (error === "invalid_dpop_proof" && this.#proofRefusal === null) {
         // An organization that does not take proofs may still give a plain Bearer token.

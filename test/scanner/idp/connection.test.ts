@@ -242,7 +242,10 @@ test("connects to the practice org in both roles, with nonce, paging and scopes"
 });
 
 test("keeps the practice org's rate limit without a 429", async () => {
-  const { connection, org } = await connectedToPracticeOrg({ role: "super", rateLimit: { perWindow: 5, windowSeconds: 60 } });
+  const { connection, org } = await connectedToPracticeOrg({
+    role: "super",
+    rateLimit: { perWindow: 5, windowSeconds: 60 },
+  });
   const apps = await connection.client.getList({ path: "/api/v1/apps?limit=1", scope: "apps.read" });
   expect(apps.state).toBe("obtained");
   const statuses = org.requests.filter(({ path }) => path.startsWith("/api/v1/")).map(({ status }) => status);

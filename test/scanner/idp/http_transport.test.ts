@@ -8,7 +8,12 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import { NetworkError, unreachableError } from "../../../scanner/idp/network_error.ts";
-import { ForbiddenRequest, createHttpTransport, type HttpTransportOptions, type HttpRequest } from "../../../scanner/idp/http_transport.ts";
+import {
+  ForbiddenRequest,
+  createHttpTransport,
+  type HttpTransportOptions,
+  type HttpRequest,
+} from "../../../scanner/idp/http_transport.ts";
 import { createScriptedIdp, type ScriptedIdp, type ScriptedIdpOptions } from "../../support/scripted_idp.ts";
 import { createSelfSigned } from "../../support/self_signed.ts";
 
@@ -68,9 +73,7 @@ test("a wire gives a redirect back and does not follow it", async () => {
   const wire = open(idp.url);
   expect((await wire.send(get("/api/v1/apps"), never)).status).toBe(302);
   const form = new URLSearchParams({ client_assertion: "secret" });
-  expect((await wire.send({ method: "POST", path: "/oauth2/v1/token", headers: {}, form }, never)).status).toBe(
-    307,
-  );
+  expect((await wire.send({ method: "POST", path: "/oauth2/v1/token", headers: {}, form }, never)).status).toBe(307);
   expect(other.requests).toHaveLength(0);
 });
 
@@ -216,9 +219,7 @@ test("an http:// organization, which is on this machine, never goes through a pr
   const idp = await scripted();
   idp.on("GET", "/api/v1/x", { body: {} });
   const { url: httpsProxy, targets } = await proxy(1);
-  expect((await open(idp.url, { proxy: { httpsProxy, noProxy: "" } }).send(get("/api/v1/x"), never)).status).toBe(
-    200,
-  );
+  expect((await open(idp.url, { proxy: { httpsProxy, noProxy: "" } }).send(get("/api/v1/x"), never)).status).toBe(200);
   expect(targets).toEqual([]);
 });
 

@@ -36,7 +36,11 @@ test.each([["all checks", everyName] as const, ...everyName.map((name) => [name,
     const withoutProbe = await reads(async () => {
       const sender = createRequestSender(config(), { signal, clock: systemClock });
       const organization = await readOrganization({ ...config(), sender });
-      const { tokens, client } = await createAuthorizedClient(config(), { org: organization, sender, clock: systemClock });
+      const { tokens, client } = await createAuthorizedClient(config(), {
+        org: organization,
+        sender,
+        clock: systemClock,
+      });
       await tokens.current();
       await collect(client);
       await sender.close();

@@ -3,12 +3,7 @@ import { createRequestSender } from "../../../scanner/idp/connection.ts";
 import type { RetryableRequest } from "../../../scanner/idp/request_sender.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { setUpIdp, setUpSender } from "../../support/idp_connection.ts";
-import {
-  apiError,
-  rateHeaders,
-  tokenPath,
-  type Reply,
-} from "../../support/scripted_idp.ts";
+import { apiError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";
 
 const fine: Reply = { body: [] };
 
@@ -20,15 +15,12 @@ test("retries a transient failure with growing delays, and counts it", async () 
   expect(sender.counters()).toEqual({ total: 3, retried: 2, throttledMs: 0 });
 });
 
-test.each([500, 502, 503, 504, 408])(
-  "returns a %d after two retries without success",
-  async (status) => {
-    const { idp, sender } = await setUpSender();
-    idp.on("GET", "/api/v1/x", { status });
-    expect((await sender.send(get("/api/v1/x"))).status).toBe(status);
-    expect(idp.requests).toHaveLength(3);
-  },
-);
+test.each([500, 502, 503, 504, 408])("returns a %d after two retries without success", async (status) => {
+  const { idp, sender } = await setUpSender();
+  idp.on("GET", "/api/v1/x", { status });
+  expect((await sender.send(get("/api/v1/x"))).status).toBe(status);
+  expect(idp.requests).toHaveLength(3);
+});
 
 test.each([400, 401, 403, 404, 405, 302])("does not retry a %d", async (status) => {
   const { idp, sender } = await setUpSender();

@@ -358,7 +358,10 @@ test.each<[string, Reply, string]>([
   ["nothing within the time", { fault: "hang" }, "unreachable"],
   ["a reset", { fault: "reset" }, "unreachable"],
 ])("a login that gets %s does not mention credentials", async (_, reply, code) => {
-  const { tokens } = await setUpClient({ token: () => reply, config: { timeoutMs: reply.fault === "hang" ? 400 : 5000 } });
+  const { tokens } = await setUpClient({
+    token: () => reply,
+    config: { timeoutMs: reply.fault === "hang" ? 400 : 5000 },
+  });
   const error = await rejection(tokens.current());
   expect(error.code).toBe(code);
   expect(`${error.message} ${error.remedy}`).not.toMatch(/credential|client id|IDP_CLIENT_ID|private key/i);
