@@ -7,7 +7,7 @@ import {
 } from "../shared/environment_reader.ts";
 import { errorCode } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
-import type { ConnectionSettings, ProxySettings } from "./idp/connection.ts";
+import type { ConnectionSettings, ProxySettings } from "./idp/connection_settings.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "./idp/private_key.ts";
 
 /** The command line's share; everything as typed. */

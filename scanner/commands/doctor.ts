@@ -1,12 +1,12 @@
 import type { Environment } from "../../shared/environment_reader.ts";
 import { readScannerConfig, type ScannerFlags } from "../config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { ConnectionSettings } from "../idp/connection.ts";
+import type { ConnectionSettings } from "../idp/connection_settings.ts";
 import { systemClock, type Clock } from "../idp/clock.ts";
 import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
 import { readOrganization, type Organization } from "../idp/organization.ts";
 import { generalReads } from "../idp/probe.ts";
-import { createSession, createRequestSender, type Session } from "../idp/session.ts";
+import { createAuthorizedClient, createRequestSender, type AuthorizedClient } from "../idp/connection.ts";
 import { grantScopes } from "../idp/token_errors.ts";
 import type { RequestSender } from "../idp/request_sender.ts";
 
@@ -81,11 +81,11 @@ async function* examine({ flags, env, signal, clock = systemClock }: DoctorInput
   const { config, results } = examineConfig(flags, env);
   yield* results;
   if (config === null) return;
-  const transport = createRequestSender(config, { signal, clock });
+  const sender = createRequestSender(config, { signal, clock });
   try {
-    yield* examineOrg(config, { transport, clock });
+    yield* examineOrg(config, { sender, clock });
   } finally {
-    await transport.close();
+    await sender.close();
   }
 }
 
@@ -128,19 +128,19 @@ function keyResult({ key }: ConnectionSettings): DoctorResult {
 }
 
 interface Parts {
-  readonly transport: RequestSender;
+  readonly sender: RequestSender;
   readonly clock: Clock;
 }
 
 async function* examineOrg(config: ConnectionSettings, parts: Parts): AsyncGenerator<DoctorResult> {
-  const org = await attempt(readOrganization({ ...config, transport: parts.transport }));
+  const org = await attempt(readOrganization({ ...config, sender: parts.sender }));
   if (org instanceof IdpError) {
     yield fail("organization", org.message, org.remedy);
     return;
   }
   yield organizationResult(org, config.orgUrl);
   yield clockResult(org);
-  const session = await createSession(config, { org, ...parts });
+  const session = await createAuthorizedClient(config, { org, ...parts });
   const token = await attempt(session.tokens.current());
   if (token instanceof IdpError) {
     yield* loginFailure(token);
@@ -156,7 +156,7 @@ async function* examineOrg(config: ConnectionSettings, parts: Parts): AsyncGener
       );
   yield scopesResult(session);
   yield await examineReads(config, session);
-  yield rateLimitResult(parts.transport);
+  yield rateLimitResult(parts.sender);
 }
 
 /** The value, or why the provider cannot be used; anything else is thrown on. */
@@ -201,7 +201,7 @@ function* loginFailure(error: IdpError): Generator<DoctorResult> {
 
 const failedSteps: Partial<Record<IdpErrorCode, DoctorStep>> = { no_scope: "scopes", dpop_refused: "dpop" };
 
-function scopesResult({ tokens, requestedScopes }: Session): DoctorResult {
+function scopesResult({ tokens, requestedScopes }: AuthorizedClient): DoctorResult {
   const missing = requestedScopes.filter((scope) => !tokens.granted.includes(scope));
   const count = `${requestedScopes.length - missing.length} of ${requestedScopes.length} scopes are granted`;
   if (missing.length === 0) return ok("scopes", count);
@@ -209,7 +209,7 @@ function scopesResult({ tokens, requestedScopes }: Session): DoctorResult {
 }
 
 /** Reads a little through every scope: what the role allows shows only by being asked for. */
-async function examineReads(config: ConnectionSettings, session: Session): Promise<DoctorResult> {
+async function examineReads(config: ConnectionSettings, session: AuthorizedClient): Promise<DoctorResult> {
   const { client, isGranted } = session;
   const reads = generalReads.filter(({ scope }) => isGranted(scope));
   const outcomes = await Promise.all(reads.map(async (request) => ({ request, missing: await client.probe(request) })));
@@ -245,7 +245,7 @@ async function examineReads(config: ConnectionSettings, session: Session): Promi
 /** What the provider says is assigned; reading the first-party settings tells a Super Administrator in any case. */
 async function assignedRoles(
   { clientId }: ConnectionSettings,
-  { client, isGranted }: Session,
+  { client, isGranted }: AuthorizedClient,
 ): Promise<readonly string[]> {
   if (isGranted("apps.read")) {
     await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
@@ -260,8 +260,8 @@ async function assignedRoles(
     .map((type) => type.slice(0, 60));
 }
 
-function rateLimitResult(transport: RequestSender): DoctorResult {
-  const limits = transport.rateLimits();
+function rateLimitResult(sender: RequestSender): DoctorResult {
+  const limits = sender.rateLimits();
   const [lowest] = limits.toSorted((one, other) => one.limit - other.limit);
   if (lowest === undefined) return ok("rate_limits", "The organization tells no rate limits; a 429 is waited out");
   const busy = limits.filter(({ limit, remaining }) => limit >= 10 && remaining < limit / 10);

@@ -17,7 +17,7 @@ import { evaluateCheck } from "../evaluate.ts";
 import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
 import { FileContentError, readText, requireWritable, writeWhole } from "../../command_line/files.ts";
 import { annotations } from "./github_actions.ts";
-import { connect } from "../idp/connect.ts";
+import { connect } from "../idp/connection.ts";
 import { IdpError, toErrorReport } from "../idp/idp_error.ts";
 import type { RegisteredScan } from "../streaming/gateway_client.ts";
 import { openStream } from "../streaming/start_publishing.ts";

@@ -1,4 +1,5 @@
 import type { FailOn } from "../../command_line/exit_code.ts";
+import type { DecisionFiles } from "../decisions/decisions.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -14,15 +15,12 @@ export interface ReportFlags {
   readonly baseline?: string;
 }
 
-export interface ReportOptions {
+export interface ReportOptions extends DecisionFiles {
   readonly formats: readonly ReportFormat[];
   /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
   readonly outputDir: string | null;
   readonly failOn: FailOn;
   readonly onlyNew: boolean;
-  readonly waiversFile: string | null;
-  readonly attestationsFile: string | null;
-  readonly baselineFile: string | null;
 }
 
 const failOns: readonly string[] = ["fail", "manual", "never"] satisfies readonly FailOn[];

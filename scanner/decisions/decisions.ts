@@ -1,10 +1,9 @@
+import { errorCode } from "../../shared/error_code.ts";
 import type { CheckResult, Comparison } from "../../shared/report.ts";
 import { applyAttestations, parseAttestations, type AttestationEntry } from "./attestations.ts";
 import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
 import { maxDecisionBytes } from "./decision_file.ts";
 import { FileContentError, readText } from "../../command_line/files.ts";
-import type { ReportOptions } from "../commands/scan_options.ts";
-import { errorCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
 
@@ -15,8 +14,15 @@ export interface Decisions {
   readonly baseline: Baseline | null;
 }
 
+/** The files that hold them; null: not given. */
+export interface DecisionFiles {
+  readonly waiversFile: string | null;
+  readonly attestationsFile: string | null;
+  readonly baselineFile: string | null;
+}
+
 /** Throws `UsageError` naming every file that cannot be used, and why. */
-export async function readDecisions(options: ReportOptions, checkNames: ReadonlySet<string>): Promise<Decisions> {
+export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySet<string>): Promise<Decisions> {
   const problems: string[] = [];
 
   async function read<Value>(
@@ -33,7 +39,7 @@ export async function readDecisions(options: ReportOptions, checkNames: Readonly
     }
   }
 
-  const { waiversFile, attestationsFile, baselineFile } = options;
+  const { waiversFile, attestationsFile, baselineFile } = files;
   const waivers = await read({ option: "--waivers", file: waiversFile, maxBytes: maxDecisionBytes }, (text, file) =>
     parseWaivers(text, { option: "--waivers", file, checkNames }),
   );

@@ -6,7 +6,6 @@ import {
   matchesName,
   maxPatternLength,
   parseNamePattern,
-  toCodePoints,
   type NamePattern,
   type StepBudget,
 } from "./name_pattern.ts";
@@ -37,7 +36,7 @@ export function parseWaivers(text: string, source: DecisionFileSource): readonly
   return parseDecisionFile(text, "waivers", entry, source);
 }
 
-/** Well below a second, whatever the file and the names of the provider are. */
+/** Well below a second, whatever the file and the provider's names hold. */
 const maxSteps = 30_000_000;
 
 /** The results with their waived findings marked, and a line for each waiver that was ignored or matched nothing. */
@@ -53,8 +52,8 @@ export function applyWaivers(
   const waived = results.map((result) => {
     const candidates = byCheck.get(result.check);
     if (candidates === undefined) return result;
-    const book = toBook(candidates);
-    return { ...result, findings: result.findings.map((finding) => waive(finding, { book, used, budget })) };
+    const index = createWaiverIndex(candidates);
+    return { ...result, findings: result.findings.map((finding) => waive(finding, { index, used, budget })) };
   });
   const selected = new Set(results.map((result) => result.check));
   const warnings = waivers.flatMap((waiver) => {
@@ -69,23 +68,23 @@ export function applyWaivers(
   return { results: waived, warnings };
 }
 
-/** The waivers of one check, as they are looked up: the first of the file that covers a finding counts. */
-interface Book {
+/** The waivers of one check; of those that match a finding the first of the file counts. */
+interface WaiverIndex {
   readonly waivers: readonly WaiverEntry[];
-  /** Which waiver is the first for everything, Infinity without one. */
-  readonly everything: number;
-  /** By id, and by names that are no pattern or are written out: which is the first. */
+  /** The first waiver of the whole check; Infinity without one. */
+  readonly wholeCheck: number;
+  /** The first waiver by id, and by name where that is no pattern or has escapes only. */
   readonly exact: ReadonlyMap<string, number>;
   readonly patterns: readonly { readonly index: number; readonly pattern: NamePattern }[];
 }
 
-function toBook(waivers: readonly WaiverEntry[]): Book {
+function createWaiverIndex(waivers: readonly WaiverEntry[]): WaiverIndex {
   const exact = new Map<string, number>();
   const patterns: { readonly index: number; readonly pattern: NamePattern }[] = [];
-  let everything = Infinity;
+  let wholeCheck = Infinity;
   for (const [index, { resource }] of waivers.entries()) {
     if (resource === null) {
-      everything = Math.min(everything, index);
+      wholeCheck = Math.min(wholeCheck, index);
       continue;
     }
     const pattern = parseNamePattern(resource);
@@ -93,39 +92,38 @@ function toBook(waivers: readonly WaiverEntry[]): Book {
     if (literal === null) patterns.push({ index, pattern });
     for (const text of [resource, literal ?? resource]) if (!exact.has(text)) exact.set(text, index);
   }
-  return { waivers, everything, exact, patterns };
+  return { waivers, wholeCheck, exact, patterns };
 }
 
-interface Waiving {
-  readonly book: Book;
+interface WaiveOptions {
+  readonly index: WaiverIndex;
   readonly used: Set<WaiverEntry>;
   readonly budget: StepBudget;
 }
 
-function waive(finding: Finding, { book, used, budget }: Waiving): Finding {
+function waive(finding: Finding, { index, used, budget }: WaiveOptions): Finding {
   if (finding.status === "PASS") return finding;
-  const waiver = book.waivers[firstThatCovers(finding, book, budget)];
+  const waiver = index.waivers[findFirstMatch(finding, index, budget)];
   if (waiver === undefined) return finding;
   used.add(waiver);
   return { ...finding, waived: true, waiver: { reason: waiver.reason, expires: waiver.expires } };
 }
 
-/** Infinity when none does, or when that cannot be known in time: a finding is never waived by a guess. */
-function firstThatCovers({ resource }: Finding, { everything, exact, patterns }: Book, budget: StepBudget): number {
+/** Infinity when none matches, or when the budget ran out before that was known: a finding is never waived by a guess. */
+function findFirstMatch(
+  { resource }: Finding,
+  { wholeCheck, exact, patterns }: WaiverIndex,
+  budget: StepBudget,
+): number {
   const { id, name } = resource;
-  const written = Math.min(everything, exact.get(id) ?? Infinity, exact.get(name) ?? Infinity);
-  if (patterns.length === 0) return written;
-  if (budget.left <= name.length) budget.left = 0;
-  if (budget.left === 0) return written;
-  budget.left -= name.length;
-  const characters = toCodePoints(name);
+  const first = Math.min(wholeCheck, exact.get(id) ?? Infinity, exact.get(name) ?? Infinity);
   for (const { index, pattern } of patterns) {
-    if (index > written) break;
-    const isCovered = matchesName(pattern, characters, budget);
-    if (isCovered === true) return index;
-    if (isCovered === null) break;
+    if (index > first) break;
+    const isMatch = matchesName(pattern, name, budget);
+    if (isMatch === true) return index;
+    if (isMatch === null) break;
   }
-  return written;
+  return first;
 }
 
 function describe(waiver: WaiverEntry): string {

@@ -1,41 +1,27 @@
+import type { ConnectionSettings } from "./connection_settings.ts";
 import type { Engine, Role } from "../../shared/report.ts";
+import { ProviderClock, systemClock, type Clock } from "./clock.ts";
+import { HttpIdpClient } from "./http_idp_client.ts";
+import { createHttpTransport } from "./http_transport.ts";
 import type { IdpClient, IdpRequest } from "./idp_client.ts";
-import type { SigningKey } from "./private_key.ts";
+import { createOAuthClient } from "./oauth_client.ts";
+import { readOrganization, type Organization } from "./organization.ts";
+import { probe } from "./probe.ts";
+import { RequestSender } from "./request_sender.ts";
+import { RoleEvidence } from "./role_evidence.ts";
+import { TokenEndpoint } from "./token_endpoint.ts";
+import { TokenSource } from "./token_source.ts";
 
-/** What it takes to log in to an organization and read it. Parsed: what is in here is valid. */
-export interface ConnectionSettings {
-  /** The organization's origin, without a trailing slash: `https://acme.okta.com`. */
-  readonly orgUrl: string;
-  readonly clientId: string;
-  readonly key: SigningKey;
-  /** Without prefix: `policies.read`. */
-  readonly scopes: readonly string[];
-  /** null: asked from the organization. */
-  readonly scopePrefix: "okta" | "idp" | null;
-  /** How many requests may be under way at once. */
-  readonly concurrency: number;
-  /** Bound on one request, its body included. */
-  readonly timeoutMs: number;
-  readonly proxy: ProxySettings;
-}
-
-/** For `https://` organizations only: `http://` ones are on this machine, where no proxy is needed. */
-export interface ProxySettings {
-  /** null: none. May carry a password, so it is never shown. */
-  readonly httpsProxy: string | null;
-  readonly noProxy: string;
-}
-
-/** A logged-in organization that has proved, by the probe, that it lets the scanner read. */
+/** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
 export interface Connection {
   readonly client: IdpClient;
   readonly org: ConnectedOrg;
   readonly scopes: ConnectionScopes;
-  /** What the run could see, as far as the answers so far show it; ask at the end of the collection. */
+  /** As far as the responses so far show it; ask at the end of the collection. */
   role(): Role;
   /** The report's `scan.requests`, up to now. */
   counters(): RequestCounters;
-  /** Lets go of every socket. Requests still under way fail. */
+  /** Closes every socket. Requests in flight fail. */
   close(): Promise<void>;
 }
 
@@ -54,7 +40,7 @@ interface ConnectionScopes {
 }
 
 interface RequestCounters {
-  /** Everything sent, token requests and repetitions included. */
+  /** Everything sent, token requests and retries included. */
   readonly total: number;
   readonly retried: number;
   /** Time in which at least one request waited for the provider's rate limit, in milliseconds. */
@@ -65,8 +51,94 @@ export interface ConnectOptions {
   /** Stops everything at once; every pending call then rejects with the signal's reason. */
   readonly signal: AbortSignal;
   /**
-   * What the probe may read, best first: requests that the selected checks make anyway. Their answers are kept for the
-   * first collector that asks, so the probe costs no request of its own.
+   * What the probe may read, best first: requests that the selected checks make anyway. Their responses are kept for the
+   * first collector that needs them, so the probe costs no request of its own.
    */
   readonly probes?: readonly IdpRequest[];
+}
+
+/**
+ * Authenticates and proves that something can be read. Throws `IdpError` (exit code 3) when not: then no check may be
+ * evaluated. Throws the signal's reason when it aborts.
+ */
+export async function connect(
+  config: ConnectionSettings,
+  { signal, clock = systemClock, probes = [] }: ConnectOptions & { readonly clock?: Clock },
+): Promise<Connection> {
+  const { orgUrl } = config;
+  const sender = createRequestSender(config, { signal, clock });
+  try {
+    const org = await readOrganization({ ...config, sender });
+    const { tokens, client, roleEvidence, requestedScopes, isGranted } = await createAuthorizedClient(config, {
+      org,
+      sender,
+      clock,
+    });
+    await tokens.current();
+    await probe({ orgUrl, client, wanted: probes, scopes: requestedScopes, isGranted });
+    return {
+      client,
+      org: { url: orgUrl, engine: org.engine, id: org.id },
+      scopes: { requested: requestedScopes, granted: tokens.granted },
+      role: () => roleEvidence.role(),
+      counters() {
+        const { total, retried, throttledMs } = sender.counters();
+        return { total, retried, throttled_ms: throttledMs };
+      },
+      close: () => sender.close(),
+    };
+  } catch (error) {
+    await sender.close();
+    throw error;
+  }
+}
+
+/** Far above the largest page of the provider, far below what would hurt. */
+const maxBodyBytes = 33_554_432;
+
+export function createRequestSender(
+  config: ConnectionSettings,
+  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+): RequestSender {
+  const { orgUrl, timeoutMs, proxy, concurrency } = config;
+  return new RequestSender({
+    http: createHttpTransport({ orgUrl, timeoutMs, proxy, maxBodyBytes }),
+    clock,
+    signal,
+    concurrency,
+  });
+}
+
+/** A client of one organization, authorized as the service application. */
+export interface AuthorizedClient {
+  readonly tokens: TokenSource;
+  readonly client: HttpIdpClient;
+  readonly roleEvidence: RoleEvidence;
+  /** With the provider's prefix. */
+  readonly requestedScopes: readonly string[];
+  /** Whether the token carries a scope, named without prefix. */
+  readonly isGranted: (scope: string) => boolean;
+}
+
+export interface AuthorizedClientOptions {
+  readonly org: Organization;
+  readonly sender: RequestSender;
+  readonly clock: Clock;
+}
+
+/** Sends nothing before its first use. */
+export async function createAuthorizedClient(
+  config: ConnectionSettings,
+  { org: { scopePrefix }, sender, clock }: AuthorizedClientOptions,
+): Promise<AuthorizedClient> {
+  const { orgUrl } = config;
+  const providerClock = new ProviderClock(clock);
+  const oauth = await createOAuthClient({ ...config, clock: providerClock });
+  const endpoint = new TokenEndpoint({ orgUrl, oauth, sender, clock, providerClock });
+  const requestedScopes = config.scopes.map((scope) => `${scopePrefix}.${scope}`);
+  const tokens = new TokenSource({ orgUrl, endpoint, clock, scopes: requestedScopes });
+  const roleEvidence = new RoleEvidence();
+  const client = new HttpIdpClient({ sender, tokens, oauth, roleEvidence, orgUrl, scopePrefix });
+  const isGranted = (scope: string) => tokens.granted.includes(`${scopePrefix}.${scope}`);
+  return { tokens, client, roleEvidence, requestedScopes, isGranted };
 }

@@ -7,7 +7,7 @@ import { NetworkError } from "./network_error.ts";
 import { missingScope, toMissing, type Missing } from "./refusals.ts";
 import type { RoleEvidence } from "./role_evidence.ts";
 import { toShownPath } from "./safe_text.ts";
-import type { AccessToken } from "./token_endpoint.ts";
+import type { AccessToken, OAuthClient } from "./oauth_client.ts";
 import { oauthError } from "./token_errors.ts";
 import type { TokenSource } from "./token_source.ts";
 import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
@@ -15,8 +15,9 @@ import { ForbiddenRequest } from "./http_transport.ts";
 
 export interface HttpIdpClientOptions {
   readonly orgUrl: string;
-  readonly transport: RequestSender;
+  readonly sender: RequestSender;
   readonly tokens: TokenSource;
+  readonly oauth: OAuthClient;
   readonly roleEvidence: RoleEvidence;
   /** `okta` or `idp`: what the provider puts before `.policies.read`. */
   readonly scopePrefix: string;
@@ -24,14 +25,14 @@ export interface HttpIdpClientOptions {
 
 /** More pages than any list of the provider has. */
 const maxPages = 1000;
-const maxNonceTurns = 2;
+const maxNonceRetries = 2;
 
 /** Reads the provider's API over HTTP; every way in which that fails becomes evidence with its reason (E6, E8). */
 export class HttpIdpClient implements IdpClient {
   readonly #options: HttpIdpClientOptions;
-  readonly #underWay = new Map<string, Promise<Page>>();
-  /** Pages that the probe read, for the collector that asks for them next. */
-  readonly #kept = new Map<string, Promise<Page>>();
+  readonly #inFlight = new Map<string, Promise<Page>>();
+  /** Pages that the probe read, for the first collector that needs them. */
+  readonly #probed = new Map<string, Promise<Page>>();
 
   constructor(options: HttpIdpClientOptions) {
     this.#options = options;
@@ -50,10 +51,10 @@ export class HttpIdpClient implements IdpClient {
     return reading;
   }
 
-  /** Reads the first page and keeps it, so that whoever asks for it next costs no request. */
+  /** Reads the first page and keeps it for the next read of it, which then costs no request. */
   async probe(request: IdpRequest): Promise<Missing | null> {
     const page = this.#read(request);
-    this.#kept.set(request.path, page);
+    this.#probed.set(request.path, page);
     const outcome = await page;
     return outcome.state === "missing" ? outcome.missing : null;
   }
@@ -65,12 +66,13 @@ export class HttpIdpClient implements IdpClient {
     let path = request.path;
     for (let pages = 1; ; pages++) {
       const page = await this.#read({ ...request, path });
-      if (page.state === "missing") return broken({ items, pages, missing: page.missing });
+      if (page.state === "missing") return brokenList({ items, pages, missing: page.missing });
       if (!Array.isArray(page.value))
-        return broken({ items, pages, missing: notUnderstood(path, "is not a JSON array") });
+        return brokenList({ items, pages, missing: notUnderstood(path, "is not a JSON array") });
       unreadable = this.#collect(page.value, { ...request, path }, items) ?? unreadable;
       const next = this.#nextPath(page, path);
-      if (next.problem !== null) return broken({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
+      if (next.problem !== null)
+        return brokenList({ items, pages: pages + 1, missing: brokenChain(path, next.problem) });
       if (next.path === null && unreadable !== null) return { state: "missing", partial: items, ...unreadable };
       if (next.path === null) return { state: "obtained", value: items };
       const cursor = cursorOf(next.path);
@@ -79,7 +81,7 @@ export class HttpIdpClient implements IdpClient {
         : pages >= maxPages
           ? `its pages do not end after ${maxPages}`
           : null;
-      if (problem !== null) return broken({ items, pages: pages + 1, missing: brokenChain(path, problem) });
+      if (problem !== null) return brokenList({ items, pages: pages + 1, missing: brokenChain(path, problem) });
       cursors.add(cursor);
       path = next.path;
     }
@@ -94,64 +96,69 @@ export class HttpIdpClient implements IdpClient {
   }
 
   #read(request: IdpRequest): Promise<Page> {
-    const kept = this.#kept.get(request.path);
-    if (kept !== undefined) {
-      this.#kept.delete(request.path);
-      return kept;
+    const probed = this.#probed.get(request.path);
+    if (probed !== undefined) {
+      this.#probed.delete(request.path);
+      return probed;
     }
-    const shared = this.#underWay.get(request.path);
+    const shared = this.#inFlight.get(request.path);
     if (shared !== undefined) return shared;
-    const page = this.#fetchPage(request).finally(() => this.#underWay.delete(request.path));
-    this.#underWay.set(request.path, page);
+    const page = this.#fetchPage(request).finally(() => this.#inFlight.delete(request.path));
+    this.#inFlight.set(request.path, page);
     return page;
   }
 
   async #fetchPage(request: IdpRequest): Promise<Page> {
     const scope = `${this.#options.scopePrefix}.${request.scope}`;
     if (!this.#options.tokens.granted.includes(scope)) {
-      return toPage({ ...missingScope(`GET ${toShownPath(request.path)} was not asked for`, scope), refusal: unasked });
+      return toPage({
+        ...missingScope(`GET ${toShownPath(request.path)} was not asked for`, scope),
+        refusal: noRefusal,
+      });
     }
     try {
-      const answer = await this.#get(request.path);
-      const parsed = answer.status === 200 ? parseBody(answer.body) : null;
-      this.#note(request.path, answer, parsed);
-      if (parsed === null) return toPage(toMissing(answer, request, scope));
+      const response = await this.#get(request.path);
+      const parsed = response.status === 200 ? parseBody(response.body) : null;
+      this.#note(request.path, response, parsed);
+      if (parsed === null) return toPage(toMissing(response, request, scope));
       if (parsed.kind !== "json") return toPage(notJson(request.path, parsed.kind));
-      return { state: "page", value: parsed.value, link: answer.headers.get("link") };
+      return { state: "page", value: parsed.value, link: response.headers.get("link") };
     } catch (error) {
       return toPage(failed(request.path, error));
     }
   }
 
-  /** One GET, with a new nonce or a new token where the provider asks for it. */
+  /** One GET, retried with a new nonce or a new token where the provider asks for it. */
   async #get(path: string): Promise<ReceivedResponse> {
-    const { orgUrl, transport, tokens } = this.#options;
-    let nonceTurns = 0;
+    const { sender, tokens, oauth } = this.#options;
+    let nonceRetries = 0;
     let hasRenewed = false;
     for (;;) {
       let token: AccessToken | null = null;
-      const prepare = async () => {
-        token = await tokens.current();
-        return { headers: await tokens.authorize(token, orgUrl + path) };
-      };
-      const answer = await transport.send({ method: "GET", path, prepare });
-      tokens.noteNonce(answer);
-      if (asksForNonce(answer) && nonceTurns++ < maxNonceTurns) continue;
-      if (isTokenRefused(answer) && !hasRenewed && token !== null) {
+      const response = await sender.send({
+        method: "GET",
+        path,
+        async attempt(send) {
+          token = await tokens.current();
+          return oauth.get(send, path, token);
+        },
+      });
+      if (asksForNonce(response) && nonceRetries++ < maxNonceRetries) continue;
+      if (isTokenRefused(response) && !hasRenewed && token !== null) {
         hasRenewed = true;
         if (await tokens.replace(token)) continue;
       }
-      return answer;
+      return response;
     }
   }
 
-  #note(path: string, answer: ReceivedResponse, parsed: ParsedBody | null): void {
-    const code = objectIn(parsed === null ? answer.body : "")["errorCode"];
+  #note(path: string, response: ReceivedResponse, parsed: ParsedBody | null): void {
+    const code = objectIn(parsed === null ? response.body : "")["errorCode"];
     const errorCode = typeof code === "string" ? code : null;
-    this.#options.roleEvidence.note({ path, status: answer.status, errorCode });
+    this.#options.roleEvidence.note({ path, status: response.status, errorCode });
   }
 
-  /** The next page's path, which stays on the organization's origin; or why there is no telling. */
+  /** The next page's path, which stays on the organization's origin; or why it is unknown. */
   #nextPath(page: ReadPage, path: string): { readonly path: string | null; readonly problem: string | null } {
     const link = parseNextLink(page.link);
     if (link.kind === "none") return { path: null, problem: null };
@@ -179,8 +186,8 @@ interface ReadPage {
 
 type Page = ReadPage | { readonly state: "missing"; readonly missing: Missing };
 
-/** Nothing was answered. */
-const unasked = { httpStatus: null, errorCode: null };
+/** There was no response. */
+const noRefusal = { httpStatus: null, errorCode: null };
 
 function toPage(missing: Missing): Page {
   return { state: "missing", missing };
@@ -193,7 +200,7 @@ interface BrokenList {
   readonly missing: Missing;
 }
 
-function broken({ items, pages, missing }: BrokenList): Reading<readonly JsonObject[]> {
+function brokenList({ items, pages, missing }: BrokenList): Reading<readonly JsonObject[]> {
   if (pages === 1) return { state: "missing", partial: null, ...missing };
   const detail = `${missing.detail} (page ${pages} of a list; ${items.length} entries before it were read)`;
   return { state: "missing", partial: items, ...missing, detail };
@@ -217,19 +224,19 @@ function notJson(path: string, kind: Exclude<ParsedBody["kind"], "json">): Missi
   return { reason: "provider_error", detail, refusal: { httpStatus: 200, errorCode: null } };
 }
 
-/** Rethrows what is no answer of the provider: an abort, and bugs. */
+/** Rethrows what is not the provider's doing: an abort, and bugs. */
 function failed(path: string, error: unknown): Missing {
   const asked = `GET ${toShownPath(path)}`;
   if (error instanceof NetworkError) {
-    const detail = `${asked} got no answer: ${error.message}; scan again later`;
-    return { reason: "provider_error", detail, refusal: unasked };
+    const detail = `${asked} got no response: ${error.message}; scan again later`;
+    return { reason: "provider_error", detail, refusal: noRefusal };
   }
   if (error instanceof IdpError) {
     const detail = `${asked} was not asked for, because the access token could not be renewed: ${error.message}`;
-    return { reason: "provider_error", detail, refusal: unasked };
+    return { reason: "provider_error", detail, refusal: noRefusal };
   }
   if (error instanceof ForbiddenRequest)
-    return { ...notUnderstood(path, "is not needed"), detail: `${asked}: ${error.message}`, refusal: unasked };
+    return { ...notUnderstood(path, "is not needed"), detail: `${asked}: ${error.message}`, refusal: noRefusal };
   throw error;
 }
 
@@ -240,13 +247,13 @@ function cursorOf(path: string): string {
   return after === null ? `${pathname}?${searchParams}` : `${pathname} after ${after}`;
 }
 
-function asksForNonce(answer: ReceivedResponse): boolean {
-  if ((answer.status !== 401 && answer.status !== 400) || answer.headers.get("dpop-nonce") === null) return false;
-  const challenge = answer.headers.get("www-authenticate") ?? "";
-  return /use_dpop_nonce/.test(challenge) || oauthError(answer).error === "use_dpop_nonce";
+function asksForNonce(response: ReceivedResponse): boolean {
+  if ((response.status !== 401 && response.status !== 400) || response.headers.get("dpop-nonce") === null) return false;
+  const challenge = response.headers.get("www-authenticate") ?? "";
+  return /use_dpop_nonce/.test(challenge) || oauthError(response).error === "use_dpop_nonce";
 }
 
 /** E0000015 is a 401 as well, but says that a feature is off, whatever the token. */
-function isTokenRefused(answer: ReceivedResponse): boolean {
-  return answer.status === 401 && objectIn(answer.body)["errorCode"] !== "E0000015";
+function isTokenRefused(response: ReceivedResponse): boolean {
+  return response.status === 401 && objectIn(response.body)["errorCode"] !== "E0000015";
 }

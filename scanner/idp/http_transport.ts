@@ -1,8 +1,7 @@
 import { EnvHttpProxyAgent, fetch } from "undici";
-import type { ProxySettings } from "./connection.ts";
+import type { ProxySettings } from "./connection_settings.ts";
 import { NetworkError, toNetworkError } from "./network_error.ts";
 
-/** One request to the organization, as it leaves. */
 export interface HttpRequest {
   readonly method: "GET" | "POST";
   /** Path and query under the organization's origin. */
@@ -12,6 +11,7 @@ export interface HttpRequest {
   readonly form?: URLSearchParams;
 }
 
+/** A response whose body was read to its end. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -28,7 +28,7 @@ export interface HttpTransportOptions {
   readonly orgUrl: string;
   readonly timeoutMs: number;
   readonly proxy: ProxySettings;
-  /** The largest answer that is read, after decompression. */
+  /** The largest body that is read, after decompression. */
   readonly maxBodyBytes: number;
 }
 
@@ -43,13 +43,12 @@ export class ForbiddenRequest extends Error {
 }
 
 /**
- * The only place from which anything is sent to the provider. Reading only: GET below the organization's API, and POST
- * to its token endpoint; anything else is refused here, whoever asks. Redirects are answers and are never followed, so
- * no token, proof or assertion reaches another origin.
+ * The only place from which anything is sent to the provider. Reading only (V4): every caller's request is checked by
+ * `allowedUrl`. Redirects are responses and are never followed, so no token, proof or assertion reaches another origin.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const connect = { timeout: options.timeoutMs };
-  // No bounds of its own below the one on the whole request: a time-out is told once, here.
+  // No timeouts of its own below the one on the whole request, so that there is one error for all of them.
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: "",
     httpsProxy: options.proxy.httpsProxy ?? "",
@@ -66,44 +65,8 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   };
 }
 
-interface SendOptions extends HttpTransportOptions {
-  readonly dispatcher: EnvHttpProxyAgent;
-  readonly signal: AbortSignal;
-}
-
-async function send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-  const url = allowedUrl(request, options.orgUrl);
-  const { signal } = options;
-  signal.throwIfAborted();
-  const stop = new AbortController();
-  const onAbort = () => stop.abort(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  const timer = setTimeout(() => stop.abort(timedOut(options.timeoutMs)), options.timeoutMs);
-  try {
-    const response = await fetch(url, {
-      method: request.method,
-      headers: { accept: "application/json", "user-agent": "scanstream", ...request.headers },
-      redirect: "manual",
-      dispatcher: options.dispatcher,
-      signal: stop.signal,
-      ...(request.form === undefined ? {} : { body: request.form }),
-    });
-    const body = response.body === null ? "" : await readBody(response.body, options.maxBodyBytes);
-    return { status: response.status, headers: cleanHeaders(response.headers), body };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (stop.signal.aborted) throw stop.signal.reason;
-    throw toNetworkError(error);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-    // Lets go of the connection of an answer that was not read to its end.
-    stop.abort();
-  }
-}
-
-function allowedUrl(request: HttpRequest, orgUrl: string): URL {
-  const { method, path } = request;
+/** GET below the organization's API, and POST to its token endpoint. Throws `ForbiddenRequest` for anything else. */
+export function allowedUrl({ method, path }: Pick<HttpRequest, "method" | "path">, orgUrl: string): URL {
   if (!path.startsWith("/") || !URL.canParse(path, orgUrl)) throw new ForbiddenRequest("its path is not a path");
   const url = new URL(path, orgUrl);
   if (url.origin !== orgUrl) throw new ForbiddenRequest("it would leave the organization's origin");
@@ -121,7 +84,43 @@ function allowedUrl(request: HttpRequest, orgUrl: string): URL {
   throw new ForbiddenRequest("only GET below the API, and POST to the token endpoint, are ever sent");
 }
 
-/** Header values are Latin-1: of what is no line there may be tabs and C1 controls. Their length the HTTP parser bounds. */
+interface SendOptions extends HttpTransportOptions {
+  readonly dispatcher: EnvHttpProxyAgent;
+  readonly signal: AbortSignal;
+}
+
+async function send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
+  const url = allowedUrl(request, options.orgUrl);
+  const { signal } = options;
+  signal.throwIfAborted();
+  const stop = new AbortController();
+  const onAbort = () => stop.abort(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  const timer = setTimeout(() => stop.abort(timeoutError(options.timeoutMs)), options.timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: request.method,
+      headers: { ...request.headers, accept: "application/json", "user-agent": "scanstream" },
+      redirect: "manual",
+      dispatcher: options.dispatcher,
+      signal: stop.signal,
+      ...(request.form === undefined ? {} : { body: request.form }),
+    });
+    const body = response.body === null ? "" : await readBody(response.body, options.maxBodyBytes);
+    return { status: response.status, headers: cleanHeaders(response.headers), body };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (stop.signal.aborted) throw stop.signal.reason;
+    throw toNetworkError(error);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onAbort);
+    // Releases the connection of a response that was not read to its end.
+    stop.abort();
+  }
+}
+
+/** Header values are Latin-1: they may hold tabs and C1 controls. The HTTP parser bounds their length. */
 function cleanHeaders(headers: Iterable<readonly [string, string]>): Headers {
   return new Headers([...headers].map(([name, value]) => [name, value.replaceAll(/\p{Cc}+/gu, " ")]));
 }
@@ -137,6 +136,6 @@ async function readBody(stream: AsyncIterable<Uint8Array>, maxBytes: number): Pr
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-function timedOut(timeoutMs: number): NetworkError {
+function timeoutError(timeoutMs: number): NetworkError {
   return new NetworkError("timeout", `no complete answer within ${timeoutMs / 1000} s`);
 }

@@ -1,7 +1,7 @@
 import { errorCode } from "../../shared/error_code.ts";
-import { IdpError } from "./idp_error.ts";
+import { IdpError, type IdpErrorCode } from "./idp_error.ts";
 
-/** Why a request got no usable HTTP answer at all. */
+/** Why a request got no usable HTTP response. */
 export type NetworkErrorKind =
   | "dns"
   | "refused"
@@ -16,7 +16,7 @@ export type NetworkErrorKind =
   | "tls_name"
   | "tls_failed";
 
-/** A request without an HTTP answer. The message says what happened, without address details or secrets. */
+/** A request without an HTTP response. The message says what happened, without address details or secrets. */
 export class NetworkError extends Error {
   readonly kind: NetworkErrorKind;
 
@@ -26,7 +26,7 @@ export class NetworkError extends Error {
     this.kind = kind;
   }
 
-  /** True where the next attempt may well succeed. */
+  /** True when a retry may succeed. */
   get isTransient(): boolean {
     return ["refused", "network", "reset", "timeout"].includes(this.kind);
   }
@@ -60,7 +60,7 @@ const kinds: Readonly<Record<string, readonly [NetworkErrorKind, string]>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: ["tls_name", "its certificate is for another name"],
 };
 
-/** Tells a failed fetch by its innermost code. */
+/** Classifies a failed fetch by its innermost code. */
 export function toNetworkError(error: unknown): NetworkError {
   if (error instanceof NetworkError) return error;
   for (const { name, code, message } of causes(error)) {
@@ -77,59 +77,60 @@ export function toNetworkError(error: unknown): NetworkError {
 
 const proxyRefusal = ["proxy", "the proxy refused the connection"] as const;
 
-/** What a login that never reached the organization means for the person who started it. */
-export function unreachableError(failure: NetworkError, orgUrl: string): IdpError {
-  const message = `Cannot reach ${orgUrl}: ${failure.message}`;
-  if (failure.kind === "tls_untrusted") {
-    return new IdpError(
-      "tls_failed",
-      message,
+interface Remedy {
+  readonly code: IdpErrorCode;
+  readonly remedy: string;
+}
+
+const checkSchemeAndPort: Remedy = {
+  code: "tls_failed",
+  remedy:
+    "Check the scheme and port of IDP_ORG_URL, and whether a proxy or firewall answers in the organization's place",
+};
+const checkNetwork: Remedy = {
+  code: "unreachable",
+  remedy: "Check IDP_ORG_URL, the network and firewalls; behind a proxy set HTTPS_PROXY; --timeout allows more time",
+};
+
+const remedies: Readonly<Record<NetworkErrorKind, Remedy>> = {
+  tls_untrusted: {
+    code: "tls_failed",
+    remedy:
       "Put the certificate of your private authority (PEM) in a file and name it in NODE_EXTRA_CA_CERTS; a proxy that inspects TLS needs its own authority there",
-    );
-  }
-  if (failure.kind === "tls_expired") {
-    return new IdpError(
-      "tls_failed",
-      message,
-      "Check this machine's date; if it is right, the organization's certificate must be renewed",
-    );
-  }
-  if (failure.kind === "tls_name") {
-    return new IdpError(
-      "tls_failed",
-      message,
-      "Check IDP_ORG_URL: the host name must be one that the organization's certificate names",
-    );
-  }
-  if (failure.kind === "tls_failed" || failure.kind === "not_http") {
-    return new IdpError(
-      "tls_failed",
-      message,
-      "Check the scheme and port of IDP_ORG_URL, and whether a proxy or firewall answers in the organization's place",
-    );
-  }
-  if (failure.kind === "proxy") {
-    return new IdpError(
-      "unreachable",
-      message,
+  },
+  tls_expired: {
+    code: "tls_failed",
+    remedy: "Check this machine's date; if it is right, the organization's certificate must be renewed",
+  },
+  tls_name: {
+    code: "tls_failed",
+    remedy: "Check IDP_ORG_URL: the host name must be one that the organization's certificate names",
+  },
+  tls_failed: checkSchemeAndPort,
+  not_http: checkSchemeAndPort,
+  proxy: {
+    code: "unreachable",
+    remedy:
       "Check HTTPS_PROXY (address, user and password) and whether the proxy allows the organization's host; NO_PROXY lists hosts that need none",
-    );
-  }
-  if (failure.kind === "dns") {
-    return new IdpError(
-      "unreachable",
-      message,
-      "Check the spelling of IDP_ORG_URL, and this machine's DNS; behind a proxy set HTTPS_PROXY",
-    );
-  }
-  if (failure.kind === "too_large") {
-    return new IdpError("provider_error", message, "Check IDP_ORG_URL: an identity provider does not answer like this");
-  }
-  return new IdpError(
-    "unreachable",
-    message,
-    "Check IDP_ORG_URL, the network and firewalls; behind a proxy set HTTPS_PROXY; --timeout allows more time",
-  );
+  },
+  dns: {
+    code: "unreachable",
+    remedy: "Check the spelling of IDP_ORG_URL, and this machine's DNS; behind a proxy set HTTPS_PROXY",
+  },
+  too_large: {
+    code: "provider_error",
+    remedy: "Check IDP_ORG_URL: an identity provider does not answer like this",
+  },
+  refused: checkNetwork,
+  network: checkNetwork,
+  reset: checkNetwork,
+  timeout: checkNetwork,
+};
+
+/** The login's error for a request that never reached the organization. */
+export function unreachableError(error: NetworkError, orgUrl: string): IdpError {
+  const { code, remedy } = remedies[error.kind];
+  return new IdpError(code, `Cannot reach ${orgUrl}: ${error.message}`, remedy);
 }
 
 interface Cause {

@@ -19,7 +19,7 @@ export interface Organization {
 
 export interface OrganizationOptions {
   readonly orgUrl: string;
-  readonly transport: RequestSender;
+  readonly sender: RequestSender;
   /** Set: not inferred. */
   readonly scopePrefix: "okta" | "idp" | null;
 }
@@ -28,8 +28,8 @@ const wellKnownPath = "/.well-known/okta-organization";
 
 /** The first contact. Throws `IdpError` when nothing there can be an organization, or nothing answers at all. */
 export async function readOrganization(options: OrganizationOptions): Promise<Organization> {
-  const answer = await ask(options);
-  const parsed = answer.status === 200 ? parseBody(answer.body) : null;
+  const response = await ask(options);
+  const parsed = response.status === 200 ? parseBody(response.body) : null;
   const facts = parsed?.kind === "json" && isJsonObject(parsed.value) ? parsed.value : null;
   const { id, pipeline } = facts ?? {};
   const isOkta = typeof id === "string" || typeof pipeline === "string";
@@ -37,23 +37,23 @@ export async function readOrganization(options: OrganizationOptions): Promise<Or
     engine: pipeline === "idx" ? "identity" : pipeline === "v1" ? "classic" : "unknown",
     id: typeof id === "string" && id !== "" && id.length <= 100 ? id : null,
     scopePrefix: options.scopePrefix ?? (isOkta ? "okta" : "idp"),
-    moment: providerMoment(answer.headers, answer.receivedAtMs),
+    moment: providerMoment(response.headers, response.receivedAtMs),
   };
 }
 
-async function ask({ orgUrl, transport, scopePrefix }: OrganizationOptions): Promise<ReceivedResponse> {
-  let answer;
+async function ask({ orgUrl, sender, scopePrefix }: OrganizationOptions): Promise<ReceivedResponse> {
+  let response;
   try {
-    answer = await transport.send({
+    response = await sender.send({
       method: "GET",
       path: wellKnownPath,
-      prepare: () => Promise.resolve({ headers: {} }),
+      attempt: (send) => send({ headers: {} }),
     });
   } catch (error) {
     throw error instanceof NetworkError ? unreachableError(error, orgUrl) : error;
   }
-  if (answer.status >= 300 && answer.status < 400) {
-    const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} redirects${redirectTarget(answer)}`;
+  if (response.status >= 300 && response.status < 400) {
+    const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} redirects${redirectTarget(response)}`;
     throw new IdpError(
       "wrong_org",
       message,
@@ -61,13 +61,13 @@ async function ask({ orgUrl, transport, scopePrefix }: OrganizationOptions): Pro
     );
   }
   // An outage says nothing about the prefix, and a wrong one would look like missing scopes.
-  if (scopePrefix === null && (answer.status >= 500 || answer.status === 429)) {
-    const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} answered ${answer.status}`;
+  if (scopePrefix === null && (response.status >= 500 || response.status === 429)) {
+    const message = `Cannot log in to ${orgUrl}: ${wellKnownPath} answered ${response.status}`;
     throw new IdpError(
       "provider_error",
       message,
       "The organization has a problem of its own: look at its status page and try again",
     );
   }
-  return answer;
+  return response;
 }

@@ -13,23 +13,23 @@ export interface Missing {
 }
 
 /** Tells apart the ways in which the provider refuses a read (E6). `scope` is the full name of the scope it needs. */
-export function toMissing(answer: HttpResponse, request: IdpRequest, scope: string): Missing {
-  const { errorCode: givenCode, errorSummary } = objectIn(answer.body);
+export function toMissing(response: HttpResponse, request: IdpRequest, scope: string): Missing {
+  const { errorCode: givenCode, errorSummary } = objectIn(response.body);
   const errorCode = typeof givenCode === "string" ? toSafeText(givenCode, 20) : null;
-  const refusal = { httpStatus: answer.status, errorCode };
-  const said = `GET ${toShownPath(request.path)} answered ${answer.status}${errorCode === null ? "" : ` ${errorCode}`}`;
+  const refusal = { httpStatus: response.status, errorCode };
+  const said = `GET ${toShownPath(request.path)} answered ${response.status}${errorCode === null ? "" : ` ${errorCode}`}`;
   const summary = toSafeText(errorSummary);
   const quoted = summary === "" ? "" : ` ("${summary}")`;
-  if (answer.status === 403 && isInsufficientScope(answer)) return { ...missingScope(said, scope), refusal };
-  if (answer.status === 403 && errorCode === "E0000006") {
+  if (response.status === 403 && isInsufficientScope(response)) return { ...missingScope(said, scope), refusal };
+  if (response.status === 403 && errorCode === "E0000006") {
     const detail = `${said}: the service application's admin role may not read this; assign it the role that the check names`;
     return { reason: "missing_role", detail, refusal };
   }
-  if (answer.status === 401 && errorCode === "E0000015") {
+  if (response.status === 401 && errorCode === "E0000015") {
     const detail = `${said}: the feature is not enabled for this organization, so it cannot be examined here`;
     return { reason: "not_available", detail, refusal };
   }
-  return { reason: "provider_error", detail: `${said}${quoted}: ${explain(answer)}`, refusal };
+  return { reason: "provider_error", detail: `${said}${quoted}: ${explain(response)}`, refusal };
 }
 
 /** A scope that is known not to be granted: nothing was asked. */
@@ -39,17 +39,18 @@ export function missingScope(said: string, scope: string): Pick<Missing, "reason
 }
 
 /** The provider says this in a header only; the body is empty. */
-function isInsufficientScope(answer: HttpResponse): boolean {
-  return /\berror\s*=\s*"?insufficient_scope\b/i.test(answer.headers.get("www-authenticate") ?? "");
+function isInsufficientScope(response: HttpResponse): boolean {
+  return /\berror\s*=\s*"?insufficient_scope\b/i.test(response.headers.get("www-authenticate") ?? "");
 }
 
-function explain(answer: HttpResponse): string {
-  const { status } = answer;
+function explain(response: HttpResponse): string {
+  const { status } = response;
   if (status === 429) return "its rate limit stayed used up; scan again later, or with a lower --concurrency";
   if (status >= 500) return "the provider has a problem of its own; scan again later";
-  if (status >= 300 && status < 400) return `a redirect${redirectTarget(answer)} is never followed; check IDP_ORG_URL`;
+  if (status >= 300 && status < 400)
+    return `a redirect${redirectTarget(response)} is never followed; check IDP_ORG_URL`;
   if (status === 401) return "it did not take the access token, not even a new one";
-  if (status === 403 && parseBody(answer.body).kind === "html") {
+  if (status === 403 && parseBody(response.body).kind === "html") {
     return "something between here and the provider refuses; check network zones, proxies and firewalls";
   }
   return "this answer was not expected; scan again, and report it if it stays";

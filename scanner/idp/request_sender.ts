@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
+import { tokenPath, type HttpRequest, type HttpResponse, type HttpTransport } from "./http_transport.ts";
 import { NetworkError } from "./network_error.ts";
-import { RateLimiter, EndpointExhausted, type RequestOutcome } from "./rate_limiter.ts";
 import {
   endpointOf,
   maxWindowMs,
@@ -9,20 +9,22 @@ import {
   ProviderTime,
   type RateLimitReading,
 } from "./rate_limit.ts";
-import { tokenPath, type HttpResponse, type HttpTransport, type HttpRequest } from "./http_transport.ts";
+import { EndpointExhausted, RateLimiter, type RequestOutcome } from "./rate_limiter.ts";
 
-/** A request that may be sent several times: what is good for one use only is made anew by `prepare`. */
+/** A request that may be sent several times. */
 export interface RetryableRequest {
-  readonly method: "GET" | "POST";
+  readonly method: HttpRequest["method"];
   readonly path: string;
-  /** Called right before each attempt. */
-  prepare(): Promise<Pick<HttpRequest, "headers" | "form">>;
+  /** One attempt: calls `send` once, with headers and a form that are good for one use. */
+  attempt(send: SendOnce): Promise<ReceivedResponse>;
 }
+
+export type SendOnce = (request: Pick<HttpRequest, "headers" | "form">) => Promise<ReceivedResponse>;
 
 export interface ReceivedResponse extends HttpResponse {
   readonly receivedAtMs: number;
-  /** What it told about its rate limit; null for nothing. */
-  readonly rate: RateLimitReading | null;
+  /** Its rate limit window; null when it names none. */
+  readonly rateLimit: RateLimitReading | null;
 }
 
 export interface RateLimitStatus {
@@ -34,188 +36,208 @@ export interface RateLimitStatus {
 }
 
 export interface RequestSenderOptions {
-  readonly wire: HttpTransport;
+  readonly http: HttpTransport;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly concurrency: number;
 }
 
-/** How often a request is repeated after a failure that may pass: a reset, a time-out, a 5xx. */
+/** How often a request is retried after a transient failure: a reset, a timeout, a 5xx. */
 const maxRetries = 2;
 const firstRetryMs = 500;
-/** How many refusals for the rate limit one request waits out, and one endpoint in a row. */
+/** How many 429s one request waits out, and one endpoint in a row. */
 const maxRefusals = 4;
 const firstRefusalMs = 1000;
-const maxBackOffMs = 30_000;
+const maxBackoffMs = 30_000;
 /** After so many requests of an endpoint in a row that failed for good, its next ones are tried once, until one succeeds. */
 const maxFailuresInRow = 2;
-const maxTokenRequestsAtOnce = 4;
+const maxTokenRequestsInFlight = 4;
 
-/** Sends requests at the pace of the provider's rate limits, and repeats those whose failure may pass. */
+/** Sends requests at the pace of the provider's rate limits, and retries transient failures (docs/rate_limiting.md). */
 export class RequestSender {
-  readonly #wire: HttpTransport;
+  readonly #http: HttpTransport;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
-  readonly #reads: RateLimiter;
-  /** The token endpoint has a pacer of its own: a read that holds a permit may have to wait for a new token. */
-  readonly #logins: RateLimiter;
-  /** Endpoints whose refusals did not end: not asked again before that time, and then once only. */
-  readonly #saturated = new Map<string, { readonly answer: ReceivedResponse; readonly untilMs: number }>();
-  /** Refusals of an endpoint since it last let something through; those of one wait are one. */
-  readonly #refusals = new Map<string, { readonly count: number; readonly untilMs: number }>();
-  /** The latest that each endpoint told about its rate limit. */
-  readonly #limits = new Map<string, RateLimitStatus>();
-  readonly #time = new ProviderTime();
-  /** Requests of an endpoint that failed for good since it last answered. */
-  readonly #failures = new Map<string, number>();
-  #hasAnswered = false;
+  readonly #apiLimiter: RateLimiter;
+  /** The token endpoint has its own: an API request that holds a permit may have to wait for a new token. */
+  readonly #tokenLimiter: RateLimiter;
+  readonly #endpoints = new Map<string, EndpointState>();
+  readonly #providerTime = new ProviderTime();
+  #hasResponse = false;
   #total = 0;
   #retried = 0;
 
-  constructor(options: RequestSenderOptions) {
-    const { wire, clock, signal, concurrency } = options;
-    this.#wire = wire;
+  constructor({ http, clock, signal, concurrency }: RequestSenderOptions) {
+    this.#http = http;
     this.#clock = clock;
     this.#signal = signal;
-    this.#reads = new RateLimiter({ clock, signal, concurrency });
-    this.#logins = new RateLimiter({ clock, signal, concurrency: maxTokenRequestsAtOnce });
+    this.#apiLimiter = new RateLimiter({ clock, signal, concurrency });
+    this.#tokenLimiter = new RateLimiter({ clock, signal, concurrency: maxTokenRequestsInFlight });
   }
 
   /**
-   * The provider's answer, whatever its status. Throws `NetworkError` when none came, `ForbiddenRequest`, the signal's
-   * reason, and whatever `prepare` throws.
+   * The provider's response, whatever its status. Throws `NetworkError` when there is none, `ForbiddenRequest`, the
+   * signal's reason, and whatever the attempt throws.
    */
   async send(request: RetryableRequest): Promise<ReceivedResponse> {
+    const endpoint = this.#endpointOf(request.path);
     let failures = 0;
     let refusals = 0;
     for (;;) {
-      const outcome = await this.#attempt(request);
-      if (isAnswer(outcome) && outcome.status === 429) {
-        if (!this.#mayWait(request.path, outcome, ++refusals)) return outcome;
-      } else if (mayPass(outcome)) {
-        if (!this.#mayRetry(request.path, ++failures, outcome)) return givenUp(outcome);
-        await this.#clock.sleep(this.#retryDelayMs(failures, outcome), this.#signal);
+      const result = await this.#attempt(request, endpoint);
+      if (isResponse(result) && result.status === 429) {
+        if (!this.#mayWait(request.path, result, ++refusals)) return result;
+      } else if (isTransient(result)) {
+        if (!this.#mayRetry(endpoint, ++failures, result)) return responseOf(result);
+        await this.#clock.sleep(this.#retryDelayMs(failures, result), this.#signal);
       } else {
-        return this.#succeeded(request.path, outcome);
+        const response = responseOf(result);
+        Object.assign(endpoint, { refusals: 0, refusedUntilMs: 0, exhausted: null, failures: 0 });
+        return response;
       }
       this.#retried++;
     }
   }
 
   counters(): { readonly total: number; readonly retried: number; readonly throttledMs: number } {
-    const throttledMs = Math.round(this.#reads.throttledMs() + this.#logins.throttledMs());
+    const throttledMs = Math.round(this.#apiLimiter.throttledMs() + this.#tokenLimiter.throttledMs());
     return { total: this.#total, retried: this.#retried, throttledMs };
   }
 
   rateLimits(): readonly RateLimitStatus[] {
-    return [...this.#limits.values()];
+    return [...this.#endpoints].flatMap(([endpoint, { rateLimit }]) =>
+      rateLimit === null ? [] : [{ endpoint, limit: rateLimit.limit, remaining: rateLimit.remaining }],
+    );
   }
 
   close(): Promise<void> {
-    return this.#wire.close();
+    return this.#http.close();
   }
 
-  async #attempt(request: RetryableRequest): Promise<ReceivedResponse | NetworkError> {
-    const { endpoint } = endpointOf(request.path);
-    const refused = this.#saturated.get(endpoint);
-    if (refused !== undefined && this.#clock.nowMs() < refused.untilMs) return refused.answer;
+  async #attempt(request: RetryableRequest, endpoint: EndpointState): Promise<ReceivedResponse | NetworkError> {
+    const { exhausted } = endpoint;
+    if (exhausted !== null && this.#clock.nowMs() < exhausted.untilMs) return exhausted.response;
     let permit;
     try {
-      permit = await this.#pacerOf(request.path).enter(request.path);
+      permit = await this.#limiterOf(request.path).acquire(request.path);
     } catch (error) {
-      const refusal = this.#saturated.get(endpoint);
-      if (error instanceof EndpointExhausted && refusal !== undefined) return refusal.answer;
+      if (error instanceof EndpointExhausted && endpoint.exhausted !== null) return endpoint.exhausted.response;
       throw error;
     }
-    let told: RequestOutcome = "silence";
+    let outcome: RequestOutcome = "no_response";
     try {
-      const prepared = await request.prepare();
-      this.#total++;
-      const sentAtMs = this.#clock.nowMs();
-      const answer = await this.#wire.send({ method: request.method, path: request.path, ...prepared }, this.#signal);
-      const receivedAtMs = this.#clock.nowMs();
-      const rate = parseRateLimit(answer.headers, this.#time.at(answer.headers, { sentAtMs, receivedAtMs }));
-      told = rate ?? (answer.status === 429 ? "refused" : "no_limit");
-      if (rate !== null) this.#limits.set(endpoint, { endpoint, limit: rate.limit, remaining: rate.remaining });
-      this.#hasAnswered = true;
-      return { ...answer, receivedAtMs, rate };
+      const response = await request.attempt(async (prepared) => {
+        const received = await this.#sendOnce({ method: request.method, path: request.path, ...prepared });
+        outcome = received.rateLimit ?? (received.status === 429 ? "refused" : "unlimited");
+        return received;
+      });
+      endpoint.rateLimit = response.rateLimit ?? endpoint.rateLimit;
+      return response;
     } catch (error) {
       if (error instanceof NetworkError) return error;
       throw error;
     } finally {
-      permit.leave(told);
+      permit.release(outcome);
     }
   }
 
-  /** Decides whether a 429 is waited out; the wait itself happens where the next attempt asks for its permit. */
-  #mayWait(path: string, answer: ReceivedResponse, refusals: number): boolean {
-    const { endpoint } = endpointOf(path);
-    const pacer = this.#pacerOf(path);
+  async #sendOnce(request: HttpRequest): Promise<ReceivedResponse> {
+    this.#total++;
+    const sentAtMs = this.#clock.nowMs();
+    const response = await this.#http.send(request, this.#signal);
+    const receivedAtMs = this.#clock.nowMs();
+    const times = this.#providerTime.at(response.headers, { sentAtMs, receivedAtMs });
+    this.#hasResponse = true;
+    return { ...response, receivedAtMs, rateLimit: parseRateLimit(response.headers, times) };
+  }
+
+  /** Decides whether a 429 is waited out; the wait itself happens where the next attempt acquires its permit. */
+  #mayWait(path: string, response: ReceivedResponse, refusals: number): boolean {
+    const endpoint = this.#endpointOf(path);
+    const limiter = this.#limiterOf(path);
     const nowMs = this.#clock.nowMs();
-    const facts = answer.rate;
-    const retryAfterMs = parseRetryAfterMs(answer.headers, answer.receivedAtMs);
-    const before = this.#refusals.get(endpoint) ?? { count: 0, untilMs: 0 };
-    const inRow = nowMs >= before.untilMs ? before.count + 1 : before.count;
-    const isEndless = refusals > maxRefusals || inRow > maxRefusals || this.#saturated.has(endpoint);
-    if (isEndless || (retryAfterMs ?? 0) > maxWindowMs) {
-      const untilMs = Math.max(facts?.resetAtMs ?? 0, nowMs + (retryAfterMs ?? maxBackOffMs));
-      this.#saturated.set(endpoint, { answer, untilMs });
-      pacer.rejectWaiting(path);
+    const { rateLimit } = response;
+    const retryAfterMs = parseRetryAfterMs(response.headers, response.receivedAtMs);
+    // The 429s of requests that were in flight together are one.
+    const isNew = nowMs >= endpoint.refusedUntilMs;
+    const inRow = endpoint.refusals + (isNew ? 1 : 0);
+    const isExhausted = refusals > maxRefusals || inRow > maxRefusals || endpoint.exhausted !== null;
+    if (isExhausted || (retryAfterMs ?? 0) > maxWindowMs) {
+      const untilMs = Math.max(rateLimit?.resetAtMs ?? 0, nowMs + (retryAfterMs ?? maxBackoffMs));
+      endpoint.exhausted = { response, untilMs };
+      limiter.rejectWaiting(path);
       return false;
     }
-    // Without a window that is used up the refusal was for too many requests at once.
-    if (inRow > before.count && (facts === null || facts.remaining > 0)) pacer.halveConcurrency();
-    const isWindowOpen = facts !== null && facts.remaining === 0 && facts.resetAtMs > nowMs;
-    const backOffMs = isWindowOpen ? 0 : this.#jittered(Math.min(maxBackOffMs, firstRefusalMs * 2 ** (inRow - 1)));
-    const waitMs = Math.max(backOffMs, retryAfterMs ?? 0);
-    pacer.holdBack(path, waitMs);
-    this.#refusals.set(endpoint, { count: inRow, untilMs: isWindowOpen ? facts.resetAtMs : nowMs + waitMs });
+    // Without a window that is used up the refusal was for too many requests in flight.
+    if (isNew && (rateLimit === null || rateLimit.remaining > 0)) limiter.halveConcurrency();
+    const isWindowUsedUp = rateLimit !== null && rateLimit.remaining === 0 && rateLimit.resetAtMs > nowMs;
+    const backoffMs = isWindowUsedUp ? 0 : this.#jittered(Math.min(maxBackoffMs, firstRefusalMs * 2 ** (inRow - 1)));
+    const waitMs = Math.max(backoffMs, retryAfterMs ?? 0);
+    limiter.pause(path, waitMs);
+    endpoint.refusals = inRow;
+    endpoint.refusedUntilMs = isWindowUsedUp ? rateLimit.resetAtMs : nowMs + waitMs;
     return true;
   }
 
-  #mayRetry(path: string, failures: number, outcome: ReceivedResponse | NetworkError): boolean {
-    const { endpoint } = endpointOf(path);
-    const inRow = this.#failures.get(endpoint) ?? 0;
-    // Where nothing has ever answered, waiting on tells a wrong address only later.
-    const isFirstContact = outcome instanceof NetworkError && outcome.kind !== "reset" && !this.#hasAnswered;
-    const isTried = failures > maxRetries || isFirstContact || inRow >= maxFailuresInRow;
-    if (isTried) this.#failures.set(endpoint, inRow + 1);
-    return !isTried;
+  #mayRetry(endpoint: EndpointState, failures: number, result: ReceivedResponse | NetworkError): boolean {
+    // Where nothing has ever responded, a retry only delays the error of a wrong address.
+    const isFirstContact = result instanceof NetworkError && result.kind !== "reset" && !this.#hasResponse;
+    const isFinal = failures > maxRetries || isFirstContact || endpoint.failures >= maxFailuresInRow;
+    if (isFinal) endpoint.failures++;
+    return !isFinal;
   }
 
-  #retryDelayMs(failures: number, outcome: ReceivedResponse | NetworkError): number {
-    const askedMs = isAnswer(outcome) ? (parseRetryAfterMs(outcome.headers, outcome.receivedAtMs) ?? 0) : 0;
-    return Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), Math.min(askedMs, maxBackOffMs));
-  }
-
-  #succeeded(path: string, outcome: ReceivedResponse | NetworkError): ReceivedResponse {
-    if (!isAnswer(outcome)) throw outcome;
-    const { endpoint } = endpointOf(path);
-    this.#failures.delete(endpoint);
-    this.#saturated.delete(endpoint);
-    this.#refusals.delete(endpoint);
-    return outcome;
+  #retryDelayMs(failures: number, result: ReceivedResponse | NetworkError): number {
+    const retryAfterMs = isResponse(result) ? (parseRetryAfterMs(result.headers, result.receivedAtMs) ?? 0) : 0;
+    return Math.max(this.#jittered(firstRetryMs * 2 ** (failures - 1)), Math.min(retryAfterMs, maxBackoffMs));
   }
 
   #jittered(ms: number): number {
     return Math.round(ms * (0.5 + this.#clock.random() / 2));
   }
 
-  #pacerOf(path: string): RateLimiter {
-    return path === tokenPath ? this.#logins : this.#reads;
+  #limiterOf(path: string): RateLimiter {
+    return path === tokenPath ? this.#tokenLimiter : this.#apiLimiter;
+  }
+
+  #endpointOf(path: string): EndpointState {
+    const { endpoint: name } = endpointOf(path);
+    const known = this.#endpoints.get(name);
+    if (known !== undefined) return known;
+    const state: EndpointState = {
+      refusals: 0,
+      refusedUntilMs: 0,
+      exhausted: null,
+      failures: 0,
+      rateLimit: null,
+    };
+    this.#endpoints.set(name, state);
+    return state;
   }
 }
 
-function isAnswer(outcome: ReceivedResponse | NetworkError): outcome is ReceivedResponse {
-  return !(outcome instanceof NetworkError);
+interface EndpointState {
+  /** 429s in a row; those that arrive before `refusedUntilMs` count as one. */
+  refusals: number;
+  refusedUntilMs: number;
+  /** Its 429s did not end: the last of them, given back without a request until that time; then one request is sent. */
+  exhausted: { readonly response: ReceivedResponse; readonly untilMs: number } | null;
+  /** Requests that failed for good since one succeeded. */
+  failures: number;
+  /** The latest reading. */
+  rateLimit: RateLimitReading | null;
 }
 
-function mayPass(outcome: ReceivedResponse | NetworkError): boolean {
-  if (outcome instanceof NetworkError) return outcome.isTransient;
-  return outcome.status === 408 || outcome.status >= 500;
+function isResponse(result: ReceivedResponse | NetworkError): result is ReceivedResponse {
+  return !(result instanceof NetworkError);
 }
 
-function givenUp(outcome: ReceivedResponse | NetworkError): ReceivedResponse {
-  if (isAnswer(outcome)) return outcome;
-  throw outcome;
+function isTransient(result: ReceivedResponse | NetworkError): boolean {
+  if (result instanceof NetworkError) return result.isTransient;
+  return result.status === 408 || result.status >= 500;
+}
+
+function responseOf(result: ReceivedResponse | NetworkError): ReceivedResponse {
+  if (isResponse(result)) return result;
+  throw result;
 }

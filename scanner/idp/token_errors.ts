@@ -8,25 +8,25 @@ const clockWords =
   /expir|too far into the future|issued (before|in the future|after)|not yet valid|\biat\b|\bexp\b|\bnbf\b/i;
 
 /** `error` and `error_description` of a refused token request; empty where there are none. */
-export function oauthError(answer: HttpResponse): { readonly error: string; readonly description: string } {
-  const { error, error_description: description } = objectIn(answer.body);
+export function oauthError(response: HttpResponse): { readonly error: string; readonly description: string } {
+  const { error, error_description: description } = objectIn(response.body);
   return { error: toSafeText(error, 80), description: toSafeText(description) };
 }
 
 /** True for a refusal that a corrected clock may turn into a token. */
-export function isClockRefusal(answer: HttpResponse): boolean {
-  const { error, description } = oauthError(answer);
+export function isClockRefusal(response: HttpResponse): boolean {
+  const { error, description } = oauthError(response);
   return (error === "invalid_client" || error === "invalid_dpop_proof") && clockWords.test(description);
 }
 
 /** What a refused token request means for the person who set the service application up. */
-export function tokenRefusal(answer: HttpResponse, orgUrl: string): IdpError {
-  const { error, description } = oauthError(answer);
+export function tokenRefusal(response: HttpResponse, orgUrl: string): IdpError {
+  const { error, description } = oauthError(response);
   const said = description === "" ? error : `${error}, "${description}"`;
-  const message = `Cannot log in to ${orgUrl}: the token endpoint answered ${answer.status} ${said}`.trimEnd();
+  const message = `Cannot log in to ${orgUrl}: the token endpoint answered ${response.status} ${said}`.trimEnd();
   switch (error) {
     case "invalid_client":
-      return invalidClient({ answer, description, message });
+      return invalidClient({ response, description, message });
     case "unauthorized_client":
     case "unsupported_grant_type":
       return new IdpError(
@@ -46,7 +46,7 @@ export function tokenRefusal(answer: HttpResponse, orgUrl: string): IdpError {
         `Look at ${general} → "Require Demonstrating Proof of Possession (DPoP) header in token requests"; a proxy must not remove the DPoP headers`,
       );
     default:
-      return otherRefusal(answer, { orgUrl, message });
+      return otherRefusal(response, { orgUrl, message });
   }
 }
 
@@ -60,13 +60,13 @@ export function unreadableToken(orgUrl: string): IdpError {
 }
 
 interface ClientRefusal {
-  readonly answer: HttpResponse;
+  readonly response: HttpResponse;
   readonly description: string;
   readonly message: string;
 }
 
-function invalidClient({ answer, description, message }: ClientRefusal): IdpError {
-  if (isClockRefusal(answer)) {
+function invalidClient({ response, description, message }: ClientRefusal): IdpError {
+  if (isClockRefusal(response)) {
     return new IdpError(
       "clock_skew",
       message,
@@ -101,17 +101,17 @@ function invalidClient({ answer, description, message }: ClientRefusal): IdpErro
   );
 }
 
-function otherRefusal(answer: HttpResponse, told: { readonly orgUrl: string; readonly message: string }): IdpError {
-  const { status } = answer;
+function otherRefusal(response: HttpResponse, told: { readonly orgUrl: string; readonly message: string }): IdpError {
+  const { status } = response;
   if (status >= 300 && status < 400) {
     return new IdpError(
       "wrong_org",
-      `Cannot log in to ${told.orgUrl}: ${tokenPath} redirects${redirectTarget(answer)}`,
+      `Cannot log in to ${told.orgUrl}: ${tokenPath} redirects${redirectTarget(response)}`,
       checkOrgUrl,
     );
   }
-  const code = toSafeText(objectIn(answer.body)["errorCode"], 20);
-  const body = parseBody(answer.body).kind;
+  const code = toSafeText(objectIn(response.body)["errorCode"], 20);
+  const body = parseBody(response.body).kind;
   if (status === 404 || (status < 500 && status !== 429 && status !== 403 && body === "html") || status === 405) {
     const what = body === "html" ? "a web page" : `${status} ${code}`.trimEnd();
     return new IdpError(
@@ -131,8 +131,8 @@ function otherRefusal(answer: HttpResponse, told: { readonly orgUrl: string; rea
 }
 
 /** The origin only: the rest of a redirect may hold more than should be shown. */
-export function redirectTarget(answer: HttpResponse): string {
-  const location = answer.headers.get("location") ?? "";
+export function redirectTarget(response: HttpResponse): string {
+  const location = response.headers.get("location") ?? "";
   return URL.canParse(location) ? ` to ${new URL(location).origin}` : "";
 }
 

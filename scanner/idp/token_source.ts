@@ -1,14 +1,12 @@
 import type { Clock } from "./clock.ts";
-import type { DpopProver } from "./dpop.ts";
 import { IdpError } from "./idp_error.ts";
 import { grantScopes } from "./token_errors.ts";
-import type { AccessToken, TokenEndpoint } from "./token_endpoint.ts";
-import type { HttpResponse } from "./http_transport.ts";
+import type { AccessToken } from "./oauth_client.ts";
+import type { TokenEndpoint } from "./token_endpoint.ts";
 
 export interface TokenSourceOptions {
   readonly orgUrl: string;
   readonly endpoint: TokenEndpoint;
-  readonly prover: DpopProver;
   readonly clock: Clock;
   /** With the provider's prefix: `okta.policies.read`. */
   readonly scopes: readonly string[];
@@ -25,7 +23,6 @@ export class TokenSource {
   /** What is asked for; narrowed to what is granted after an `invalid_scope`. */
   #asked: readonly string[];
   #granted: readonly string[] = [];
-  #resourceNonce: string | null = null;
   #earlyRenewals = 0;
 
   constructor(options: TokenSourceOptions) {
@@ -53,23 +50,6 @@ export class TokenSource {
       await this.#renew();
     }
     return true;
-  }
-
-  /** The headers that let one GET of this URL through; made anew for each attempt. */
-  async authorize(token: AccessToken, url: string): Promise<Readonly<Record<string, string>>> {
-    if (token.type === "Bearer") return { authorization: `Bearer ${token.value}` };
-    const proof = await this.#options.prover.prove({
-      method: "GET",
-      url,
-      nonce: this.#resourceNonce,
-      accessToken: token.value,
-    });
-    return { authorization: `DPoP ${token.value}`, dpop: proof };
-  }
-
-  /** Remembers the nonce of a resource answer; the provider rotates it whenever it likes. */
-  noteNonce(answer: HttpResponse): void {
-    this.#resourceNonce = answer.headers.get("dpop-nonce") ?? this.#resourceNonce;
   }
 
   #renew(): Promise<AccessToken> {

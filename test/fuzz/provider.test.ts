@@ -18,11 +18,11 @@ import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { parseNextLink } from "../../scanner/idp/link_header.ts";
 import { cleanProviderText } from "../../scanner/idp/provider_text.ts";
-import { connect } from "../../scanner/idp/connect.ts";
+import { connect } from "../../scanner/idp/connection.ts";
 import { IdpError } from "../../scanner/idp/idp_error.ts";
 import { maxWindowMs, parseRateLimit, parseRetryAfterMs } from "../../scanner/idp/rate_limit.ts";
 import { readOrganization } from "../../scanner/idp/organization.ts";
-import { createSession, createRequestSender } from "../../scanner/idp/session.ts";
+import { createAuthorizedClient, createRequestSender } from "../../scanner/idp/connection.ts";
 import { isLine } from "../../shared/text.ts";
 import { context } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
@@ -98,10 +98,10 @@ test("whatever bytes an organization answers, a read is evidence only when they 
   const config = configFor(idp);
   let read = 0;
   const clock = createFakeClock(Date.now());
-  const transport = createRequestSender(config, { signal: new AbortController().signal, clock });
-  owned.push(() => transport.close());
-  const org = await readOrganization({ ...config, transport });
-  const { client, tokens } = await createSession(config, { org, transport, clock });
+  const sender = createRequestSender(config, { signal: new AbortController().signal, clock });
+  owned.push(() => sender.close());
+  const org = await readOrganization({ ...config, sender });
+  const { client, tokens } = await createAuthorizedClient(config, { org, sender, clock });
   await tokens.current();
   await assert(
     asyncProperty(body, constantFrom(200, 200, 200, 204, 400, 403, 404), async (text, status) => {

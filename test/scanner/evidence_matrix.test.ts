@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { readScannerConfig } from "../../scanner/config.ts";
-import type { ConnectionSettings } from "../../scanner/idp/connection.ts";
-import { connect } from "../../scanner/idp/connect.ts";
+import type { ConnectionSettings } from "../../scanner/idp/connection_settings.ts";
+import { connect } from "../../scanner/idp/connection.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { FaultName } from "../../practice_org/api/faults.ts";
 import { runScan } from "../../scanner/run_scan.ts";

@@ -7,7 +7,7 @@ import { parseArtifacts } from "../../scanner/evidence/artifacts_document.ts";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { defaultScopes } from "../../scanner/config.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
-import { connect } from "../../scanner/idp/connect.ts";
+import { connect } from "../../scanner/idp/connection.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import { runScan, toContext, type FinishedScan } from "../../scanner/run_scan.ts";
 import { countStatuses, type CheckResult, type Report } from "../../shared/report.ts";

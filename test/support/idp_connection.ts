@@ -1,9 +1,17 @@
-import type { ConnectionSettings } from "../../scanner/idp/connection.ts";
+import { onTestFinished } from "vitest";
+import type { ConnectionSettings } from "../../scanner/idp/connection_settings.ts";
+import { createAuthorizedClient, createRequestSender } from "../../scanner/idp/connection.ts";
+import { readOrganization } from "../../scanner/idp/organization.ts";
 import { parsePrivateKey } from "../../scanner/idp/private_key.ts";
-import type { ScriptedIdp } from "./scripted_idp.ts";
+import { createFakeClock } from "./fake_clock.ts";
+import { createScriptedIdp, tokenPath, type Reply, type ScriptedIdp, type SeenRequest } from "./scripted_idp.ts";
+import { createSelfSigned } from "./self_signed.ts";
 
-/** A configuration that fits a scripted provider. */
-export function configFor(idp: ScriptedIdp, overrides: Partial<ConnectionSettings> = {}): ConnectionSettings {
+/** A configuration that fits a scripted provider, or a practice org. */
+export function configFor(
+  idp: Pick<ScriptedIdp, "url" | "clientId" | "privateKey">,
+  overrides: Partial<ConnectionSettings> = {},
+): ConnectionSettings {
   return {
     orgUrl: idp.url,
     clientId: idp.clientId,
@@ -15,4 +23,46 @@ export function configFor(idp: ScriptedIdp, overrides: Partial<ConnectionSetting
     proxy: { httpsProxy: null, noProxy: "" },
     ...overrides,
   };
+}
+
+export interface IdpSetUp {
+  /** The provider insists on DPoP with a nonce. */
+  readonly dpop?: boolean;
+  /** With a certificate of its own authority. */
+  readonly tls?: boolean;
+  /** How far this machine's clock is ahead of the provider's. */
+  readonly aheadMs?: number;
+  /** Answers token requests, by the provider's clock. */
+  readonly token?: (request: SeenRequest, providerMs: number) => Reply | Promise<Reply>;
+  readonly config?: Partial<ConnectionSettings>;
+  readonly signal?: AbortSignal;
+}
+
+/** A scripted provider, and a clock that passes only while something waits for it. Stopped when the test is finished. */
+export async function setUpIdp({ dpop = false, tls = false, aheadMs = 0, token, config = {} }: IdpSetUp = {}) {
+  const clock = createFakeClock(1_800_000_000_000);
+  const providerMs = () => clock.nowMs() - aheadMs;
+  const idp = await createScriptedIdp({
+    dpop,
+    nowMs: providerMs,
+    ...(tls ? { tls: createSelfSigned({ names: ["localhost"] }) } : {}),
+  });
+  onTestFinished(() => idp.stop());
+  if (token !== undefined) idp.on("POST", tokenPath, (request) => token(request, providerMs()));
+  return { idp, clock, config: configFor(idp, config) };
+}
+
+export async function setUpSender(options: IdpSetUp = {}) {
+  const { idp, clock, config } = await setUpIdp(options);
+  const { signal = new AbortController().signal } = options;
+  const sender = createRequestSender(config, { signal, clock });
+  onTestFinished(() => sender.close());
+  return { idp, clock, config, sender };
+}
+
+/** A client that has no token yet. */
+export async function setUpClient(options: IdpSetUp = {}) {
+  const { idp, clock, config, sender } = await setUpSender(options);
+  const org = await readOrganization({ ...config, sender });
+  return { idp, clock, ...(await createAuthorizedClient(config, { org, sender, clock })) };
 }

@@ -2,6 +2,7 @@ import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../scanner/evidence/collect.ts";
 import { evaluateCheck } from "../../scanner/evaluate.ts";
 import { HttpIdpClient } from "../../scanner/idp/http_idp_client.ts";
+import type { OAuthClient } from "../../scanner/idp/oauth_client.ts";
 import { RoleEvidence } from "../../scanner/idp/role_evidence.ts";
 import type { TokenSource } from "../../scanner/idp/token_source.ts";
 import type { RetryableRequest, RequestSender } from "../../scanner/idp/request_sender.ts";
@@ -45,12 +46,13 @@ export async function judgeOrg(org: OrgAnswers, options: JudgeOptions = {}): Pro
 
 function tableClient(org: OrgAnswers, pageSize: number): HttpIdpClient {
   // Retries, tokens and pacing have tests of their own; below the client is only this table.
-  const transport = { send: async ({ path }: RetryableRequest) => answerTo(org, path, pageSize) };
-  const tokens = { granted: scopes, noteNonce: () => {} };
+  const sender = { send: async ({ path }: RetryableRequest) => answerTo(org, path, pageSize) };
+  const tokens = { granted: scopes };
   return new HttpIdpClient({
     orgUrl: context.orgUrl,
-    transport: transport as unknown as RequestSender,
+    sender: sender as unknown as RequestSender,
     tokens: tokens as unknown as TokenSource,
+    oauth: {} as OAuthClient,
     roleEvidence: new RoleEvidence(),
     scopePrefix: "okta",
   });
@@ -77,7 +79,7 @@ function nextLink(path: string, after: number): string {
 
 function answer(status: number, body: unknown, link: string | null = null) {
   const headers = link === null ? noHeaders : new Headers({ link });
-  return { status, headers, body: textOf(body), receivedAtMs: 0, rate: null };
+  return { status, headers, body: textOf(body), receivedAtMs: 0, rateLimit: null };
 }
 
 const noHeaders = new Headers();

@@ -1,12 +1,9 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { HttpIdpClient } from "../../../scanner/idp/http_idp_client.ts";
-import { readOrganization } from "../../../scanner/idp/organization.ts";
-import { createSession, createRequestSender, type Session } from "../../../scanner/idp/session.ts";
-import { createFakeClock } from "../../support/fake_clock.ts";
-import { configFor } from "../../support/idp_connection.ts";
+import type { AuthorizedClient } from "../../../scanner/idp/connection.ts";
+import { setUpClient, setUpIdp, type IdpSetUp } from "../../support/idp_connection.ts";
 import {
   apiError,
-  createScriptedIdp,
   issueToken,
   oauthError,
   tokenPath,
@@ -14,12 +11,6 @@ import {
   type Reply,
   type ScriptedIdp,
 } from "../../support/scripted_idp.ts";
-
-const owned: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const stop of owned.splice(0).toReversed()) await stop();
-});
 
 const path = "/api/v1/policies?type=PASSWORD";
 const request = { path, scope: "policies.read" };
@@ -31,7 +22,7 @@ const insufficientScope: Reply = {
   },
 };
 
-test("an object and a list are read as they are, with the token", async () => {
+test("reads objects and lists with the access token", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", "/api/v1/one", { body: { id: "1", nested: { a: null } } });
   idp.on("GET", "/api/v1/policies", { body: [{ id: "p1" }, { id: "p2" }] });
@@ -46,7 +37,7 @@ test("an object and a list are read as they are, with the token", async () => {
   });
 });
 
-test("an empty list that was really answered is evidence", async () => {
+test("an empty list is evidence", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body: [] });
   expect(await client.getList(request)).toEqual({ state: "obtained", value: [] });
@@ -94,8 +85,8 @@ test.each<[string, Reply, string, number | null, string | null]>([
   ["time-out", { fault: "hang" }, "provider_error", null, null],
   ["reset", { fault: "reset" }, "provider_error", null, null],
   ["cut-off connection", { fault: "cut", body: [{ id: "p1" }] }, "provider_error", null, null],
-])("a list that is answered with %s is missing for its own reason", async (_, reply, reason, httpStatus, errorCode) => {
-  const { idp, client } = await setUp({ timeoutMs: reply.fault === "hang" ? 400 : 5000 });
+])("a list that is answered with %s is missing with that reason", async (_, reply, reason, httpStatus, errorCode) => {
+  const { idp, client } = await setUp({ config: { timeoutMs: reply.fault === "hang" ? 400 : 5000 } });
   idp.on("GET", path, reply);
   const reading = await client.getList(request);
   expect(reading).toEqual({
@@ -111,7 +102,7 @@ test.each<[string, Reply, string, number | null, string | null]>([
 test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
   [["p1"], []],
   [[null, { id: "p1" }, "p2", [{ id: "p3" }]], [{ id: "p1" }]],
-])("a list %j is unreadable, and what of it are objects is kept", async (body, partial) => {
+])("a list %j is unreadable, with its objects as partial", async (body, partial) => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body });
   expect(await client.getList(request)).toMatchObject({
@@ -123,7 +114,7 @@ test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
   });
 });
 
-test("a page that holds something else than objects does not keep from the pages after it", async () => {
+test("a page with something else than objects does not end the paging", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body: [{ id: "p1" }, null], headers: { link: `<${idp.url}${path}&after=2>; rel="next"` } });
   idp.on("GET", `${path}&after=2`, { body: [{ id: "p2" }] });
@@ -149,7 +140,7 @@ test("JSON may be a hundred levels deep, not more", async () => {
   expect(await client.getObject({ path: "/api/v1/over", scope: "apps.read" })).toMatchObject({ reason: "unreadable" });
 });
 
-test("a scope that is known to be missing is not asked for", async () => {
+test("sends nothing for a scope that is not granted", async () => {
   const { idp, client } = await setUp();
   const reading = await client.getList({ path: "/api/v1/zones", scope: "networkZones.read" });
   expect(reading).toMatchObject({
@@ -182,7 +173,7 @@ const page = (idp: ScriptedIdp, items: readonly string[], next: string | null, b
 });
 const apps = { path: "/api/v1/apps?limit=2", scope: "apps.read" };
 
-test("pages are followed to their end, also short and empty ones", async () => {
+test("follows pages to their end, also short and empty ones", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1&limit=2"));
   idp.on("GET", "/api/v1/apps?after=1&limit=2", page(idp, ["c"], "after=2&limit=2"));
@@ -191,7 +182,7 @@ test("pages are followed to their end, also short and empty ones", async () => {
   expect(await client.getList(apps)).toEqual({ state: "obtained", value: ["a", "b", "c", "d"].map((id) => ({ id })) });
 });
 
-test("of each entry only what is to be kept is kept, also when the list breaks off", async () => {
+test("applies keep to every entry, also of a list that breaks off", async () => {
   const { idp, client } = await setUp();
   const keep = ({ id }: Readonly<Record<string, unknown>>) => ({ kept: id });
   idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a", "b"], "after=1"));
@@ -203,7 +194,7 @@ test("of each entry only what is to be kept is kept, also when the list breaks o
   expect(await client.getList({ ...apps, keep })).toMatchObject({ partial: [{ kept: "a" }, { kept: "b" }] });
 });
 
-test("a relative next link is followed", async () => {
+test("follows a relative next link", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", "/api/v1/apps?limit=2", {
     body: [{ id: "a" }],
@@ -235,7 +226,7 @@ test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, stri
   ],
   ["a repeated cursor", (idp) => page(idp, ["b"], "after=1&limit=2"), "provider_error", "already read"],
   [
-    "a repeated cursor in other clothes",
+    "a repeated cursor with other parameters",
     (idp) => page(idp, ["b"], "limit=200&after=1&x=y"),
     "provider_error",
     "already read",
@@ -247,10 +238,9 @@ test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, stri
     "provider_error",
     "cannot be read",
   ],
-])("a chain that leads to %s is an error that keeps what was read", async (_, second, reason, words) => {
+])("a next link to %s is an error, with the pages before as partial", async (_, second, reason, words) => {
   const { idp, client } = await setUp();
-  const other = await createScriptedIdp();
-  owned.push(() => other.stop());
+  const { idp: other } = await setUpIdp();
   idp.on("GET", "/api/v1/apps?limit=2", page(idp, ["a"], "after=1&limit=2"));
   idp.on("GET", "/api/v1/apps?after=1&limit=2", second(idp, other));
   const reading = await client.getList(apps);
@@ -276,7 +266,7 @@ test.each<[string, Reply, string]>([
   expect(reading.state === "missing" && reading.detail).toContain("page 2 of a list; 2 entries");
 });
 
-test("a chain without end is given up after a thousand pages", async () => {
+test("stops after a thousand pages", async () => {
   const { idp, client } = await setUp();
   let served = 0;
   idp.on("GET", "/api/v1/apps", () => page(idp, ["a"], `after=${++served}`));
@@ -285,7 +275,7 @@ test("a chain without end is given up after a thousand pages", async () => {
   expect(served).toBe(1000);
 });
 
-test("a 401 is answered with one new token", async () => {
+test("renews the token once after a 401", async () => {
   const { idp, client } = await setUp();
   idp.on("POST", tokenPath, (asked) => issueToken(asked, { access_token: "new-token" }));
   idp.on("GET", path, (asked) =>
@@ -295,7 +285,7 @@ test("a 401 is answered with one new token", async () => {
   expect(idp.seen(tokenPath)).toHaveLength(3);
 });
 
-test("a 401 that a new token does not cure is asked twice, and E0000015 once", async () => {
+test("a 401 is retried once, E0000015 never", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", path, apiError(401, "E0000011"));
   await client.getList(request);
@@ -305,7 +295,7 @@ test("a 401 that a new token does not cure is asked twice, and E0000015 once", a
   expect(idp.seen("/api/v1/off")).toHaveLength(1);
 });
 
-test("many reads that are refused at once share one new token", async () => {
+test("concurrent reads that are refused share one new token", async () => {
   const { idp, client } = await setUp();
   idp.on("POST", tokenPath, (asked) => issueToken(asked, { access_token: "new-token" }));
   idp.on("GET", "/api/v1/apps", (asked) =>
@@ -320,7 +310,7 @@ test("many reads that are refused at once share one new token", async () => {
   expect(idp.seen(tokenPath)).toHaveLength(3);
 });
 
-test("a token that cannot be renewed makes reads missing, not wrong", async () => {
+test("reads are missing when the token cannot be renewed", async () => {
   const { idp, client } = await setUp();
   idp.on("POST", tokenPath, oauthError(401, "invalid_client", "The client_assertion signature is invalid."));
   idp.on("GET", path, apiError(401, "E0000011"));
@@ -335,7 +325,7 @@ test.each([
     { status: 401, headers: { "dpop-nonce": "n1", "www-authenticate": 'DPoP error="use_dpop_nonce"' } },
   ],
   ["400 with a body", { ...oauthError(400, "use_dpop_nonce", "Nonce please"), headers: { "dpop-nonce": "n1" } }],
-] as const)("a resource that asks for a nonce by %s gets it, in a new proof", async (_, refusal) => {
+] as const)("sends the nonce that a resource asks for by %s in a new proof", async (_, refusal) => {
   const { idp, client } = await setUp();
   idp.on("GET", path, async (asked) =>
     (await verifyProof(asked)).claims["nonce"] === "n1" ? { body: [], headers: { "dpop-nonce": "n2" } } : refusal,
@@ -350,7 +340,7 @@ test.each([
   expect((await Promise.all(idp.seen("/api/v1/next").map(verifyProof)))[0]?.claims["nonce"]).toBe("n2");
 });
 
-test("a resource that asks for a nonce without end is an error, not a loop", async () => {
+test("a resource that always asks for a new nonce is an error", async () => {
   const { idp, client } = await setUp();
   let turn = 0;
   idp.on("GET", path, () => ({
@@ -361,8 +351,8 @@ test("a resource that asks for a nonce without end is an error, not a loop", asy
   expect(idp.seen("/api/v1/policies").length).toBeLessThanOrEqual(6);
 });
 
-test("a Bearer token is used without a proof", async () => {
-  const { idp, client } = await setUp({ dpop: false });
+test("sends a Bearer token without a proof", async () => {
+  const { idp, client } = await setUp({ dpop: false, token: (asked) => issueToken(asked, { token_type: "Bearer" }) });
   idp.on("GET", path, { body: [] });
   await client.getList(request);
   const headers = idp.seen("/api/v1/policies")[0]?.headers;
@@ -370,7 +360,7 @@ test("a Bearer token is used without a proof", async () => {
   expect(headers).not.toHaveProperty("dpop");
 });
 
-test("identical reads under way are one request; later ones are their own", async () => {
+test("identical reads in flight share one request; later ones send their own", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body: [] });
   await Promise.all([client.getList(request), client.getList(request)]);
@@ -379,7 +369,7 @@ test("identical reads under way are one request; later ones are their own", asyn
   expect(idp.seen("/api/v1/policies")).toHaveLength(2);
 });
 
-test("what the probe read is given to the first who asks for it", async () => {
+test("the probe's page serves the first read of it", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body: [{ id: "p1" }] });
   expect(await client.probe(request)).toBeNull();
@@ -389,7 +379,7 @@ test("what the probe read is given to the first who asks for it", async () => {
   expect(idp.seen("/api/v1/policies")).toHaveLength(2);
 });
 
-test("an abort rejects what is under way with its reason", async () => {
+test("an abort rejects reads in flight with its reason", async () => {
   const stop = new AbortController();
   const { idp, client } = await setUp({ signal: stop.signal });
   idp.on("GET", path, () => {
@@ -399,7 +389,7 @@ test("an abort rejects what is under way with its reason", async () => {
   await expect(client.getList(request)).rejects.toThrow("interrupted");
 });
 
-test.each<[string, (session: Session, idp: ScriptedIdp) => Promise<unknown>, string]>([
+test.each<[string, (connected: AuthorizedClient, idp: ScriptedIdp) => Promise<unknown>, string]>([
   ["nothing was read", async () => {}, "unknown"],
   ["only policies were read", ({ client }) => client.getList(request), "unknown"],
   ["the first-party settings were read", ({ client }) => settings(client), "super_admin"],
@@ -426,12 +416,13 @@ test.each<[string, (session: Session, idp: ScriptedIdp) => Promise<unknown>, str
     "unknown",
   ],
   ["only half of the apps could be read", brokenApps, "unknown"],
-])("the role is told from what was seen: %s", async (_, act, role) => {
-  const { idp, session } = await setUp();
+])("the role when %s", async (_, act, role) => {
+  const connected = await setUp();
+  const { idp } = connected;
   idp.on("GET", path, { body: [] });
   idp.on("GET", "/api/v1/first-party-app-settings/admin-console", { body: { sessionIdleTimeoutMinutes: 15 } });
-  await act(session, idp);
-  expect(session.roleEvidence.role()).toBe(role);
+  await act(connected, idp);
+  expect(connected.roleEvidence.role()).toBe(role);
 });
 
 function settings(client: HttpIdpClient) {
@@ -439,7 +430,7 @@ function settings(client: HttpIdpClient) {
 }
 
 function refusedSettings(reply: Reply) {
-  return async ({ client }: Session, idp: ScriptedIdp) => {
+  return async ({ client }: AuthorizedClient, idp: ScriptedIdp) => {
     idp.on("GET", "/api/v1/first-party-app-settings/admin-console", reply);
     await settings(client);
     await client.getList(request);
@@ -447,33 +438,19 @@ function refusedSettings(reply: Reply) {
 }
 
 function listed(appsPath: string, items: readonly object[]) {
-  return async ({ client }: Session, idp: ScriptedIdp) => {
+  return async ({ client }: AuthorizedClient, idp: ScriptedIdp) => {
     idp.on("GET", appsPath, { body: items });
     await client.getList({ path: appsPath, scope: "apps.read" });
   };
 }
 
-async function brokenApps({ client }: Session, idp: ScriptedIdp): Promise<void> {
+async function brokenApps({ client }: AuthorizedClient, idp: ScriptedIdp): Promise<void> {
   idp.on("GET", apps.path, page(idp, ["a"], "after=1"));
   await client.getList(apps);
 }
 
-interface SetUp {
-  readonly dpop?: boolean;
-  readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
-}
-
-async function setUp({ dpop = true, timeoutMs = 5000, signal = new AbortController().signal }: SetUp = {}) {
-  const clock = createFakeClock(1_800_000_000_000);
-  const idp = await createScriptedIdp({ dpop, nowMs: () => clock.nowMs() });
-  owned.push(() => idp.stop());
-  if (!dpop) idp.on("POST", tokenPath, (asked) => issueToken(asked, { token_type: "Bearer" }));
-  const config = configFor(idp, { timeoutMs });
-  const transport = createRequestSender(config, { signal, clock });
-  owned.push(() => transport.close());
-  const org = await readOrganization({ ...config, transport });
-  const session = await createSession(config, { org, transport, clock });
-  await session.tokens.current();
-  return { idp, clock, session, client: session.client };
+async function setUp(options: IdpSetUp = {}) {
+  const connected = await setUpClient({ dpop: true, ...options });
+  await connected.tokens.current();
+  return connected;
 }

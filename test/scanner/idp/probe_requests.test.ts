@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ArtifactName } from "../../../scanner/evidence/artifacts.ts";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
-import type { ConnectionSettings } from "../../../scanner/idp/connection.ts";
+import type { ConnectionSettings } from "../../../scanner/idp/connection_settings.ts";
 import { systemClock } from "../../../scanner/idp/clock.ts";
-import { connect } from "../../../scanner/idp/connect.ts";
+import { connect } from "../../../scanner/idp/connection.ts";
 import type { IdpClient } from "../../../scanner/idp/idp_client.ts";
 import { readOrganization } from "../../../scanner/idp/organization.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
 import { probeRequests } from "../../../scanner/idp/probe_requests.ts";
-import { createSession, createRequestSender } from "../../../scanner/idp/session.ts";
+import { createAuthorizedClient, createRequestSender } from "../../../scanner/idp/connection.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../../practice_org/create_practice_org.ts";
 
 const { signal } = new AbortController();
@@ -34,12 +34,16 @@ test.each([["all checks", everyName] as const, ...everyName.map((name) => [name,
     };
 
     const withoutProbe = await reads(async () => {
-      const transport = createRequestSender(config(), { signal, clock: systemClock });
-      const organization = await readOrganization({ ...config(), transport });
-      const { tokens, client } = await createSession(config(), { org: organization, transport, clock: systemClock });
+      const sender = createRequestSender(config(), { signal, clock: systemClock });
+      const organization = await readOrganization({ ...config(), sender });
+      const { tokens, client } = await createAuthorizedClient(config(), {
+        org: organization,
+        sender,
+        clock: systemClock,
+      });
       await tokens.current();
       await collect(client);
-      await transport.close();
+      await sender.close();
     });
     const withProbe = await reads(async () => {
       const probes = probeRequests(checks.flatMap((check) => check.artifacts));

@@ -1,33 +1,24 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
-import type { Connection, ConnectionSettings, ConnectOptions } from "../../../scanner/idp/connection.ts";
-import { connect } from "../../../scanner/idp/connect.ts";
+import { expect, onTestFinished, test } from "vitest";
+import type { ConnectionSettings } from "../../../scanner/idp/connection_settings.ts";
+import { connect, type Connection, type ConnectOptions } from "../../../scanner/idp/connection.ts";
 import { IdpError, toErrorReport } from "../../../scanner/idp/idp_error.ts";
 import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
-import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
-import { createFakeClock } from "../../support/fake_clock.ts";
-import { configFor } from "../../support/idp_connection.ts";
+import { createFakeClock, type FakeClock } from "../../support/fake_clock.ts";
+import { configFor, setUpIdp } from "../../support/idp_connection.ts";
 import {
   apiError,
-  createScriptedIdp,
   issueToken,
   oauthError,
   tokenPath,
   type Reply,
   type ScriptedIdp,
 } from "../../support/scripted_idp.ts";
-import { createSelfSigned } from "../../support/self_signed.ts";
-
-const owned: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const stop of owned.splice(0).toReversed()) await stop();
-});
 
 const signOn = { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" };
 
-test("connect logs in, proves that it can read, and says what it connected to", async () => {
+test("connect authenticates, proves that it can read, and describes the organization", async () => {
   const idp = await scripted();
   const connection = await connected(idp);
   expect(connection.org).toEqual({ url: idp.url, engine: "identity", id: "00o5qwjvg8hg7YpT81d7" });
@@ -37,7 +28,7 @@ test("connect logs in, proves that it can read, and says what it connected to", 
   expect(connection.role()).toBe("unknown");
 });
 
-test("the probe is a request that a check makes anyway: it costs nothing", async () => {
+test("the probe's response serves the collector that needs it", async () => {
   const idp = await scripted();
   const wanted = { path: "/api/v1/apps?limit=200", scope: "apps.read" };
   idp.on("GET", "/api/v1/apps", { body: [{ id: "a" }] });
@@ -72,7 +63,7 @@ test.each<[string, Reply, "okta" | "idp" | null, string]>([
   expect(idp.seen(tokenPath)[0]?.form.get("scope")).toContain(`${prefix}.apps.read`);
 });
 
-test("nothing but GET below the API and POST to the token endpoint leaves, in a whole session", async () => {
+test("nothing but GET below the API and POST to the token endpoint is ever sent", async () => {
   const idp = await scripted();
   idp.on(
     "POST",
@@ -94,7 +85,7 @@ test("nothing but GET below the API and POST to the token endpoint leaves, in a 
   expect(idp.requests.length).toBeGreaterThan(6);
 });
 
-test("no token, proof or assertion goes where it does not belong", async () => {
+test("access tokens go only to the API, assertions only to the token endpoint", async () => {
   const idp = await scripted();
   await connected(idp);
   for (const request of idp.requests) {
@@ -104,7 +95,7 @@ test("no token, proof or assertion goes where it does not belong", async () => {
   }
 });
 
-test("a service application without a role: nothing can be read, and the error says what to assign", async () => {
+test("a service application without a role is no_role, with the role to assign", async () => {
   const idp = await scripted();
   for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"])
     idp.on("GET", path, apiError(403, "E0000006"));
@@ -135,7 +126,7 @@ test.each<[string, Reply]>([
   });
 });
 
-test("settings that only a Super Administrator sees prove that something can be read, but their refusal nothing", async () => {
+test("a refusal of the first-party settings does not end the probe", async () => {
   const idp = await scripted();
   const settings = { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" };
   idp.on("GET", settings.path, apiError(403, "E0000006"));
@@ -155,7 +146,7 @@ test("refused first-party settings beside an outage are an outage, not a missing
   });
 });
 
-test("scopes of which none lets anything be read", async () => {
+test("scopes that let nothing be read are no_scope", async () => {
   const idp = await scripted();
   expect((await refusal(idp, { scopes: ["sessions.read"] })).code).toBe("no_scope");
   for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) {
@@ -172,7 +163,7 @@ test.each<[string, Reply, string]>([
   ["a firewall's 403", { status: 403, body: "<html>blocked</html>" }, "access_denied"],
   ["silence", { fault: "hang" }, "unreachable"],
   ["a reset", { fault: "reset" }, "unreachable"],
-])("an organization whose every read gives %s is not called badly set up", async (_, reply, code) => {
+])("an organization whose every read gives %s is not blamed on its set-up", async (_, reply, code) => {
   const idp = await scripted();
   for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, reply);
   const error = await refusal(idp, { timeoutMs: reply.fault === "hang" ? 400 : 5000 });
@@ -186,7 +177,7 @@ test.each<[string, Reply, string]>([
   ["an outage", { status: 503 }, "provider_error"],
   ["silence", { fault: "hang" }, "unreachable"],
   ["a reset", { fault: "reset" }, "unreachable"],
-])("a first contact that meets %s", async (_, reply, code) => {
+])("a first contact that meets %s has its own code", async (_, reply, code) => {
   const idp = await scripted();
   idp.on("GET", "/.well-known/okta-organization", reply);
   const error = await refusal(idp, { timeoutMs: reply.fault === "hang" ? 400 : 5000 });
@@ -203,18 +194,18 @@ test("an address where nothing listens is unreachable", async () => {
   expect(`${error.message} ${error.remedy}`).not.toMatch(/credential|key/i);
 });
 
-test("a web server that is no identity provider is called that", async () => {
+test("a web server that is no identity provider is wrong_org", async () => {
   const server = createServer((_, response) =>
     response.setHeader("content-type", "text/html").end("<!doctype html><p>It works"),
   );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  owned.push(() => new Promise((resolve) => server.close(resolve)));
+  onTestFinished(() => new Promise((resolve) => void server.close(() => resolve())));
   const idp = await scripted();
   const error = await refusal(idp, { orgUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   expect(error).toMatchObject({ code: "wrong_org", remedy: expect.stringContaining("IDP_ORG_URL") as string });
 });
 
-test("an organization with a private authority's certificate", async () => {
+test("a certificate of a private authority is tls_failed, with NODE_EXTRA_CA_CERTS as remedy", async () => {
   const idp = await scripted({ tls: true });
   expect(await refusal(idp)).toMatchObject({
     code: "tls_failed",
@@ -233,12 +224,12 @@ test("an abort before and during the login rejects with its reason", async () =>
   await expect(connect(configFor(idp), { signal: stop.signal })).rejects.toThrow("interrupted");
 });
 
-test("the practice org lets both kinds of administrator in, with nonce, paging and scopes", async () => {
+test("connects to the practice org in both roles, with nonce, paging and scopes", async () => {
   for (const [role, seen] of [
     ["read-only", "read_only_admin"],
     ["super", "super_admin"],
   ] as const) {
-    const { connection } = await practised({ role });
+    const { connection } = await connectedToPracticeOrg({ role });
     const { client } = connection;
     const apps = await client.getList({ path: "/api/v1/apps?limit=2", scope: "apps.read" });
     expect(apps.state).toBe("obtained");
@@ -250,8 +241,11 @@ test("the practice org lets both kinds of administrator in, with nonce, paging a
   }
 });
 
-test("the practice org's rate limit is kept without one refusal", async () => {
-  const { connection, org } = await practised({ role: "super", rateLimit: { perWindow: 5, windowSeconds: 60 } });
+test("keeps the practice org's rate limit without a 429", async () => {
+  const { connection, org } = await connectedToPracticeOrg({
+    role: "super",
+    rateLimit: { perWindow: 5, windowSeconds: 60 },
+  });
   const apps = await connection.client.getList({ path: "/api/v1/apps?limit=1", scope: "apps.read" });
   expect(apps.state).toBe("obtained");
   const statuses = org.requests.filter(({ path }) => path.startsWith("/api/v1/")).map(({ status }) => status);
@@ -261,7 +255,7 @@ test("the practice org's rate limit is kept without one refusal", async () => {
 });
 
 test("the practice org without a role ends with no_role", async () => {
-  await expect(practised({ role: "none" })).rejects.toMatchObject({ code: "no_role" });
+  await expect(connectedToPracticeOrg({ role: "none" })).rejects.toMatchObject({ code: "no_role" });
 });
 
 interface Connecting extends Partial<ConnectOptions> {
@@ -269,9 +263,15 @@ interface Connecting extends Partial<ConnectOptions> {
 }
 
 async function connected(idp: ScriptedIdp, { config = {}, ...options }: Connecting = {}): Promise<Connection> {
-  const clock = createFakeClock();
-  const connection = await connect(configFor(idp, config), { signal: new AbortController().signal, clock, ...options });
-  owned.push(() => connection.close());
+  return connectTo(configFor(idp, config), { clock: createFakeClock(), ...options });
+}
+
+async function connectTo(
+  config: ConnectionSettings,
+  options: Partial<ConnectOptions> & { readonly clock: FakeClock },
+): Promise<Connection> {
+  const connection = await connect(config, { signal: new AbortController().signal, ...options });
+  onTestFinished(() => connection.close());
   return connection;
 }
 
@@ -287,11 +287,7 @@ async function refusal(idp: ScriptedIdp, config: Partial<ConnectionSettings> = {
 
 /** A provider whose every read is answered with an empty list. */
 async function scripted({ tls = false }: { readonly tls?: boolean } = {}): Promise<ScriptedIdp> {
-  const idp = await createScriptedIdp({
-    dpop: true,
-    ...(tls ? { tls: createSelfSigned({ names: ["localhost"] }) } : {}),
-  });
-  owned.push(() => idp.stop());
+  const { idp } = await setUpIdp({ dpop: true, tls });
   for (const path of ["/api/v1/policies", "/api/v1/apps", "/api/v1/brands"]) idp.on("GET", path, { body: [] });
   return idp;
 }
@@ -300,27 +296,18 @@ function apiReads(idp: ScriptedIdp): readonly string[] {
   return idp.requests.map(({ url }) => url).filter((url) => url.startsWith("/api/v1/"));
 }
 
-async function practised(options: Pick<PracticeOrgOptions, "role" | "rateLimit">) {
+async function connectedToPracticeOrg(options: Pick<PracticeOrgOptions, "role" | "rateLimit">) {
   const clock = createFakeClock(1_800_000_000_000);
-  const grantedScopes = ["policies.read", "apps.read"];
   const org = await createPracticeOrg({
     profile: { name: "typical" },
-    grantedScopes,
+    grantedScopes: ["policies.read", "apps.read"],
     clock: () => clock.nowMs(),
     ...options,
   });
-  owned.push(() => org.stop());
-  const config: ConnectionSettings = {
-    orgUrl: org.url,
-    clientId: org.clientId,
-    key: parsePrivateKey(org.privateKeyPem, { keyId: null }),
-    scopes: ["policies.read", "apps.read", "networkZones.read"],
-    scopePrefix: null,
-    concurrency: 8,
-    timeoutMs: 5000,
-    proxy: { httpsProxy: null, noProxy: "" },
-  };
-  const connection = await connect(config, { signal: new AbortController().signal, clock });
-  owned.push(() => connection.close());
-  return { org, connection };
+  onTestFinished(() => org.stop());
+  const config = configFor(
+    { ...org, privateKey: org.privateKeyPem },
+    { scopes: ["policies.read", "apps.read", "networkZones.read"] },
+  );
+  return { org, connection: await connectTo(config, { clock }) };
 }

@@ -1,0 +1,25 @@
+import type { SigningKey } from "./private_key.ts";
+
+/** What it takes to log in to an organization and read it. Parsed: what is in here is valid. */
+export interface ConnectionSettings {
+  /** The organization's origin, without a trailing slash: `https://acme.okta.com`. */
+  readonly orgUrl: string;
+  readonly clientId: string;
+  readonly key: SigningKey;
+  /** Without prefix: `policies.read`. */
+  readonly scopes: readonly string[];
+  /** null: asked from the organization. */
+  readonly scopePrefix: "okta" | "idp" | null;
+  /** How many requests may be under way at once. */
+  readonly concurrency: number;
+  /** Bound on one request, its body included. */
+  readonly timeoutMs: number;
+  readonly proxy: ProxySettings;
+}
+
+/** For `https://` organizations only: `http://` ones are on this machine, where no proxy is needed. */
+export interface ProxySettings {
+  /** null: none. May carry a password, so it is never shown. */
+  readonly httpsProxy: string | null;
+  readonly noProxy: string;
+}
