@@ -114,8 +114,8 @@ function toFinding(draft: FindingDraft, resource: FindingResource, fingerprint: 
 }
 
 function coverageOf(draft: FindingDraft): Pick<Finding, "coverage" | "coverage_reason"> {
-  if (draft.status !== "PASS" || draft.remains === undefined) return { coverage: "full", coverage_reason: null };
-  return { coverage: "partial", coverage_reason: toLine(draft.remains, maxTextLength) };
+  if (draft.status !== "PASS" || draft.uncovered === undefined) return { coverage: "full", coverage_reason: null };
+  return { coverage: "partial", coverage_reason: toLine(draft.uncovered, maxTextLength) };
 }
 
 async function portableSha256(text: string): Promise<string> {

@@ -132,6 +132,11 @@ export function missing<Value>(
   return { state: "missing", reason, detail, partial };
 }
 
+/** What there is of it: all, the part that arrived before a list broke off, or null. */
+export function availableValue<Value>(evidence: Evidence<Value>): Value | null {
+  return evidence.state === "obtained" ? evidence.value : evidence.partial;
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -44,7 +44,7 @@ async function builtInApp(context: CollectorContext, name: string): Promise<Evid
 
 /** From the whole list where it is fetched anyway; a list that broke off may lack the app, so then it is asked for. */
 async function appsNamed(context: CollectorContext, name: string): Promise<Evidence<JsonList>> {
-  if (context.isFetchedAnyway("apps")) {
+  if (context.isRequested("apps")) {
     const all = await context.obtain("apps");
     if (all.state === "obtained") return all;
   }

@@ -13,7 +13,7 @@ export interface CollectorContext {
   readonly client: IdpClient;
   readonly obtain: <Name extends ArtifactName>(name: Name) => Promise<Artifacts[Name]>;
   /** Whether an artifact is fetched in any case, so that what it holds need not be asked for again. */
-  readonly isFetchedAnyway: (name: ArtifactName) => boolean;
+  readonly isRequested: (name: ArtifactName) => boolean;
   /** The rules of a policy; shared by all apps that are bound to it. */
   readonly policyRules: (policyId: unknown) => Promise<Evidence<JsonList>>;
 }

@@ -114,7 +114,7 @@ describe(zoned, () => {
   });
 
   test("asks for the zones only where a token names one", () => {
-    const further = (tokens: JsonList) => findCheck(zoned).further({ api_tokens: obtained(tokens) });
+    const further = (tokens: JsonList) => findCheck(zoned).conditionalArtifacts({ api_tokens: obtained(tokens) });
     expect(further([])).toEqual([]);
     expect(further([aToken({ network: { connection: "ANYWHERE", include: ["nzo1"] } })])).toEqual([]);
     expect(further([aToken()])).toEqual(["network_zones"]);

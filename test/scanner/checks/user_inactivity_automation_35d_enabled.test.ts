@@ -230,7 +230,7 @@ describe("a directory that sources users", () => {
     expect(await judgeWith(app)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
     const policy = { password_policies: obtained([directoryPolicy("LDAP")]) };
     expect(await judgeWith(policy)).toMatchObject({ status: "MANUAL", reason: "not_applicable" });
-    expect(findCheck(check).further(policies)).toEqual(["password_policies"]);
+    expect(findCheck(check).conditionalArtifacts(policies)).toEqual(["password_policies"]);
   });
 
   test("that shows only as an app is out of sight of a Read-Only Administrator, and the FAIL says so", async () => {
@@ -257,17 +257,17 @@ describe("a directory that sources users", () => {
   });
 
   test("is asked about only where it can matter, the cheaper evidence first", () => {
-    const { further } = findCheck(check);
+    const { conditionalArtifacts } = findCheck(check);
     const compliant = obtained([{ policy: anAutomation(), rules: obtained([anAction()]) }]);
-    expect(further({ user_lifecycle_policies: compliant })).toEqual([]);
-    expect(further({ user_lifecycle_policies: missing("missing_scope", "") })).toEqual([]);
-    expect(further({ user_lifecycle_policies: obtained([]) })).toEqual(["password_policies"]);
+    expect(conditionalArtifacts({ user_lifecycle_policies: compliant })).toEqual([]);
+    expect(conditionalArtifacts({ user_lifecycle_policies: missing("missing_scope", "") })).toEqual([]);
+    expect(conditionalArtifacts({ user_lifecycle_policies: obtained([]) })).toEqual(["password_policies"]);
     const passwords = (policy: JsonObject) => ({
       user_lifecycle_policies: obtained([]),
       password_policies: obtained([policy]),
     });
-    expect(further(passwords(aPasswordPolicy()))).toEqual(["apps"]);
-    expect(further(passwords(directoryPolicy("LDAP")))).toEqual([]);
+    expect(conditionalArtifacts(passwords(aPasswordPolicy()))).toEqual(["apps"]);
+    expect(conditionalArtifacts(passwords(directoryPolicy("LDAP")))).toEqual([]);
   });
 });
 
