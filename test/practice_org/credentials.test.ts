@@ -2,7 +2,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { publishCredentials, createKeyPair, loadKeyPair, privateKeyFileName } from "../../practice_org/auth/credentials.ts";
+import {
+  publishCredentials,
+  createKeyPair,
+  loadKeyPair,
+  privateKeyFileName,
+} from "../../practice_org/auth/credentials.ts";
 import { createRawClient } from "./raw_client.ts";
 import { startOrg } from "./start_org.ts";
 

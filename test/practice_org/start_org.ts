@@ -1,5 +1,9 @@
 import { afterAll } from "vitest";
-import { createPracticeOrg, type PracticeOrg, type PracticeOrgOptions } from "../../practice_org/create_practice_org.ts";
+import {
+  createPracticeOrg,
+  type PracticeOrg,
+  type PracticeOrgOptions,
+} from "../../practice_org/create_practice_org.ts";
 import { createKeyPair, type PracticeKeyPair } from "../../practice_org/auth/credentials.ts";
 
 const running: PracticeOrg[] = [];

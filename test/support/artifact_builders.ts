@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import {
   obtained,
   type Artifacts,
@@ -17,13 +18,14 @@ export const context: EvaluationContext = {
   engine: "identity",
   evaluatedAt: "2026-11-21T12:00:00.000Z",
   orgUrl: "https://acme.okta.com",
+  digest: (text) => hash("sha256", text, "hex"),
 };
 
 export function evaluate(
   name: string,
   artifacts: CollectedArtifacts,
   changes: Partial<EvaluationContext> = {},
-): Promise<CheckResult> {
+): CheckResult {
   return evaluateCheck(findCheck(name), artifacts, { ...context, ...changes });
 }
 
