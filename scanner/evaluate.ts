@@ -1,7 +1,6 @@
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
-import type { CatalogCheck } from "./catalog/catalog.ts";
+import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
 import type { CheckContext, FindingDraft } from "./checks/check.ts";
-import { toHex } from "../shared/hex.ts";
 import { toLine } from "../shared/text.ts";
 import {
   worstStatus,
@@ -13,29 +12,28 @@ import {
 
 export interface EvaluationContext extends CheckContext {
   readonly orgUrl: string;
-  /** SHA-256 in hex, for orgs with thousands of findings; by default the portable, slower one of Web Crypto. */
-  readonly sha256?: (text: string) => string;
+  /** Makes a fingerprint: SHA-256 in hex. */
+  readonly digest: (text: string) => string;
 }
 
 /**
- * Judges one check. Whatever happens gives exactly one result: an artifact that is not there and a check that throws
- * are MANUAL with the reason, and never cost another check its result. The same artifacts give the same result, with
- * the same fingerprints, at any time and place.
+ * Evaluates one check. There is always exactly one result: a missing artifact and a check that throws give MANUAL with
+ * the reason, and never affect another check. The same artifacts give the same result with the same fingerprints.
  */
-export async function evaluateCheck(
+export function evaluateCheck(
   check: CatalogCheck,
   artifacts: CollectedArtifacts,
   context: EvaluationContext,
-): Promise<CheckResult> {
+): CheckResult {
   return toResult(check, draftFindings(check, artifacts, context), context);
 }
 
 /** The result of a check that could not be evaluated at all, as in a scan that was interrupted. */
-export async function unevaluatedResult(
+export function unevaluatedResult(
   check: CatalogCheck,
   problem: { readonly reason: ManualReason; readonly detail: string },
   context: EvaluationContext,
-): Promise<CheckResult> {
+): CheckResult {
   return toResult(check, [couldNotEvaluate(problem.reason, problem.detail)], context);
 }
 
@@ -61,37 +59,23 @@ function couldNotEvaluate(reason: ManualReason, detail: string): FindingDraft {
   return { status: "MANUAL", reason, resource: null, expected: "evidence to judge", actual: "none", note: detail };
 }
 
-async function toResult(
-  check: CatalogCheck,
-  drafts: readonly FindingDraft[],
-  context: EvaluationContext,
-): Promise<CheckResult> {
+function toResult(check: CatalogCheck, drafts: readonly FindingDraft[], context: EvaluationContext): CheckResult {
   const org = orgResource(context.orgUrl);
-  const sha256 = context.sha256 ?? portableSha256;
-  const findings = await Promise.all(
-    drafts.map(async (draft) => {
-      const resource = draft.resource ?? org;
-      // Over what a finding is about, never over what it says: wording, order and time leave it as it is.
-      const subject = JSON.stringify([check.name, org.id, resource.type, resource.id]);
-      return toFinding(draft, resource, await sha256(subject));
-    }),
-  );
+  const { digest } = context;
+  const findings = drafts.map((draft) => {
+    const resource = draft.resource ?? org;
+    // Of the check and the resource only: wording, order and time do not change a fingerprint.
+    return toFinding(draft, resource, digest(JSON.stringify([check.name, org.id, resource.type, resource.id])));
+  });
   const sorted = onePerResource(findings).sort(byResource);
   const counted = sorted.filter((finding) => !finding.advisory);
   const status = worstStatus((counted.length > 0 ? counted : sorted).map((finding) => finding.status));
-  const { rule } = check;
   return {
-    check: check.name,
-    vuln_id: rule.vuln_id,
-    stig_id: rule.stig_id,
-    rule_id: rule.rule_id,
-    severity: rule.severity,
-    category: rule.category,
-    title: rule.title,
+    ...ruleFields(check),
     status,
     reason: status === "MANUAL" ? firstReason(counted.length > 0 ? counted : sorted) : null,
     detail: summarize(sorted, status),
-    coverage: sorted.some((finding) => finding.coverage === "partial") ? "partial" : rule.coverage,
+    coverage: sorted.some((finding) => finding.coverage === "partial") ? "partial" : check.rule.coverage,
     attestation: null,
     findings: sorted,
   };
@@ -115,12 +99,8 @@ function toFinding(draft: FindingDraft, resource: FindingResource, fingerprint: 
 }
 
 function coverageOf(draft: FindingDraft): Pick<Finding, "coverage" | "coverage_reason"> {
-  if (draft.status !== "PASS" || draft.remains === undefined) return { coverage: "full", coverage_reason: null };
-  return { coverage: "partial", coverage_reason: toLine(draft.remains, maxTextLength) };
-}
-
-async function portableSha256(text: string): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));
+  if (draft.status !== "PASS" || draft.uncovered === undefined) return { coverage: "full", coverage_reason: null };
+  return { coverage: "partial", coverage_reason: toLine(draft.uncovered, maxTextLength) };
 }
 
 function orgResource(orgUrl: string): FindingResource {
@@ -128,7 +108,7 @@ function orgResource(orgUrl: string): FindingResource {
   return { type: "org", id: origin, name: origin.replace(/^https?:\/\//, "") };
 }
 
-/** A reader's, a column's and the gateway's patience: names of the provider are long, and a finding may list several. */
+/** What report readers and the gateway accept: provider names are long, and a finding may list several. */
 const maxTextLength = 4000;
 
 const typeNames: Readonly<Record<string, string>> = { org: "Organization", api_token: "API token" };
@@ -141,14 +121,14 @@ function sentence(resource: FindingResource, draft: FindingDraft): string {
   return `${withoutEnd(toLine(text, maxTextLength - 1).replaceAll(/\s+/g, " "))}.`;
 }
 
-/** Without the dots and blanks at its end. */
+/** Without trailing dots and blanks. A regular expression for this would take quadratic time. */
 function withoutEnd(text: string): string {
   let end = text.length;
   while (end > 0 && ". ".includes(text.charAt(end - 1))) end -= 1;
   return text.slice(0, end);
 }
 
-/** A list that names the same thing twice gives one finding, the worse one. */
+/** Of two findings about one resource the worse one. */
 function onePerResource(findings: readonly Finding[]): Finding[] {
   const kept = new Map<string, Finding>();
   for (const finding of findings) {
@@ -160,7 +140,7 @@ function onePerResource(findings: readonly Finding[]): Finding[] {
   return [...kept.values()];
 }
 
-/** By code points: the order is the same whatever the provider's, and in every locale. */
+/** By code points, so the order is the same in every locale. */
 function byResource({ resource: one }: Finding, { resource: other }: Finding): number {
   return compare(one.type, other.type) || compare(one.name, other.name) || compare(one.id, other.id);
 }
@@ -170,7 +150,7 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-// What a person can mend comes first; not_applicable only where nothing else is left to look at.
+// Reasons that a person can fix come first; not_applicable only where there is no other.
 const reasonOrder: readonly ManualReason[] = [
   "missing_scope",
   "missing_role",

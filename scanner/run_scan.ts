@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { countStatuses, type CheckResult, type Engine, type ScanStatus } from "../shared/report.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
@@ -6,11 +7,10 @@ import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./eval
 import type { Connection, ConnectOptions } from "./idp/connection.ts";
 import { probeRequests } from "./idp/probe_requests.ts";
 import type { ScanCounts } from "./streaming/outbox.ts";
-import { sha256 } from "./evidence/sha256.ts";
 
-/** What a scan needs from outside; everything that waits or speaks to somebody is passed in. */
+/** The I/O of a scan, which callers and tests provide. */
 export interface ScanParts {
-  /** Logs in and probes. Rejects with `IdpError` when the credentials cannot read: then nothing is evaluated (V3). */
+  /** Logs in and probes. Rejects with `IdpError` when the credentials cannot read: then no check is evaluated (V3). */
   readonly connect: (options: ConnectOptions) => Promise<Connection>;
   /** Called for each check as soon as it is evaluated. */
   readonly onResult: (result: CheckResult, counts: ScanCounts) => void;
@@ -21,15 +21,15 @@ export interface ScanPlan {
   readonly orgUrl: string;
   readonly clientId: string;
   readonly checks: readonly CatalogCheck[];
-  /** Whose certificates the smart card check accepts instead of the DOD's; null: the DOD's. */
+  /** Certificate issuers that the smart card check accepts instead of the DOD's; null: the DOD's. */
   readonly approvedIssuers: readonly string[] | null;
-  /** Interrupts the scan: what was evaluated by then stands. */
+  /** Interrupts the scan; results so far are kept. */
   readonly signal: AbortSignal;
 }
 
 export interface FinishedScan {
   readonly status: ScanStatus;
-  /** One for each check of the plan, in its order, whatever happened (V2). */
+  /** Exactly one for each check of the plan, in its order (V2). */
   readonly results: readonly CheckResult[];
   readonly document: ArtifactsDocument;
 }
@@ -58,9 +58,7 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
 
   return {
     status: evaluated.size < checks.length ? "cancelled" : "completed",
-    results: await Promise.all(
-      checks.map(async (check) => evaluated.get(check) ?? unevaluatedResult(check, interrupted, context)),
-    ),
+    results: checks.map((check) => evaluated.get(check) ?? unevaluatedResult(check, interrupted, context)),
     document: artifactsDocument({
       scan: {
         org_url: plan.orgUrl,
@@ -82,13 +80,13 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   async function evaluate(check: CatalogCheck): Promise<void> {
     const artifacts = collection === null ? null : await unlessAborted(collection.obtainFor(check), signal);
     if (artifacts === null) return;
-    const result = await evaluateCheck(check, artifacts, context);
+    const result = evaluateCheck(check, artifacts, context);
     evaluated.set(check, result);
     parts.onResult(result, toCounts([...evaluated.values()], checks.length));
   }
 }
 
-/** What checks are judged by, online and offline. */
+/** The context of evaluation, the same online and offline. */
 export function toContext(facts: {
   readonly engine: Engine;
   readonly evaluatedAt: string;
@@ -96,7 +94,12 @@ export function toContext(facts: {
   readonly approvedIssuers: readonly string[] | null;
 }): EvaluationContext {
   const { engine, evaluatedAt, orgUrl, approvedIssuers } = facts;
-  return { engine, evaluatedAt, orgUrl, sha256, ...(approvedIssuers === null ? {} : { approvedIssuers }) };
+  return { engine, evaluatedAt, orgUrl, digest: sha256, ...(approvedIssuers === null ? {} : { approvedIssuers }) };
+}
+
+function sha256(text: string): string {
+  // Several times faster on short texts than createHash.
+  return hash("sha256", text, "hex");
 }
 
 /** Null when the scan was interrupted; every other failure is thrown. */

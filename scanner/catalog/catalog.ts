@@ -43,6 +43,12 @@ export interface CatalogCheck extends Check {
   readonly rule: StigRule;
 }
 
+/** The fields of a rule that every result of its check repeats. */
+export function ruleFields({ name, rule }: CatalogCheck) {
+  const { vuln_id, stig_id, rule_id, severity, category, title } = rule;
+  return { check: name, vuln_id, stig_id, rule_id, severity, category, title };
+}
+
 const { rules: stigRules, ...stigBenchmark } = stig;
 
 export const benchmark: Benchmark = stigBenchmark;

@@ -1,13 +1,21 @@
-import type { ApiTokenOwner, ApiTokenOwners, Evidence, JsonList, OwnerGroup } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import {
+  availableValue,
+  type ApiTokenOwner,
+  type ApiTokenOwners,
+  type Evidence,
+  type JsonList,
+  type OwnerGroup,
+} from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { readText, shown } from "./parsing/fields.ts";
-import { inOrder, resourceOf } from "./parsing/names.ts";
+import { memoize } from "./judging/memoize.ts";
+import { readText, showValue } from "./parsing/fields.ts";
+import { sortBy, resourceOf } from "./parsing/names.ts";
 import { isSuperAdminRole } from "./parsing/super_admin_role.ts";
 
 const expected = "an owner without the Super Administrator role, direct or through a group";
-const remains =
+const uncovered =
   "That the owner is an account made for the token, with a role scoped as documented, a person has to verify.";
 
 export const apitokenNotSuperAdmin = defineCheck({
@@ -31,17 +39,12 @@ export const apitokenNotSuperAdmin = defineCheck({
     ],
   },
   evaluate({ api_tokens: tokens, api_token_owners: owners }) {
-    // Each owner is judged once, however many tokens they have.
-    const judged = new Map<ApiTokenOwner, FindingDraft>();
-    const judgeOnce = (owner: ApiTokenOwner) => {
-      const draft = judged.get(owner) ?? judgeOwner({ resource: null, expected }, owner);
-      judged.set(owner, draft);
-      return draft;
-    };
+    // One owner may have many tokens.
+    const judgeOnce = memoize((owner: ApiTokenOwner) => judgeOwner({ resource: null, expected }, owner));
     return judgeList(tokens, {
       expected,
-      each: (token) => judgeToken(token, owners, judgeOnce),
-      none: () => [pass({ resource: null, expected }, "no API token")],
+      judgeItem: (token) => judgeToken(token, owners, judgeOnce),
+      judgeEmpty: () => [pass({ resource: null, expected }, "no API token")],
     });
   },
 });
@@ -53,8 +56,9 @@ function judgeToken(
 ): FindingDraft {
   const subject: Subject = { resource: resourceOf("api_token", token), expected };
   const userId = readText(token, "userId");
-  if (userId.kind !== "value" || userId.value === "") return unreadable(subject, `the owner ${shown(token["userId"])}`);
-  const known = owners.state === "obtained" ? owners.value : (owners.partial ?? {});
+  if (userId.kind !== "value" || userId.value === "")
+    return unreadable(subject, `the owner ${showValue(token["userId"])}`);
+  const known = availableValue(owners) ?? {};
   const owner = Object.hasOwn(known, userId.value) ? known[userId.value] : undefined;
   const draft = owner === undefined ? null : { ...judgeOnce(owner), resource: subject.resource };
   if (draft !== null && (owners.state === "obtained" || draft.status === "FAIL")) return draft;
@@ -63,29 +67,29 @@ function judgeToken(
 }
 
 function judgeOwner(subject: Subject, owner: ApiTokenOwner): FindingDraft {
-  if (holdsSuperAdmin(owner.roles)) return fail(subject, "an owner who is Super Administrator");
-  const groups = owner.groups === null ? [] : inOrder(listed(owner.groups), (group) => `${group.name} ${group.id}`);
-  const group = groups.find((candidate) => holdsSuperAdmin(candidate.roles));
+  if (includesSuperAdmin(owner.roles)) return fail(subject, "an owner who is Super Administrator");
+  const groups = owner.groups === null ? [] : sortBy(listed(owner.groups), (group) => `${group.name} ${group.id}`);
+  const group = groups.find((candidate) => includesSuperAdmin(candidate.roles));
   if (group !== undefined)
     return fail(subject, `an owner who is Super Administrator through the group "${group.name}"`);
-  return whatIsMissing(subject, owner, groups) ?? pass(subject, "no such role", remains);
+  return firstMissing(subject, owner, groups) ?? pass(subject, "no such role", uncovered);
 }
 
-/** The first piece of evidence without which the role could still be there. */
-function whatIsMissing(subject: Subject, owner: ApiTokenOwner, groups: readonly OwnerGroup[]): FindingDraft | null {
+/** The first missing evidence that could hold the role. */
+function firstMissing(subject: Subject, owner: ApiTokenOwner, groups: readonly OwnerGroup[]): FindingDraft | null {
   if (owner.groups === null) return manual(subject, "provider_error", "no answer about its owner's groups");
   for (const evidence of [owner.roles, owner.groups, ...groups.map((group) => group.roles)]) {
     if (evidence.state === "missing") return manualForMissing(subject, evidence);
   }
   const roles = [owner.roles, ...groups.map((group) => group.roles)].flatMap(listed);
-  const unread = inOrder(roles, shown).find((role) => isSuperAdminRole(role) === null);
-  return unread === undefined ? null : unreadable(subject, `the role ${shown(unread)}`);
+  const unread = sortBy(roles, showValue).find((role) => isSuperAdminRole(role) === null);
+  return unread === undefined ? null : unreadable(subject, `the role ${showValue(unread)}`);
 }
 
-function holdsSuperAdmin(roles: Evidence<JsonList>): boolean {
+function includesSuperAdmin(roles: Evidence<JsonList>): boolean {
   return listed(roles).some((role) => isSuperAdminRole(role) === true);
 }
 
 function listed<Item>(evidence: Evidence<readonly Item[]>): readonly Item[] {
-  return evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
+  return availableValue(evidence) ?? [];
 }

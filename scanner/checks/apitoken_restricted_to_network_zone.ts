@@ -1,9 +1,9 @@
-import { missing, type Evidence, type JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { availableValue, missing, type JsonList } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { isNothing } from "./parsing/activity.ts";
+import { isUnidentified } from "./parsing/activity.ts";
 import { fail, judgeList, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { readText, shown, textsIn } from "./parsing/fields.ts";
+import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 import { judgeInclude, judgeNetwork } from "./judging/network_condition.ts";
 import { readZones, type Zones } from "./judging/zones.ts";
@@ -13,9 +13,9 @@ const expected = "use only from known, active network zones of usage POLICY";
 export const apitokenRestrictedToNetworkZone = defineCheck({
   name: "apitoken_restricted_to_network_zone",
   artifacts: ["api_tokens"],
-  // A token that is open to anywhere is proven so without the zones.
-  further: ({ api_tokens: tokens }): readonly "network_zones"[] =>
-    listed(tokens).some(namesZones) ? ["network_zones"] : [],
+  // A token that names no zone is judged without them.
+  conditionalArtifacts: ({ api_tokens: tokens }): readonly "network_zones"[] =>
+    (availableValue(tokens) ?? []).some(namesZones) ? ["network_zones"] : [],
   explanation: {
     examines: "Whether each API token can be used only from known network zones.",
     why:
@@ -31,39 +31,35 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
       "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
     ],
   },
-  evaluate({ api_tokens: tokens, network_zones = notAsked }) {
+  evaluate({ api_tokens: tokens, network_zones = notRequested }) {
     const zones = readZones(network_zones);
     return judgeList(tokens, {
       expected,
-      each: (token) => judgeToken(token, zones),
-      none: () => [pass({ resource: null, expected }, "no API token")],
+      judgeItem: (token) => judgeToken(token, zones),
+      judgeEmpty: () => [pass({ resource: null, expected }, "no API token")],
     });
   },
 });
 
-const notAsked = missing<JsonList>("provider_error", "The network zones were not asked for.");
+const notRequested = missing<JsonList>("provider_error", "The network zones were not asked for.");
 
-function listed(evidence: Evidence<JsonList>): JsonList {
-  return evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
-}
-
-/** Whether a token names zones that matter. */
+/** Whether the verdict on a token depends on zones. */
 function namesZones(token: JsonObject): boolean {
-  if (isNothing(token)) return false;
+  if (isUnidentified(token)) return false;
   const connection = readText(token, "network.connection");
   return connection.kind === "value" && connection.value === "ZONE" && textsIn(token, "network.include").length > 0;
 }
 
 function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
   const subject: Subject = { resource: resourceOf("api_token", token), expected };
-  if (isNothing(token)) return unreadable(subject, `the token ${shown(token)}`);
+  if (isUnidentified(token)) return unreadable(subject, `the token ${showValue(token)}`);
   const connection = readText(token, "network.connection");
   if (connection.kind === "absent") return fail(subject, "no network restriction set");
   if (connection.kind === "unreadable") return unreadable(subject, `the network ${connection.found}`);
   if (/^(ANYWHERE|ANY_IP)$/.test(connection.value)) return fail(subject, connection.value);
   const network = judgeInclude(token, "network.include", zones);
   if (network === null) return fail(subject, `${connection.value} without a zone`);
-  if (connection.value !== "ZONE") return unreadable(subject, `the connection ${shown(connection.value)}`);
+  if (connection.value !== "ZONE") return unreadable(subject, `the connection ${showValue(connection.value)}`);
   return judgeNetwork(
     subject,
     network.kind === "zoned" ? { ...network, actual: `use only from ${network.actual}` } : network,

@@ -1,6 +1,6 @@
 import { defineCheck } from "./check.ts";
 import { judgeField, manualForMissing, type Subject } from "./judging/finding_drafts.ts";
-import { readNumber } from "./parsing/fields.ts";
+import { readNumber, showMinutes } from "./parsing/fields.ts";
 
 const subject: Subject = {
   resource: { type: "app", id: "admin-console", name: "Okta Admin Console" },
@@ -25,7 +25,7 @@ export const applicationAdminConsoleSessionIdleTimeout = defineCheck({
     return [
       judgeField(subject, minutes, {
         isCompliant: (value) => value >= 1 && value <= 15,
-        show: (value) => (value === 0 ? "no limit (0)" : `${value} ${value === 1 ? "minute" : "minutes"}`),
+        show: showMinutes,
       }),
     ];
   },

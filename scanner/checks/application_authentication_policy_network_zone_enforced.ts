@@ -1,13 +1,14 @@
-import { missing, type Evidence, type JsonList, type RulesById } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
+import { availableValue, missing, type Evidence, type JsonList, type RulesById } from "../evidence/artifacts.ts";
 import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
-import { activityOf, isNothing, unknownActivity } from "./parsing/activity.ts";
+import { activityOf, isUnidentified, unknownActivity } from "./parsing/activity.ts";
 import { withoutPolicy } from "./judging/built_in_app.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { readWord, shown } from "./parsing/fields.ts";
-import { inOrder, nameOf, resourceOf } from "./parsing/names.ts";
+import { readWord, showValue } from "./parsing/fields.ts";
+import { sortBy, nameOf, resourceOf } from "./parsing/names.ts";
 import { judgeNetwork, networkConditionOf } from "./judging/network_condition.ts";
+import { memoize } from "./judging/memoize.ts";
 import { isBuiltIn } from "./judging/rules.ts";
 import { readZones, type Zones } from "./judging/zones.ts";
 
@@ -39,103 +40,94 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   },
   evaluate({ apps, app_policy_rules: rules, network_zones: zones }, context) {
     const note = apps.state === "obtained" ? coverageNote(apps.value) : null;
-    const judgePolicy = createPolicyJudge(rules, readZones(zones));
+    const judgePolicy = createPolicyEvaluator(rules, readZones(zones));
     return judgeList(apps, {
       expected,
-      each: (app) => judgeApp(app, judgePolicy, { context, note }),
-      none: (found) => [noActiveApp(found)],
+      judgeItem: (app) => judgeApp(app, judgePolicy, { context, note }),
+      judgeEmpty: (found) => [noActiveApp(found)],
     });
   },
 });
 
-interface AppSurroundings {
+interface AppContext {
   readonly context: CheckContext;
   readonly note: string | null;
 }
 
-function judgeApp(app: JsonObject, judgePolicy: PolicyJudge, { context, note }: AppSurroundings): FindingDraft | null {
+function judgeApp(app: JsonObject, judgePolicy: PolicyEvaluator, { context, note }: AppContext): FindingDraft | null {
   const subject: Subject = { resource: resourceOf("app", app), expected, ...(note === null ? {} : { note }) };
   const activity = activityOf(app);
   if (activity === "inactive") return null;
   if (activity === "unknown") return unreadable(subject, unknownActivity(app));
   const policyId = accessPolicyId(app);
-  if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${shown(app["_links"])}`);
+  if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${showValue(app["_links"])}`);
   if (policyId === null) return withoutPolicy(subject, context);
   const draft = judgePolicy(policyId);
   const notes = [draft.note, subject.note].filter((text) => text !== undefined);
   return { ...draft, ...subject, ...(notes.length === 0 ? {} : { note: notes.join("; ") }) };
 }
 
-/** The verdict on a policy, without the app that it is said of. */
-type PolicyJudge = (policyId: string) => FindingDraft;
+/** The verdict on a policy, whatever app is bound to it: thousands of apps may share one. */
+type PolicyEvaluator = (policyId: string) => FindingDraft;
 
-/** Each policy is judged once, however many thousand apps share it. */
-function createPolicyJudge(allRules: Evidence<RulesById>, zones: Zones): PolicyJudge {
-  const judged = new Map<string, FindingDraft>();
-  return (policyId) => {
-    const draft = judged.get(policyId) ?? judge(policyId);
-    judged.set(policyId, draft);
-    return draft;
-  };
-
-  /** Where something of the whole is missing, the policy's own rules can prove a FAIL, and no PASS. */
-  function judge(policyId: string): FindingDraft {
+function createPolicyEvaluator(allRules: Evidence<RulesById>, zones: Zones): PolicyEvaluator {
+  return memoize((policyId) => {
     const draft = judgePolicy(rulesOf(policyId, allRules), zones);
+    // Where other evidence is missing, a policy's own rules can prove a FAIL, but no PASS.
     if (draft.status !== "PASS" || allRules.state === "obtained") return draft;
     return manualForMissing({ resource: null, expected }, allRules);
-  }
+  });
 }
 
 function judgePolicy(rules: Evidence<JsonList> | null, zones: Zones): FindingDraft {
   const subject: Subject = { resource: null, expected };
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
-  const seen = rules.state === "obtained" ? rules.value : (rules.partial ?? []);
-  const { reading, proven } = judgeRules(subject, seen, zones);
-  if (rules.state === "obtained") return reading;
-  // What was seen of the rules can only prove an open door; that something is absent is not seen.
+  const { draft, proven } = judgeRules(subject, availableValue(rules) ?? [], zones);
+  if (rules.state === "obtained") return draft;
+  // A part of the rules can only prove that one of them is open, not that one is absent.
   return proven ?? manualForMissing(subject, rules);
 }
 
-/** A policy's own evidence, whatever is missing of others; null where nobody asked for it. */
+/** A policy's own evidence, whatever is missing of others; null where it was not requested. */
 function rulesOf(policyId: string, all: Evidence<RulesById>): Evidence<JsonList> | null {
-  const byId = all.state === "obtained" ? all.value : (all.partial ?? {});
+  const byId = availableValue(all) ?? {};
   const rules = Object.hasOwn(byId, policyId) ? byId[policyId] : undefined;
   if (rules !== undefined || all.state === "obtained") return rules ?? null;
   return missing(all.reason, all.detail);
 }
 
 interface RulesVerdict {
-  readonly reading: FindingDraft;
-  /** A FAIL that stands on the rules seen, whatever other rules there are. */
+  readonly draft: FindingDraft;
+  /** A FAIL that these rules prove, whatever other rules there are. */
   readonly proven: FindingDraft | null;
 }
 
 function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdict {
-  const perhapsActive = inOrder(rules, (rule) => (isNothing(rule) ? "" : nameOf(rule))).filter(
+  const perhapsActive = sortBy(rules, (rule) => (isUnidentified(rule) ? "" : nameOf(rule))).filter(
     (rule) => activityOf(rule) !== "inactive",
   );
   const drafts = perhapsActive.map((rule) => judgeRule(subject, rule, zones));
   const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
-  if (proven !== null) return { reading: proven, proven };
+  if (proven !== null) return { draft: proven, proven };
   const unclear = drafts.find((draft) => draft !== null);
-  if (unclear !== undefined && unclear !== null) return { reading: unclear, proven };
+  if (unclear !== undefined && unclear !== null) return { draft: unclear, proven };
   const custom = perhapsActive.filter((rule) => isBuiltIn(rule) === false);
-  if (perhapsActive.length === 0) return { reading: fail(subject, "no active rule in its policy"), proven };
-  if (custom.length === 0) return { reading: fail(subject, "no active rule but the catch-all"), proven };
-  if (custom.length === perhapsActive.length) return { reading: fail(subject, "no active catch-all rule"), proven };
+  if (perhapsActive.length === 0) return { draft: fail(subject, "no active rule in its policy"), proven };
+  if (custom.length === 0) return { draft: fail(subject, "no active rule but the catch-all"), proven };
+  if (custom.length === perhapsActive.length) return { draft: fail(subject, "no active catch-all rule"), proven };
   const restricted = custom.length === 1 ? "1 rule with its zones" : `${custom.length} rules with their zones`;
-  return { reading: pass(subject, `${restricted} and a catch-all that denies`), proven };
+  return { draft: pass(subject, `${restricted} and a catch-all that denies`), proven };
 }
 
-/** Null where the rule is as it should be. */
+/** Null where the rule complies. */
 function judgeRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
-  if (isNothing(rule)) return unreadable(subject, `the rule ${shown(rule)}`);
+  if (isUnidentified(rule)) return unreadable(subject, `the rule ${showValue(rule)}`);
   const name = `rule "${nameOf(rule)}"`;
   const isCatchAll = isBuiltIn(rule);
-  if (activityOf(rule) === "unknown") return unreadable(subject, `the status ${shown(rule["status"])} of ${name}`);
+  if (activityOf(rule) === "unknown") return unreadable(subject, `the status ${showValue(rule["status"])} of ${name}`);
   if (isCatchAll !== null) return isCatchAll ? judgeCatchAll(subject, rule) : judgeCustomRule(subject, rule, zones);
   const asCustom = judgeCustomRule(subject, rule, zones);
-  // Whichever of the two it is.
+  // A FAIL in either role is one.
   if (asCustom?.status === "FAIL" && judgeCatchAll(subject, rule)?.status === "FAIL") return asCustom;
   return unreadable(subject, `${name} that may be the catch-all`);
 }
@@ -153,7 +145,7 @@ function judgeCustomRule(subject: Subject, rule: JsonObject, zones: Zones): Find
   return draft.status === "PASS" ? null : draft;
 }
 
-/** A Super Administrator always sees the Admin Console's own app; who does not see it does not see all. */
+/** Only a Super Administrator sees the Admin Console's own app: a list without it is not complete. */
 function coverageNote(apps: JsonList): string | null {
   if (apps.some((app) => app["name"] === "saasure")) return null;
   return `only the ${apps.length} ${apps.length === 1 ? "app" : "apps"} visible to the administrator role of this run`;

@@ -4,7 +4,7 @@ import { defineCheck, type FindingDraft } from "./check.ts";
 import { activeOf, judgeAuthenticators } from "./judging/authenticators.ts";
 import { fail, judgeField, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readObject, readWord, type Field } from "./parsing/fields.ts";
-import { inOrder, nameOf } from "./parsing/names.ts";
+import { sortBy, nameOf } from "./parsing/names.ts";
 
 const keys = ["okta_verify", "okta_verify_totp", "okta_verify_push", "okta_verify_fastpass"];
 
@@ -24,7 +24,7 @@ export const authenticatorOktaVerifyFipsCompliant = defineCheck({
     deciding_fields: [`GET /api/v1/authenticators: key (${keys.join(", ")}), status, settings.compliance.fips`],
   },
   evaluate({ authenticators }) {
-    const active = inOrder(activeOf(authenticators, keys), nameOf);
+    const active = sortBy(activeOf(authenticators, keys), nameOf);
     return judgeAuthenticators(authenticators, {
       keys,
       expected: "Okta Verify to be active for FIPS-compliant devices only",

@@ -2,12 +2,12 @@ import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { readBoolean, readNumber, readText, shown, type Field } from "./parsing/fields.ts";
+import { readBoolean, readNumber, readText, showValue, type Field } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 
 /** The checks of a password policy's settings: each active policy, one setting. */
 
-export const passwordMinimumLength = passwordCheck({
+const minimumLength = passwordCheck({
   name: "authenticator_password_minimum_length_15",
   expected: "a minimum length of at least 15 characters",
   path: "complexity.minLength",
@@ -19,12 +19,12 @@ export const passwordMinimumLength = passwordCheck({
   console: 'Set "Minimum length" to 15 characters',
 });
 
-export const passwordUppercase = complexityCheck("uppercase", "Upper case letter", "minUpperCase");
-export const passwordLowercase = complexityCheck("lowercase", "Lower case letter", "minLowerCase");
-export const passwordNumber = complexityCheck("number", "Number (0-9)", "minNumber");
-export const passwordSymbol = complexityCheck("symbol", "Symbol (e.g., !@#$%^&*)", "minSymbol");
+const uppercase = complexityCheck("uppercase", "Upper case letter", "minUpperCase");
+const lowercase = complexityCheck("lowercase", "Lower case letter", "minLowerCase");
+const number = complexityCheck("number", "Number (0-9)", "minNumber");
+const symbol = complexityCheck("symbol", "Symbol (e.g., !@#$%^&*)", "minSymbol");
 
-export const passwordMinimumAge = passwordCheck({
+const minimumAge = passwordCheck({
   name: "authenticator_password_minimum_age_24h",
   expected: "a minimum password age of at least 1440 minutes (24 hours)",
   path: "age.minAgeMinutes",
@@ -36,7 +36,7 @@ export const passwordMinimumAge = passwordCheck({
   console: 'Set "Minimum password age is XX hours" to at least 24',
 });
 
-export const passwordMaximumAge = passwordCheck({
+const maximumAge = passwordCheck({
   name: "authenticator_password_maximum_age_60d",
   expected: "a maximum password age of 1 to 60 days",
   path: "age.maxAgeDays",
@@ -48,7 +48,7 @@ export const passwordMaximumAge = passwordCheck({
   console: 'Set "Password expires after XX days" to 60',
 });
 
-export const passwordHistory = passwordCheck({
+const history = passwordCheck({
   name: "authenticator_password_history_5",
   expected: "a password history of at least 5",
   path: "age.historyCount",
@@ -60,7 +60,7 @@ export const passwordHistory = passwordCheck({
   console: 'Set "Enforce password history for last XX passwords" to 5',
 });
 
-export const passwordCommonPasswordCheck = passwordCheck({
+const commonPasswordCheck = passwordCheck({
   name: "authenticator_password_common_password_check",
   expected: "the common password check to be on",
   path: "complexity.dictionary.common.exclude",
@@ -72,7 +72,7 @@ export const passwordCommonPasswordCheck = passwordCheck({
   console: 'Check "Common Password Check"',
 });
 
-export const passwordLockoutThreshold = passwordCheck({
+const lockoutThreshold = passwordCheck({
   name: "authenticator_password_lockout_threshold_3",
   expected: "a lockout after 1 to 3 unsuccessful attempts",
   path: "lockout.maxAttempts",
@@ -87,6 +87,19 @@ export const passwordLockoutThreshold = passwordCheck({
   console: 'Check "Lock out after XX unsuccessful attempts" and set it to 3',
 });
 
+export const passwordChecks: readonly Check[] = [
+  minimumLength,
+  uppercase,
+  lowercase,
+  number,
+  symbol,
+  minimumAge,
+  maximumAge,
+  history,
+  commonPasswordCheck,
+  lockoutThreshold,
+];
+
 interface PasswordSetting<Value> {
   readonly name: string;
   readonly expected: string;
@@ -95,7 +108,7 @@ interface PasswordSetting<Value> {
   readonly read: (policy: JsonObject, path: string) => Field<Value>;
   readonly isCompliant: (value: Value) => boolean;
   readonly show: (value: Value) => string;
-  /** Whether the rule leaves the users of a directory to it. */
+  /** Whether the rule does not apply to users that a directory sources. */
   readonly isLeftToDirectory?: true;
   readonly examines: string;
   readonly why: string;
@@ -125,8 +138,8 @@ function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
     evaluate: ({ password_policies }) =>
       judgeList(password_policies, {
         expected,
-        each: (policy) => judgePolicy(policy, setting),
-        none: () => [fail({ resource: null, expected }, "no active password policy")],
+        judgeItem: (policy) => judgePolicy(policy, setting),
+        judgeEmpty: () => [fail({ resource: null, expected }, "no active password policy")],
       }),
   });
 }
@@ -142,7 +155,8 @@ function judgePolicy<Value>(policy: JsonObject, setting: PasswordSetting<Value>)
     if (word === "ACTIVE_DIRECTORY" || word === "LDAP")
       return manual(subject, "not_applicable", "a policy for users whose directory locks them itself");
     if (provider.kind === "unreadable") return unreadable(subject, `the provider ${provider.found}`);
-    if (word !== null && word !== "OKTA" && word !== "ANY") return unreadable(subject, `the provider ${shown(word)}`);
+    if (word !== null && word !== "OKTA" && word !== "ANY")
+      return unreadable(subject, `the provider ${showValue(word)}`);
   }
   return judgeField(subject, setting.read(policy, `settings.password.${setting.path}`), setting);
 }

@@ -8,10 +8,10 @@ import type { Engine, FindingResource, ManualReason } from "../../shared/report.
 export interface Check {
   /** The public, snake_case name; the catalog has DISA's texts under it. */
   readonly name: string;
-  /** What `evaluate` needs. */
+  /** What `evaluate` always needs. */
   readonly artifacts: readonly ArtifactName[];
-  /** What it needs besides, once the first are there and have not decided; asked until nothing new is named. */
-  readonly further: (artifacts: CollectedArtifacts) => readonly ArtifactName[];
+  /** What `evaluate` needs too, given the values collected so far; called again until it names nothing new. */
+  readonly conditionalArtifacts: (artifacts: CollectedArtifacts) => readonly ArtifactName[];
   readonly explanation: Explanation;
   readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
 }
@@ -26,10 +26,10 @@ export interface Explanation {
   readonly deciding_fields: readonly string[];
 }
 
-/** What a check knows beside the artifacts; the same for every check of a scan. */
+/** Input beside the artifacts; the same for every check of a scan. */
 export interface CheckContext {
   readonly engine: Engine;
-  /** ISO 8601, UTC: the time that a validity is judged at, saved with the artifacts. */
+  /** ISO 8601, UTC, saved with the artifacts: certificates have to be valid at this time. */
   readonly evaluatedAt: string;
   /** Replaces the DOD's certificate issuers, as `OU=DoD` or a whole distinguished name. */
   readonly approvedIssuers?: readonly string[];
@@ -40,52 +40,55 @@ export type FindingDraft = {
   readonly resource: FindingResource | null;
   readonly expected: string;
   readonly actual: string;
-  /** What a reader should know besides, as the end of the sentence. */
+  /** An addition at the end of the finding's sentence. */
   readonly note?: string;
 } & (
   | {
       readonly status: "PASS";
       /** What of the rule this PASS leaves to a person, in one sentence: then its coverage is partial. */
-      readonly remains?: string;
+      readonly uncovered?: string;
     }
   | { readonly status: "FAIL" }
   | {
       readonly status: "MANUAL";
       readonly reason: ManualReason;
-      /** Said beside a verdict that stands without it. */
+      /** Shown beside the verdict of the check, without changing it. */
       readonly isAdvisory?: true;
     }
 );
 
-export interface CheckDefinition<Needed extends ArtifactName, Further extends ArtifactName> {
+export interface CheckDefinition<Needed extends ArtifactName, Conditional extends ArtifactName> {
   readonly name: string;
   readonly artifacts: readonly Needed[];
-  readonly further?: (artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Further>) => readonly Further[];
+  readonly conditionalArtifacts?: (
+    artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
+  ) => readonly Conditional[];
   readonly explanation: Explanation;
   readonly evaluate: (
-    artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Further>,
+    artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
     context: CheckContext,
   ) => readonly FindingDraft[];
 }
 
 /** A check whose `evaluate` sees exactly the artifacts that it declares; evaluating without them throws `TypeError`. */
-export function defineCheck<Needed extends ArtifactName, Further extends ArtifactName = never>(
-  definition: CheckDefinition<Needed, Further>,
+export function defineCheck<Needed extends ArtifactName, Conditional extends ArtifactName = never>(
+  definition: CheckDefinition<Needed, Conditional>,
 ): Check {
-  const { name, artifacts, further, explanation, evaluate } = definition;
+  const { name, artifacts, conditionalArtifacts, explanation, evaluate } = definition;
   return {
     name,
     artifacts,
     explanation,
-    further: (collected) => (further !== undefined && holds(collected, artifacts) ? further(collected) : []),
+    conditionalArtifacts: (collected) =>
+      conditionalArtifacts !== undefined && hasAll(collected, artifacts) ? conditionalArtifacts(collected) : [],
     evaluate(collected, context) {
-      if (holds(collected, artifacts)) return evaluate(collected, context);
+      if (hasAll(collected, artifacts)) return evaluate(collected, context);
       throw new TypeError(`Cannot evaluate "${name}": it needs the artifacts ${artifacts.join(", ")}`);
     },
   };
 }
 
-function holds<Needed extends ArtifactName>(
+function hasAll<Needed extends ArtifactName>(
   collected: CollectedArtifacts,
   names: readonly Needed[],
 ): collected is CollectedArtifacts & Pick<Artifacts, Needed> {

@@ -3,10 +3,10 @@ import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { explicitActivityOf } from "./parsing/activity.ts";
 import { dodIssuers, namesApprovedIssuer } from "./parsing/distinguished_name.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { readText, shown } from "./parsing/fields.ts";
+import { readText, showValue } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 
-const remains = "That every certificate of the chain is on the DOD's list, a person has to verify.";
+const uncovered = "That every certificate of the chain is on the DOD's list, a person has to verify.";
 
 export const idpSmartCardDodApprovedCa = defineCheck({
   name: "idp_smart_card_dod_approved_ca",
@@ -33,8 +33,8 @@ export const idpSmartCardDodApprovedCa = defineCheck({
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
     return judgeList(idps, {
       expected,
-      each: (item) => judgeIdp(item, { expected, approved, context }),
-      none: () => [fail({ resource: null, expected }, "no Smart Card identity provider")],
+      judgeItem: (item) => judgeIdp(item, { expected, approved, context }),
+      judgeEmpty: () => [fail({ resource: null, expected }, "no Smart Card identity provider")],
     });
   },
 });
@@ -59,14 +59,14 @@ function judgeIdp({ idp, certificate }: SmartCardIdp, approval: Approval): Findi
   const word = type.kind === "value" ? type.value.toUpperCase() : null;
   if (word !== null && otherTypes.has(word)) return null;
   const subject: Subject = { resource: resourceOf("identity_provider", idp), expected };
-  // Asked for X509, the provider names no other type: a word that is not known may be a new one for the same thing.
+  // The request was for X509 only, so an unknown type may be a new name of the same thing.
   if (type.kind === "unreadable" || (word !== null && word !== "X509")) {
-    return unreadable(subject, `the type ${shown(idp["type"])}`);
+    return unreadable(subject, `the type ${showValue(idp["type"])}`);
   }
   const status = readText(idp, "status");
   const activity = explicitActivityOf(idp);
   if (status.kind !== "value" || activity === "unknown")
-    return unreadable(subject, `the status ${shown(idp["status"])}`);
+    return unreadable(subject, `the status ${showValue(idp["status"])}`);
   if (activity === "inactive") return fail(subject, `the status ${status.value}`);
   const issuer = readText(idp, "protocol.credentials.trust.issuer");
   if (issuer.kind === "unreadable") return unreadable(subject, `the issuer ${issuer.found}`);
@@ -91,7 +91,7 @@ function judgeCertificate(
     return manual(subject, "needs_review", `the issuer "${issuer}" with a certificate ${from}`);
   }
   const { valid_from: from, valid_to: to } = certificate;
-  // Times of one form, ISO 8601 in UTC, are ordered as texts.
+  // Both are ISO 8601 in UTC, which sorts as text.
   if (context.evaluatedAt < from || context.evaluatedAt > to) {
     return manual(
       subject,
@@ -99,5 +99,5 @@ function judgeCertificate(
       `the issuer "${issuer}" with a certificate valid only from ${from} to ${to}`,
     );
   }
-  return pass(subject, `the issuer "${issuer}" with a certificate valid until ${to}`, remains);
+  return pass(subject, `the issuer "${issuer}" with a certificate valid until ${to}`, uncovered);
 }

@@ -1,10 +1,10 @@
 import type { Evidence, JsonList } from "../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { explicitActivityOf, isNothing } from "./parsing/activity.ts";
+import { explicitActivityOf, isUnidentified } from "./parsing/activity.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { readList, readText, readTexts, readWord, shown, type Field } from "./parsing/fields.ts";
-import { firstTexts, inOrder, nameOf } from "./parsing/names.ts";
+import { readList, readText, readTexts, readWord, showValue, type Field } from "./parsing/fields.ts";
+import { listTexts, nameOf, sortBy, sortTexts } from "./parsing/names.ts";
 
 const expected =
   "an active blocklist zone that blocks every anonymizer (ALL_ANONYMIZERS or ALL_IP_SERVICES) from everywhere";
@@ -38,7 +38,7 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
   if (zones.state === "missing") return manualForMissing({ resource: null, expected }, zones);
   const note = exemptNote(zones.value);
   const subject: Subject = { resource: null, expected, ...(note === null ? {} : { note }) };
-  const judged = inOrder(
+  const judged = sortBy(
     zones.value.map(judgeZone).filter((zone) => zone !== null),
     (zone) => zone.actual,
   );
@@ -54,7 +54,7 @@ function judgeZones(zones: Evidence<JsonList>): FindingDraft {
 /** The system zone whose addresses bypass blocklists, where it has any. */
 function exemptNote(zones: JsonList): string | null {
   const exempt = zones.find(
-    (zone) => !isNothing(zone) && zone["name"] === "DefaultExemptIpZone" && explicitActivityOf(zone) === "active",
+    (zone) => !isUnidentified(zone) && zone["name"] === "DefaultExemptIpZone" && explicitActivityOf(zone) === "active",
   );
   const gateways = exempt === undefined ? null : readList(exempt, "gateways");
   if (gateways?.kind !== "value" || gateways.value.length === 0) return null;
@@ -70,7 +70,7 @@ interface ZoneVerdict {
 
 /** Null for a zone that blocks no anonymizer. */
 function judgeZone(zone: JsonObject): ZoneVerdict | null {
-  if (isNothing(zone)) return { kind: "unreadable", actual: `the zone ${shown(zone)}` };
+  if (isUnidentified(zone)) return { kind: "unreadable", actual: `the zone ${showValue(zone)}` };
   const name = `zone "${nameOf(zone)}"`;
   const unread = (found: string): ZoneVerdict => ({ kind: "unreadable", actual: `${found} of ${name}` });
   const activity = explicitActivityOf(zone);
@@ -79,12 +79,12 @@ function judgeZone(zone: JsonObject): ZoneVerdict | null {
   if (usage.kind === "value" && usage.value === "POLICY") return null;
   if (usage.kind === "absent") return null;
   if (usage.kind === "unreadable") return unread(`the usage ${usage.found}`);
-  if (activity === "unknown") return unread(`the status ${shown(zone["status"])}`);
+  if (activity === "unknown") return unread(`the status ${showValue(zone["status"])}`);
   const type = readText(zone, "type");
   if (type.kind === "value" && type.value === "DYNAMIC_V2") return judgeEnhanced(zone, name);
   if (type.kind === "value" && type.value === "DYNAMIC") return judgeLegacy(zone, name);
   if (type.kind === "value" && type.value === "IP") return judgeStatic(zone, name);
-  return unread(`the type ${type.kind === "value" ? shown(type.value) : shown(zone["type"])}`);
+  return unread(`the type ${type.kind === "value" ? showValue(type.value) : showValue(zone["type"])}`);
 }
 
 const wholeCategories = ["ALL_ANONYMIZERS", "ALL_IP_SERVICES"];
@@ -104,7 +104,7 @@ function judgeEnhanced(zone: JsonObject, name: string): ZoneVerdict | null {
   const unread = narrowing.find(({ entries }) => entries.kind === "unreadable");
   if (unread !== undefined) return { kind: "unreadable", actual: `the ${unread.path} of ${name}` };
   const narrowed = narrowing.filter(({ entries }) => entries.kind === "value" && entries.value.length > 0);
-  const categories = firstTexts(include.value);
+  const categories = listTexts(sortTexts(include.value).slice(0, 5));
   if (narrowed.length > 0) {
     const limits = narrowed.map(({ path }) => path).join(", ");
     return { kind: "review", actual: `${categories} limited by ${limits} in ${name}` };
@@ -136,7 +136,7 @@ function readEntries(zone: JsonObject, path: string): Field<readonly unknown[]> 
   const whole = zone[parent];
   if (child !== undefined && Array.isArray(whole)) return { kind: "value", value: child === "include" ? whole : [] };
   if (child !== undefined && whole !== undefined && whole !== null && !isJsonObject(whole)) {
-    return { kind: "unreadable", found: shown(whole) };
+    return { kind: "unreadable", found: showValue(whole) };
   }
   return readList(zone, path);
 }

@@ -2,7 +2,7 @@ import type { BrandSignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { shown } from "./parsing/fields.ts";
+import { showValue } from "./parsing/fields.ts";
 import { wordsOf, wordsOfPage } from "./parsing/page_text.ts";
 import { resourceOf } from "./parsing/names.ts";
 
@@ -29,7 +29,11 @@ export const signonDodWarningBannerConfigured = defineCheck({
     ],
   },
   evaluate: ({ brand_sign_in_pages: pages }) =>
-    judgeList(pages, { expected, each: judgeBrand, none: () => [fail({ resource: null, expected }, "no brand")] }),
+    judgeList(pages, {
+      expected,
+      judgeItem: judgeBrand,
+      judgeEmpty: () => [fail({ resource: null, expected }, "no brand")],
+    }),
 });
 
 function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {
@@ -39,7 +43,7 @@ function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {
   const note = kind === "default" ? "the page is not customized" : undefined;
   const annotated: Subject = note === undefined ? subject : { ...subject, note };
   if (content === undefined || content === null) return fail(annotated, "no banner");
-  if (typeof content !== "string") return unreadable(subject, `the page ${shown(content)}`);
+  if (typeof content !== "string") return unreadable(subject, `the page ${showValue(content)}`);
   try {
     return judgePage(annotated, content);
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type Explanation } from "./check.ts";
 import { fail, judgeField, type Subject, unreadable } from "./judging/finding_drafts.ts";
-import { readBoolean, readNumber, shown, type Field } from "./parsing/fields.ts";
+import { readBoolean, readNumber, showMinutes, showValue, type Field } from "./parsing/fields.ts";
 import { isBuiltIn } from "./judging/rules.ts";
 import { judgeSessionPolicies } from "./judging/session_policies.ts";
 import { nameOf } from "./parsing/names.ts";
@@ -14,13 +14,13 @@ const fixSteps = [
   'Add a rule, or edit the one at priority 1 (it must not be the built-in "Default Rule")',
 ];
 
-export const signonGlobalSessionIdleTimeout = sessionCheck({
+const idleTimeout = sessionCheck({
   name: "signon_global_session_idle_timeout_15min",
   expected: `${atPriorityOne} with a maximum idle time of 1 to 15 minutes`,
   field: "maxSessionIdleMinutes",
   read: readNumber,
   isCompliant: (minutes) => minutes >= 1 && minutes <= 15,
-  show: minutesOrNoLimit,
+  show: showMinutes,
   explanation: {
     examines:
       "How long a global session may lie idle before Okta ends it, in the deciding rule of every active policy.",
@@ -33,13 +33,13 @@ export const signonGlobalSessionIdleTimeout = sessionCheck({
   },
 });
 
-export const signonGlobalSessionLifetime = sessionCheck({
+const lifetime = sessionCheck({
   name: "signon_global_session_lifetime_18h",
   expected: `${atPriorityOne} with a maximum session lifetime of 1 to 1080 minutes (18 hours)`,
   field: "maxSessionLifetimeMinutes",
   read: readNumber,
   isCompliant: (minutes) => minutes >= 1 && minutes <= 1080,
-  show: minutesOrNoLimit,
+  show: showMinutes,
   explanation: {
     examines: "How long a global session may last in all, in the deciding rule of every active policy.",
     why:
@@ -50,7 +50,7 @@ export const signonGlobalSessionLifetime = sessionCheck({
   },
 });
 
-export const signonGlobalSessionCookies = sessionCheck({
+const cookies = sessionCheck({
   name: "signon_global_session_cookies_not_persistent",
   expected: `${atPriorityOne} whose session cookies do not persist`,
   field: "usePersistentCookie",
@@ -65,6 +65,8 @@ export const signonGlobalSessionCookies = sessionCheck({
   },
 });
 
+export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, cookies];
+
 interface SessionSetting<Value> {
   readonly name: string;
   readonly expected: string;
@@ -76,7 +78,6 @@ interface SessionSetting<Value> {
   readonly explanation: Explanation;
 }
 
-/** The three checks that share everything but the setting. */
 function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
   const { name, expected, field, read, isCompliant, show, explanation } = setting;
   return defineCheck({
@@ -89,7 +90,7 @@ function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
   function judgeRule(subject: Subject, rule: JsonObject) {
     const isDefault = isBuiltIn(rule);
     if (isDefault === true)
-      return fail(subject, `the built-in rule "${nameOf(rule)}" at priority ${shown(rule["priority"])}`);
+      return fail(subject, `the built-in rule "${nameOf(rule)}" at priority ${showValue(rule["priority"])}`);
     const draft = judgeField(subject, read(rule, `actions.signon.session.${field}`), {
       isCompliant,
       show: (value) => `${show(value)} in rule "${nameOf(rule)}"`,
@@ -99,10 +100,6 @@ function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
       return unreadable(subject, `a rule "${nameOf(rule)}" that may be built in`);
     return draft;
   }
-}
-
-function minutesOrNoLimit(minutes: number): string {
-  return minutes === 0 ? "no limit (0)" : `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
 }
 
 function decidingFields(setting: string): readonly string[] {

@@ -4,7 +4,7 @@ import { defineCheck } from "./check.ts";
 import { readText } from "./parsing/fields.ts";
 import { nameOf } from "./parsing/names.ts";
 import { judgeNetwork, networkConditionOf } from "./judging/network_condition.ts";
-import { isForSomeOnly } from "./judging/rules.ts";
+import { hasPeopleCondition } from "./judging/rules.ts";
 import { judgeSessionPolicies } from "./judging/session_policies.ts";
 import { readZones, type Zones } from "./judging/zones.ts";
 
@@ -40,18 +40,18 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
       expected,
       judgeRule: (subject, rule) =>
         judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`),
-      remains: (later) => openRuleOf(later, zones),
+      uncovered: (later) => openRuleOf(later, zones),
     });
   },
 });
 
-/** Where a rule after the deciding one lets in from anywhere, unless one before it denies everybody there. */
+/** A later rule that allows access from anywhere, in words; null where there is none, or an earlier one denies all users there. */
 function openRuleOf(later: JsonList, zones: Zones): string | null {
   for (const rule of later) {
     const network = networkConditionOf(rule, zones);
     if (network.kind === "zoned" || network.kind === "wrong") continue;
     if (denies(rule)) {
-      if (network.kind === "open" && !isForSomeOnly(rule)) return null;
+      if (network.kind === "open" && !hasPeopleCondition(rule)) return null;
       continue;
     }
     const what = network.kind === "open" ? "allows access from anywhere" : "may allow access from anywhere";

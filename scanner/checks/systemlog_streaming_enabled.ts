@@ -2,7 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { activityOf } from "./parsing/activity.ts";
 import { fail, judgeList, pass, unreadable } from "./judging/finding_drafts.ts";
-import { shown } from "./parsing/fields.ts";
+import { showValue } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 
 const expected = "an active log stream";
@@ -25,19 +25,19 @@ export const systemlogStreamingEnabled = defineCheck({
     deciding_fields: ["GET /api/v1/logStreams: status"],
   },
   evaluate({ log_streams: streams }) {
-    const drafts = judgeList(streams, { expected, each: judgeStream, none: noneActive });
+    const drafts = judgeList(streams, { expected, judgeItem: judgeStream, judgeEmpty: noneActive });
     if (streams.state === "missing" || !drafts.some(({ status }) => status === "PASS")) return drafts;
-    // One active stream is what the rule asks for; what is unknown of another takes nothing from it.
+    // One active stream satisfies the rule, whatever is unknown of another.
     return drafts.map((draft) => (draft.status === "MANUAL" ? { ...draft, isAdvisory: true } : draft));
   },
 });
 
-/** An inactive stream does no harm beside an active one. */
+/** Null for an inactive stream, which does not count beside an active one. */
 function judgeStream(stream: JsonObject): FindingDraft | null {
   const subject = { resource: resourceOf("log_stream", stream), expected };
   const activity = activityOf(stream);
   if (activity === "active") return pass(subject, "ACTIVE");
-  return activity === "unknown" ? unreadable(subject, `the status ${shown(stream["status"])}`) : null;
+  return activity === "unknown" ? unreadable(subject, `the status ${showValue(stream["status"])}`) : null;
 }
 
 function noneActive(streams: readonly JsonObject[]): readonly FindingDraft[] {

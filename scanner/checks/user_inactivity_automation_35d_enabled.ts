@@ -8,21 +8,21 @@ import {
 import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import type { FindingResource } from "../../shared/report.ts";
-import { createAutomationJudge, type JudgedAutomation } from "./judging/automations.ts";
-import { shown } from "./parsing/fields.ts";
-import { inOrder, resourceOf } from "./parsing/names.ts";
+import { createAutomationEvaluator, type JudgedAutomation } from "./judging/automations.ts";
+import { showValue } from "./parsing/fields.ts";
+import { sortBy, resourceOf } from "./parsing/names.ts";
 import { directoryOf, type DirectoryEvidence, type DirectorySource } from "./parsing/directory.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 
 const expected = "an active automation that suspends or deactivates users after at most 35 days of inactivity";
 const org: Subject = { resource: null, expected };
 
-const remains = "Whether the groups of the automation hold every user, a person has to see.";
+const uncovered = "Whether the groups of the automation hold every user, a person has to see.";
 
 export const userInactivityAutomationEnabled = defineCheck({
   name: "user_inactivity_automation_35d_enabled",
   artifacts: ["user_lifecycle_policies"],
-  further: (artifacts): readonly DirectoryEvidence[] => directoryEvidenceNeeded(artifacts),
+  conditionalArtifacts: (artifacts): readonly DirectoryEvidence[] => directoryEvidenceNeeded(artifacts),
   explanation: {
     examines:
       "Whether an active automation disables accounts after at most 35 days without a sign-in. Where a directory sources users, " +
@@ -48,8 +48,8 @@ export const userInactivityAutomationEnabled = defineCheck({
     if (policies.state === "missing") return [manualForMissing(org, policies)];
     const seen = judgePolicies(policies.value);
     if (seen.compliant.length > 0)
-      return seen.compliant.map((automation) => pass(subjectOf(automation), automation.actual, remains));
-    if (seen.unseen !== null) return [manualForMissing(org, seen.unseen)];
+      return seen.compliant.map((automation) => pass(subjectOf(automation), automation.actual, uncovered));
+    if (seen.missing !== null) return [manualForMissing(org, seen.missing)];
     return [judgeLacking(seen, directoryOf(directory))];
   },
 });
@@ -57,50 +57,50 @@ export const userInactivityAutomationEnabled = defineCheck({
 interface SeenAutomations {
   readonly automations: readonly JudgedAutomation[];
   readonly compliant: readonly JudgedAutomation[];
-  /** Rules without which nobody can say that none complies. */
-  readonly unseen: MissingEvidence<JsonList> | null;
+  /** Missing rules, among which there may be a compliant automation. */
+  readonly missing: MissingEvidence<JsonList> | null;
 }
 
-/** More than any org has: policies that name one list of rules between them must not cost the product of both. */
+/** More than any org has: many policies that share one long list of rules must not cost the product of both. */
 const maxAutomations = 10_000;
 
 function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
   const count = policies.reduce((sum, { rules }) => sum + (rules?.state === "obtained" ? rules.value.length : 0), 0);
   if (count > maxAutomations) {
     const problem = `The org names more than ${maxAutomations} automations, which this version does not judge`;
-    return { automations: [], compliant: [], unseen: missing("unreadable", problem) };
+    return { automations: [], compliant: [], missing: missing("unreadable", problem) };
   }
-  const automations = inOrder(policies.flatMap(judgePolicy), ({ resource }) => JSON.stringify(resource));
-  const unseen = inOrder(policies, ({ policy }) => shown(policy["id"]))
+  const automations = sortBy(policies.flatMap(judgePolicy), ({ resource }) => JSON.stringify(resource));
+  const unseen = sortBy(policies, ({ policy }) => showValue(policy["id"]))
     .map(({ rules }) => rules)
     .find((rules) => rules?.state === "missing");
   const compliant = automations.filter((automation) => automation.kind === "compliant");
-  return { automations, compliant, unseen: unseen?.state === "missing" ? unseen : null };
+  return { automations, compliant, missing: unseen?.state === "missing" ? unseen : null };
 }
 
 /** An automation is a policy with one of its rules; a policy without rules lacks the action. */
 function judgePolicy({ policy, rules }: PolicyWithRules): readonly JudgedAutomation[] {
   if (rules?.state !== "obtained") return [];
-  const judge = createAutomationJudge(policy);
+  const judge = createAutomationEvaluator(policy);
   const actions: readonly (JsonObject | null)[] = rules.value.length > 0 ? rules.value : [null];
   return actions.map((rule) => judge(rule, automationResource(policy, rule, actions.length)));
 }
 
-/** Nothing once an automation complies or nobody can tell; then the cheaper evidence first. */
+/** None once an automation complies or rules are missing; else the cheaper evidence first. */
 function directoryEvidenceNeeded(
   artifacts: Pick<CollectedArtifacts, "user_lifecycle_policies" | DirectoryEvidence>,
 ): readonly DirectoryEvidence[] {
   const { user_lifecycle_policies: policies, password_policies: passwords } = artifacts;
   if (policies?.state !== "obtained") return [];
   const seen = judgePolicies(policies.value);
-  if (seen.compliant.length > 0 || seen.unseen !== null) return [];
+  if (seen.compliant.length > 0 || seen.missing !== null) return [];
   if (passwords === undefined) return ["password_policies"];
-  return directoryOf({ password_policies: passwords }).kind === "everybody" ? [] : ["apps"];
+  return directoryOf({ password_policies: passwords }).kind === "all_users" ? [] : ["apps"];
 }
 
-/** What a directory may have to do comes before what is wrong with the automations here. */
+/** A directory that may have to disable users comes before what is wrong with the automations. */
 function judgeLacking({ automations }: SeenAutomations, source: DirectorySource): FindingDraft {
-  if (source.kind === "everybody") {
+  if (source.kind === "all_users") {
     const note = "a directory that sources users has to disable them itself";
     return manual({ ...org, note }, "not_applicable", `no such automation, and ${source.what}`);
   }

@@ -157,7 +157,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
     evaluatedAt: document.evaluated_at,
     approvedIssuers: readApprovedIssuers(io.env),
   });
-  const results = await Promise.all(checks.map((check) => evaluateCheck(check, document.artifacts, context)));
+  const results = checks.map((check) => evaluateCheck(check, document.artifacts, context));
   return finish({ status: "completed", results, document }, { decisions, options, registered: null, flags: {} }, io);
 }
 

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { ManualReason } from "../../shared/report.ts";
 
-/** Why something could not be obtained; becomes the `reason` of every MANUAL that rests on it. */
+/** Why evidence could not be obtained; becomes the `reason` of every MANUAL that rests on it. */
 export type MissingReason = Exclude<ManualReason, "not_applicable" | "needs_review">;
 
-/** What was obtained about one thing, or why it was not. Failing to know is never an empty default. */
+/** A value that was obtained, or why it was not; never an empty default. */
 export type Evidence<Value> = { readonly state: "obtained"; readonly value: Value } | MissingEvidence<Value>;
 
 export interface MissingEvidence<Value = unknown> {
@@ -12,7 +12,7 @@ export interface MissingEvidence<Value = unknown> {
   readonly reason: MissingReason;
   /** One sentence: what was asked, what came back, and what to do about it. */
   readonly detail: string;
-  /** What arrived before it failed (the pages of a list that broke off): enough for a FAIL, never for a PASS. */
+  /** The part that arrived before the failure (the first pages of a list): enough for a FAIL, never for a PASS. */
   readonly partial: Value | null;
 }
 
@@ -21,6 +21,10 @@ export type JsonList = readonly JsonObject[];
 /**
  * What was fetched, by name. The objects are the provider's JSON with the fields that no check reads left out, so that
  * an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
+ *
+ * To add an artifact: a line here; then the compiler asks for its collector (`collectors/collectors.ts`), its schema
+ * (`artifacts_document.ts`) and its first request (`idp/probe_requests.ts`), and `test/scanner/evidence/artifacts.test.ts`
+ * for what else its requests need: scopes in the catalog, in `config.ts`, `idp/probe.ts`, the practice org and the README.
  */
 export interface Artifacts {
   /** `GET /policies?type=OKTA_SIGN_ON` and each active policy's `/rules`. */
@@ -47,7 +51,7 @@ export interface Artifacts {
   readonly network_zones: Evidence<JsonList>;
   /** `GET /api-tokens`. */
   readonly api_tokens: Evidence<JsonList>;
-  /** The roles of everyone whom a token of `api_tokens` belongs to, direct and through groups, by user id. */
+  /** The roles of the owner of each token of `api_tokens`, direct and through groups, by user id. */
   readonly api_token_owners: Evidence<ApiTokenOwners>;
   /** `GET /logStreams`. */
   readonly log_streams: Evidence<JsonList>;
@@ -57,21 +61,21 @@ export interface Artifacts {
 
 export type ArtifactName = keyof Artifacts;
 
-/** What has been collected so far, or what a saved file holds. */
+/** The artifacts collected so far, or those of a saved file. */
 export type CollectedArtifacts = { readonly [Name in ArtifactName]?: Artifacts[Name] | undefined };
 
 export interface PolicyWithRules {
   readonly policy: JsonObject;
-  /** Null: not asked, because the policy is not active. */
+  /** Null: not requested, because the policy is not active. */
   readonly rules: Evidence<JsonList> | null;
 }
 
 export type RulesById = Readonly<Record<string, Evidence<JsonList>>>;
 
 export interface BuiltInApp {
-  /** Null: the provider answered and the app was not in the answer, as for every role below Super Administrator. */
+  /** Null: the provider's answer does not contain the app, as for every role below Super Administrator. */
   readonly app: JsonObject | null;
-  /** Null: there was no policy to ask for. */
+  /** Null: the app is bound to no policy. */
   readonly rules: Evidence<JsonList> | null;
 }
 
@@ -90,7 +94,7 @@ export type ApiTokenOwners = Readonly<Record<string, ApiTokenOwner>>;
 
 export interface ApiTokenOwner {
   readonly roles: Evidence<JsonList>;
-  /** Null: not asked, because a role of the user's own has already decided. */
+  /** Null: not requested, because a role of the user's own already decides. */
   readonly groups: Evidence<readonly OwnerGroup[]> | null;
 }
 
@@ -106,7 +110,7 @@ export interface SmartCardIdp {
   readonly certificate: Evidence<TrustedCertificate | null>;
 }
 
-/** What a certificate says, read where it was fetched: a check cannot parse X.509. */
+/** The fields of a certificate, parsed by its collector: a check cannot parse X.509. */
 export interface TrustedCertificate {
   readonly subject: string;
   readonly issuer: string;
@@ -127,4 +131,9 @@ export function missing<Value>(
   partial: Value | null = null,
 ): MissingEvidence<Value> {
   return { state: "missing", reason, detail, partial };
+}
+
+/** The value, the part of it that arrived, or null. */
+export function availableValue<Value>(evidence: Evidence<Value>): Value | null {
+  return evidence.state === "obtained" ? evidence.value : evidence.partial;
 }

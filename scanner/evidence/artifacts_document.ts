@@ -7,21 +7,21 @@ import { parseJsonText } from "./json_text.ts";
 
 /** The evidence of an org with tens of thousands of apps. */
 export const maxArtifactsBytes = 256 * 1_048_576;
-/** A provider's value has a hundred levels at most (`idp/json_answer.ts`), and some more stand around it. */
+/** A provider's value has at most a hundred levels (`idp/json_answer.ts`); the document adds some. */
 const bounds = { maxDepth: 120, maxParts: 4_000_000 } as const;
 
-/** What `--save-artifacts` writes and `--from-artifacts` reads: all that evaluating needs, and nothing secret. */
+/** What `--save-artifacts` writes and `--from-artifacts` reads: everything that evaluation needs, and no secret. */
 export interface ArtifactsDocument {
   readonly schema: "scanstream.artifacts/1";
   readonly scan: CollectedScan;
-  /** ISO 8601, UTC: the time that validities are judged at, so that the same file gives the same findings later. */
+  /** ISO 8601, UTC: certificates have to be valid at this time, so that the same file gives the same findings later. */
   readonly evaluated_at: string;
   /** The checks that the artifacts were collected for. */
   readonly checks: readonly string[];
   readonly artifacts: CollectedArtifacts;
 }
 
-/** What is known about a scan before anything was judged. */
+/** The facts of a scan before evaluation. */
 export type CollectedScan = Omit<ScanSummary, "id" | "tenant_id" | "status">;
 
 export interface ArtifactsDocumentInput {
@@ -77,7 +77,7 @@ const time = v.pipe(
   // In one form, because validities are compared as texts.
   v.transform((value) => new Date(value).toISOString()),
 );
-// Kept as it came: a check reads the provider's JSON leniently, field by field.
+// Not narrowed further: a check reads the provider's JSON leniently, field by field.
 const json = v.custom<JsonObject>(isJsonObject, "and should be an object");
 const jsonList = v.array(json, "and should be a list");
 

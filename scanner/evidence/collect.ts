@@ -14,11 +14,11 @@ import type { IdpClient } from "../idp/idp_client.ts";
 
 /** Fetches artifacts, each once, however many checks ask for it; the client bounds how many requests are under way. */
 export interface Collection {
-  /** Resolves when everything named is in `artifacts()`; rejects only when the scan is aborted. */
+  /** Resolves when all of them are in `artifacts()`; rejects only when the scan is aborted. */
   obtain(names: readonly ArtifactName[]): Promise<CollectedArtifacts>;
-  /** All that one check needs, step by step: what it asks for only when the first has not decided comes last. */
+  /** All that one check needs: its artifacts, then its conditional ones. */
   obtainFor(check: Check): Promise<CollectedArtifacts>;
-  /** What is there now. */
+  /** What was collected so far. */
   artifacts(): CollectedArtifacts;
 }
 
@@ -33,7 +33,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   const context: CollectorContext = {
     client,
     obtain: start,
-    isFetchedAnyway: (name) => started.has(name),
+    isRequested: (name) => started.has(name),
     policyRules: createPolicyRules(client),
   };
 
@@ -47,7 +47,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   async function obtainFor(check: Check): Promise<CollectedArtifacts> {
     await obtain(check.artifacts);
     for (;;) {
-      const missing = furtherNeeds(check, artifacts()).filter((name) => !(name in collected));
+      const missing = conditionalArtifacts(check, artifacts()).filter((name) => !(name in collected));
       if (missing.length === 0) return artifacts();
       await obtain(missing);
     }
@@ -62,7 +62,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   }
 
   async function fetchArtifact<Name extends ArtifactName>(name: Name): Promise<Artifacts[Name]> {
-    // A turn later, when every check has said what it needs: one list may then answer for several.
+    // A turn later, when the needs of every check are known: one list may then serve several collectors.
     await Promise.resolve();
     signal?.throwIfAborted();
     const artifact = await collectors[name](context).catch((error: unknown) => {
@@ -73,22 +73,22 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     return artifact;
   }
 
-  /** A copy: an artifact that arrives later must not appear in what somebody is already judging. */
+  /** A copy, so that later artifacts do not appear in the input of a check that is being evaluated. */
   function artifacts(): CollectedArtifacts {
     return { ...collected } as CollectedArtifacts;
   }
 }
 
-/** Where a collector fails on an answer of a shape that nobody thought of: that costs the checks that need it, and no others. */
+/** A collector that fails on an unexpected answer costs the checks that need it their verdict, and no others. */
 function notUnderstood(error: unknown): MissingEvidence<never> {
   const problem = error instanceof Error ? error.message : "unknown";
   return missing("unreadable", `The provider's answers about this are not understood (${toLine(problem, 200)}).`);
 }
 
 /** A check that fails here fails in `evaluate.ts` too, where that becomes its result. */
-function furtherNeeds(check: Check, collected: CollectedArtifacts): readonly ArtifactName[] {
+function conditionalArtifacts(check: Check, collected: CollectedArtifacts): readonly ArtifactName[] {
   try {
-    return check.further(collected);
+    return check.conditionalArtifacts(collected);
   } catch {
     return [];
   }

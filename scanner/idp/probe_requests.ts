@@ -9,46 +9,30 @@ export function probeRequests(artifacts: Iterable<ArtifactName>): readonly IdpRe
   const wanted = new Set(artifacts);
   // With the whole list the built-in apps are looked up in it, and not asked for.
   const isListed = wanted.has("apps");
-  return order
+  return (Object.keys(firstRequests) as ArtifactName[])
     .filter((name) => wanted.has(name) && !(isListed && (name === "admin_console_app" || name === "dashboard_app")))
     .map((name) => firstRequests[name])
     .filter((request) => request !== null);
 }
 
-const order: readonly ArtifactName[] = [
-  // First of all the longest chain of pages, so that it begins with the probe and not after it.
-  "apps",
-  "global_session_policies",
-  "password_policies",
-  "authenticators",
-  "brand_sign_in_pages",
-  "network_zones",
-  "admin_console_app",
-  "dashboard_app",
-  "log_streams",
-  "smart_card_idps",
-  "api_tokens",
-  "user_lifecycle_policies",
-  "admin_console_settings",
-];
-
-/** null: made from other artifacts. */
+/** In the order in which the probe tries them. Null: made from other artifacts. */
 const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null } = {
+  // First the longest chain of pages, so that it begins with the probe and not after it.
+  apps: { path: "/api/v1/apps?limit=200", scope: "apps.read" },
   global_session_policies: { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
   password_policies: { path: "/api/v1/policies?type=PASSWORD", scope: "policies.read" },
-  user_lifecycle_policies: { path: "/api/v1/policies?type=USER_LIFECYCLE", scope: "policies.read" },
-  apps: { path: "/api/v1/apps?limit=200", scope: "apps.read" },
-  app_policy_rules: null,
-  admin_console_app: builtInApp("saasure"),
-  dashboard_app: builtInApp("okta_enduser"),
-  admin_console_settings: { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" },
   authenticators: { path: "/api/v1/authenticators", scope: "authenticators.read" },
   brand_sign_in_pages: { path: "/api/v1/brands?limit=200", scope: "brands.read" },
   network_zones: { path: "/api/v1/zones?limit=200", scope: "networkZones.read" },
-  api_tokens: { path: "/api/v1/api-tokens", scope: "apiTokens.read" },
-  api_token_owners: null,
+  admin_console_app: builtInApp("saasure"),
+  dashboard_app: builtInApp("okta_enduser"),
   log_streams: { path: "/api/v1/logStreams?limit=200", scope: "logStreams.read" },
   smart_card_idps: { path: "/api/v1/idps?type=X509&limit=200", scope: "idps.read" },
+  api_tokens: { path: "/api/v1/api-tokens", scope: "apiTokens.read" },
+  user_lifecycle_policies: { path: "/api/v1/policies?type=USER_LIFECYCLE", scope: "policies.read" },
+  admin_console_settings: { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" },
+  app_policy_rules: null,
+  api_token_owners: null,
 };
 
 function builtInApp(name: string): IdpRequest {

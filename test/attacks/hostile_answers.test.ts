@@ -211,7 +211,7 @@ test("a collector that fails, and a check that cannot say what it needs, cost th
   ];
   const collection = createCollection(failing);
   for (const check of catalog) {
-    const result = await evaluateCheck(check, await collection.obtainFor(check), context);
+    const result = evaluateCheck(check, await collection.obtainFor(check), context);
     if (concerned.includes(check.name))
       expect(result, check.name).toMatchObject({ status: "MANUAL", reason: "unreadable" });
     else expect(result.status, check.name).toBe("PASS");
@@ -224,7 +224,7 @@ test("a collector that fails, and a check that cannot say what it needs, cost th
       throw new TypeError("odd");
     },
   };
-  expect(await evaluateCheck(unsure, await collection.obtainFor(unsure), context)).toMatchObject({ status: "PASS" });
+  expect(evaluateCheck(unsure, await collection.obtainFor(unsure), context)).toMatchObject({ status: "PASS" });
 });
 
 test("an abort is no odd answer: it still ends the collection", async () => {

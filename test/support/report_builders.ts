@@ -1,4 +1,4 @@
-import { catalog } from "../../scanner/catalog/catalog.ts";
+import { catalog, ruleFields } from "../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../scanner/reports/formats.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
 import { countStatuses, worstStatus } from "../../shared/report.ts";
@@ -70,7 +70,7 @@ export function aReport(checks: readonly CheckResult[] = [aCheckResult()], chang
   };
 }
 
-/** What an attacker, or a careless admin, may name a policy. */
+/** A policy name as an attacker may choose it. */
 export const hostileText = `=HYPERLINK("https://evil.example") <script>alert(1)</script> ]]> | \u0007\u001b[31mred\u202e & "quotes" [link](x) 😀`;
 
 /** A result for every check of the catalog, with every verdict, reason, decision and a hostile name among them. */
@@ -83,7 +83,7 @@ export function everyVerdict(): readonly CheckResult[] {
     "needs_review",
     null,
   ];
-  return catalog.map(({ name, rule }, index) => {
+  return catalog.map((check, index) => {
     const reason = reasons[index % reasons.length] ?? null;
     const status = reason !== null ? "MANUAL" : index % 2 === 0 ? "FAIL" : "PASS";
     const resource = { type: "policy", id: `00p${index}`, name: index === 6 ? hostileText : `Policy number ${index}` };
@@ -99,14 +99,8 @@ export function everyVerdict(): readonly CheckResult[] {
     });
     const isAttested = reason === "needs_review";
     return aCheckResult({
-      check: name,
-      vuln_id: rule.vuln_id,
-      stig_id: rule.stig_id,
-      rule_id: rule.rule_id,
-      severity: rule.severity,
-      category: rule.category,
-      title: rule.title,
-      coverage: rule.coverage,
+      ...ruleFields(check),
+      coverage: check.rule.coverage,
       findings: [finding],
       attestation: isAttested
         ? { status: "PASS", reason: "Splunk pulls the log", by: "A. Person", expires: null }

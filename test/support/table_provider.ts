@@ -39,7 +39,7 @@ export async function judgeOrg(org: OrgAnswers, options: JudgeOptions = {}): Pro
   return Promise.all(
     checks.map(async (check) =>
       // The subject itself in place of its hash: as unique, and without a cost.
-      evaluateCheck(check, await collection.obtainFor(check), { ...context, sha256: (text) => text }),
+      evaluateCheck(check, await collection.obtainFor(check), { ...context, digest: (text) => text }),
     ),
   );
 }

@@ -1,36 +1,37 @@
-import type { Evidence, JsonList } from "../../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import { availableValue, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
 import type { FindingDraft } from "../check.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
 import { fail, judgeList, unreadable, type Subject } from "./finding_drafts.ts";
-import { shown } from "../parsing/fields.ts";
+import { showValue } from "../parsing/fields.ts";
 import { resourceOf } from "../parsing/names.ts";
 
-export interface AuthenticatorJudge {
-  /** More than one where the provider made several authenticators of one: then any active one of them is enough. */
+export interface AuthenticatorCriteria {
+  /** More than one where the provider split an authenticator: then any active one of them is enough. */
   readonly keys: readonly string[];
   readonly expected: string;
   readonly judgeActive: (subject: Subject, authenticator: JsonObject) => FindingDraft;
 }
 
 /**
- * A finding for each authenticator of the keys. None of them FAILs, and so does one that is not active, except beside an
- * active one of several keys. One without a key that can be read may be any of them, and decides where no other one does.
+ * A finding for each authenticator of the keys. FAIL where there is none, and for an inactive one, except beside an
+ * active one of several keys. One with an unreadable key may be any of them, and makes the verdict MANUAL where no other decides.
  */
 export function judgeAuthenticators(
   authenticators: Evidence<JsonList>,
-  { keys, expected, judgeActive }: AuthenticatorJudge,
+  { keys, expected, judgeActive }: AuthenticatorCriteria,
 ): readonly FindingDraft[] {
   // Of a list that broke off, an active one may be in the rest.
   const mayBeActive = authenticators.state === "missing" || activeOf(authenticators, keys).length > 0;
   return judgeList(authenticators, {
     expected,
-    each: (authenticator) => (isOneOf(authenticator, keys) ? judge(authenticator) : null),
-    none: (all) => {
+    judgeItem: (authenticator) => (isOneOf(authenticator, keys) ? judge(authenticator) : null),
+    judgeEmpty: (all) => {
       const unnamed = all.filter(
         (authenticator) => typeof authenticator["key"] !== "string" && !isInactive(authenticator),
       );
-      if (unnamed.length > 0) return unnamed.map((one) => unreadable(subjectOf(one), `the key ${shown(one["key"])}`));
+      if (unnamed.length > 0)
+        return unnamed.map((one) => unreadable(subjectOf(one), `the key ${showValue(one["key"])}`));
       const inactive = all.filter((authenticator) => isOneOf(authenticator, keys));
       if (inactive.length > 0) return inactive.map((one) => fail(subjectOf(one), statusOf(one)));
       return [fail({ resource: null, expected }, "none set up")];
@@ -54,8 +55,7 @@ export function judgeAuthenticators(
 
 /** The active ones of these keys, as far as the list was obtained. */
 export function activeOf(authenticators: Evidence<JsonList>, keys: readonly string[]): JsonList {
-  const listed = authenticators.state === "obtained" ? authenticators.value : (authenticators.partial ?? []);
-  return listed.filter(
+  return (availableValue(authenticators) ?? []).filter(
     (authenticator) => isOneOf(authenticator, keys) && explicitActivityOf(authenticator) === "active",
   );
 }
@@ -66,7 +66,7 @@ function isOneOf(authenticator: unknown, keys: readonly string[]): boolean {
   return typeof key === "string" && keys.includes(key);
 }
 
-/** By its own word: without one, nothing is known of an authenticator that has no key either. */
+/** Only by an explicit status: an authenticator without key and status may be active. */
 function isInactive(authenticator: JsonObject): boolean {
   return typeof authenticator["status"] === "string" && explicitActivityOf(authenticator) === "inactive";
 }
@@ -74,5 +74,5 @@ function isInactive(authenticator: JsonObject): boolean {
 function statusOf({ status }: JsonObject): string {
   return status === undefined || status === null
     ? "status not set"
-    : `the status ${typeof status === "string" ? status : shown(status)}`;
+    : `the status ${typeof status === "string" ? status : showValue(status)}`;
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { explicitActivityOf } from "../parsing/activity.ts";
-import { readNumber, readText, readTexts, shown } from "../parsing/fields.ts";
-import { firstTexts } from "../parsing/names.ts";
+import { readNumber, readText, readTexts, showValue } from "../parsing/fields.ts";
+import { listTexts } from "../parsing/names.ts";
 
 /** Of a USER_LIFECYCLE policy (when, and for whom) with one of its rules (what is done). */
 export interface JudgedAutomation {
@@ -16,11 +16,11 @@ export interface JudgedAutomation {
 
 interface Piece {
   readonly kind: "fine" | "lacking" | "unreadable";
-  readonly says: string;
+  readonly text: string;
 }
 
-/** Judges the automations of one policy; what the policy says is looked at once, however many rules it has. */
-export function createAutomationJudge(
+/** Judges the automations of one policy; the policy's own part is judged once, however many rules it has. */
+export function createAutomationEvaluator(
   policy: JsonObject,
 ): (rule: JsonObject | null, resource: FindingResource) => JudgedAutomation {
   const ofPolicy = [activityPiece("the automation", policy), inactivityPiece(policy), groupsPiece(policy)];
@@ -32,14 +32,14 @@ function piecesOfRule(rule: JsonObject | null): readonly Piece[] {
 }
 
 function judgePieces(pieces: readonly Piece[], resource: FindingResource): JudgedAutomation {
-  const problems = pieces.filter((piece) => piece.kind !== "fine").map((piece) => piece.says);
+  const problems = pieces.filter((piece) => piece.kind !== "fine").map((piece) => piece.text);
   const actual = pieces
     .filter((piece) => piece.kind === "fine")
-    .map((piece) => piece.says)
+    .map((piece) => piece.text)
     .join(", ");
   const isUnreadable = pieces.some((piece) => piece.kind === "unreadable");
   const isLacking = pieces.some((piece) => piece.kind === "lacking");
-  // What is lacking is proven, whatever the piece beside it that cannot be read.
+  // What is lacking is proven, whatever else is unreadable.
   if (isLacking) return { resource, kind: "lacking", problems, actual };
   return { resource, kind: isUnreadable ? "unreadable" : "compliant", problems, actual };
 }
@@ -47,7 +47,7 @@ function judgePieces(pieces: readonly Piece[], resource: FindingResource): Judge
 function activityPiece(what: string, object: JsonObject): Piece {
   const activity = explicitActivityOf(object);
   if (activity === "active") return fine(`${what} is active`);
-  if (activity === "unknown") return unclear(`the status ${shown(object["status"])} of ${what}`);
+  if (activity === "unknown") return unclear(`the status ${showValue(object["status"])} of ${what}`);
   return lacking(`${what} is not active`);
 }
 
@@ -66,17 +66,16 @@ function inactivityPiece(policy: JsonObject): Piece {
   if (number.kind === "absent") return lacking("no inactivity condition");
   if (unit.kind === "absent") return lacking("no unit of the inactivity condition");
   const hours = hoursPerUnit.get(unit.value.toUpperCase().replace(/S$/, ""));
-  if (hours === undefined) return unclear(`the inactivity unit ${shown(unit.value)}`);
-  const says = `inactivity of ${number.value} ${unit.value.toLowerCase()}`;
-  return number.value > 0 && number.value * hours <= 35 * 24 ? fine(says) : lacking(says);
+  if (hours === undefined) return unclear(`the inactivity unit ${showValue(unit.value)}`);
+  const text = `inactivity of ${number.value} ${unit.value.toLowerCase()}`;
+  return number.value > 0 && number.value * hours <= 35 * 24 ? fine(text) : lacking(text);
 }
 
 function groupsPiece(policy: JsonObject): Piece {
   const groups = readTexts(policy, "conditions.people.groups.include");
   if (groups.kind === "unreadable") return unclear(`the groups ${groups.found}`);
   if (groups.kind === "absent" || groups.value.length === 0) return lacking("no groups");
-  const rest = groups.value.length > 5 ? ` and ${groups.value.length - 5} more` : "";
-  return fine(`for the ${groups.value.length === 1 ? "group" : "groups"} ${firstTexts(groups.value)}${rest}`);
+  return fine(`for the ${groups.value.length === 1 ? "group" : "groups"} ${listTexts(groups.value)}`);
 }
 
 const disablingStatuses = new Set(["SUSPENDED", "DEACTIVATED", "DEPROVISIONED"]);
@@ -97,17 +96,17 @@ function targetPiece(rule: JsonObject): Piece {
   if (target.kind === "absent") return lacking("no change of the user's status");
   const word = target.value.toUpperCase();
   if (disablingStatuses.has(word)) return fine(`then ${word}`);
-  return otherStatuses.has(word) ? lacking(`then ${word}`) : unclear(`the target status ${shown(target.value)}`);
+  return otherStatuses.has(word) ? lacking(`then ${word}`) : unclear(`the target status ${showValue(target.value)}`);
 }
 
-function fine(says: string): Piece {
-  return { kind: "fine", says };
+function fine(text: string): Piece {
+  return { kind: "fine", text };
 }
 
-function lacking(says: string): Piece {
-  return { kind: "lacking", says };
+function lacking(text: string): Piece {
+  return { kind: "lacking", text };
 }
 
-function unclear(says: string): Piece {
-  return { kind: "unreadable", says };
+function unclear(text: string): Piece {
+  return { kind: "unreadable", text };
 }

@@ -1,53 +1,102 @@
-import type { BuiltInApp, Evidence } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import type { CheckContext, FindingDraft } from "../check.ts";
+import type { BuiltInApp, Evidence } from "../../evidence/artifacts.ts";
+import { defineCheck, type Check, type CheckContext, type FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
-import { fail, manual, manualForMissing, unreadable, withRemains, type Subject } from "./finding_drafts.ts";
-import { shown } from "../parsing/fields.ts";
-import { judgeByFirstRule, leftToNextRule } from "./rules.ts";
+import { fail, manual, manualForMissing, unreadable, withUncovered, type Subject } from "./finding_drafts.ts";
+import { showValue } from "../parsing/fields.ts";
+import { judgeByFirstRule, describeNextRule } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
+import { judgeVerification, type VerificationCriteria } from "./verification_method.ts";
 
 /** A first-party app, by the name that the API gives it and the one that the console shows. */
-export interface FirstPartyApp {
+interface FirstPartyApp {
   readonly name: "saasure" | "okta_enduser";
   readonly label: string;
+  readonly slug: "admin_console" | "dashboard";
 }
 
-export const adminConsole: FirstPartyApp = { name: "saasure", label: "Okta Admin Console" };
-export const dashboard: FirstPartyApp = { name: "okta_enduser", label: "Okta Dashboard" };
+const firstPartyApps: readonly FirstPartyApp[] = [
+  { name: "saasure", label: "Okta Admin Console", slug: "admin_console" },
+  { name: "okta_enduser", label: "Okta Dashboard", slug: "dashboard" },
+];
 
-export interface BuiltInAppJudge {
+interface BuiltInAppDefinition {
+  /** The names of the checks after `application_admin_console_` and `application_dashboard_`. */
+  readonly suffix: string;
+  readonly expected: string;
+  readonly criteria: VerificationCriteria;
+  readonly explain: (app: FirstPartyApp) => {
+    readonly examines: string;
+    readonly why: string;
+    /** The last step in the console. */
+    readonly fix: string;
+    /** Below `actions.appSignOn` of the rule. */
+    readonly deciding_fields: readonly string[];
+  };
+}
+
+/** One check for each first-party app: what the first active rule of its access policy demands of users. */
+export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Check[] {
+  return firstPartyApps.map((app) => {
+    const { suffix, expected, criteria, explain } = definition;
+    const { examines, why, fix, deciding_fields: fields } = explain(app);
+    const artifact = `${app.slug}_app` as const;
+    const judgeRule: AppCriteria["judgeRule"] = (subject, rule) => judgeVerification(subject, rule, criteria);
+    return defineCheck({
+      name: `application_${app.slug}_${suffix}`,
+      artifacts: [artifact],
+      explanation: {
+        examines,
+        why: `${why} Where the rule names users or groups, the next rule is for the others, and the finding says how that one would be judged.`,
+        fix: [
+          `Open Security > Authentication Policies and the policy of the ${app.label}`,
+          "Choose Actions > Edit on the top rule",
+          fix,
+        ],
+        deciding_fields: [
+          `GET /api/v1/apps?filter=name eq "${app.name}": _links.accessPolicy.href`,
+          "GET /api/v1/policies/{id}/rules: status, priority, actions.appSignOn.access",
+          "GET /api/v1/policies/{id}/rules: conditions.people (whether the rule is for everybody)",
+          ...fields.map((field) => `GET /api/v1/policies/{id}/rules: actions.appSignOn${field}`),
+        ],
+      },
+      evaluate: (artifacts, context) => judgeBuiltInApp(artifacts[artifact], { app, expected, judgeRule }, context),
+    });
+  });
+}
+
+interface AppCriteria {
   readonly app: FirstPartyApp;
   readonly expected: string;
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
 }
 
 /** One finding for a first-party app, by the active rule of its access policy that comes first. */
-export function judgeBuiltInApp(
+function judgeBuiltInApp(
   evidence: Evidence<BuiltInApp>,
-  judge: BuiltInAppJudge,
+  criteria: AppCriteria,
   context: CheckContext,
 ): readonly FindingDraft[] {
-  if (evidence.state === "obtained") return [judgeApp(evidence.value, judge, context)];
-  const seen = evidence.partial === null ? null : judgeApp(evidence.partial, judge, context);
-  return [seen?.status === "FAIL" ? seen : manualForMissing(nameless(judge), evidence)];
+  if (evidence.state === "obtained") return [judgeApp(evidence.value, criteria, context)];
+  const proven = evidence.partial === null ? null : judgeApp(evidence.partial, criteria, context);
+  return [proven?.status === "FAIL" ? proven : manualForMissing(unnamedSubject(criteria), evidence)];
 }
 
-function judgeApp({ app, rules }: BuiltInApp, judge: BuiltInAppJudge, context: CheckContext): FindingDraft {
+function judgeApp({ app, rules }: BuiltInApp, criteria: AppCriteria, context: CheckContext): FindingDraft {
   if (app === null) {
     const note = "first-party apps are shown to a Super Administrator only";
-    return manual({ ...nameless(judge), note }, "missing_role", "no such app in the provider's answer");
+    return manual({ ...unnamedSubject(criteria), note }, "missing_role", "no such app in the provider's answer");
   }
-  const subject: Subject = { resource: resourceOf("app", app), expected: judge.expected };
+  const subject: Subject = { resource: resourceOf("app", app), expected: criteria.expected };
   const policyId = accessPolicyId(app);
-  if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${shown(app["_links"])}`);
+  if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${showValue(app["_links"])}`);
   if (policyId === null) return withoutPolicy(subject, context);
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
   if (rules.state === "missing") return manualForMissing(subject, rules);
-  const none = "no active rule in its authentication policy";
-  const rulesJudge = { judgeRule: judge.judgeRule, none };
-  const verdict = judgeByFirstRule(rules.value, subject, rulesJudge);
-  return withRemains(verdict.draft, [leftToNextRule(verdict, subject, rulesJudge)]);
+  const ifNone = "no active rule in its authentication policy";
+  const ruleCriteria = { judgeRule: criteria.judgeRule, ifNone };
+  const verdict = judgeByFirstRule(rules.value, subject, ruleCriteria);
+  return withUncovered(verdict.draft, [describeNextRule(verdict, subject, ruleCriteria)]);
 }
 
 /** Classic Engine has no authentication policies to bind an app to; elsewhere an app without one is open. */
@@ -57,6 +106,6 @@ export function withoutPolicy(subject: Subject, context: CheckContext): FindingD
   return manual({ ...subject, note }, "not_applicable", "no authentication policy");
 }
 
-function nameless({ app, expected }: BuiltInAppJudge): Subject {
+function unnamedSubject({ app, expected }: AppCriteria): Subject {
   return { resource: { type: "app", id: app.name, name: app.label }, expected };
 }

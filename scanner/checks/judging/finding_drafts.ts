@@ -2,7 +2,7 @@ import type { Evidence, MissingEvidence } from "../../evidence/artifacts.ts";
 import { isJsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
-import { shown, type Field } from "../parsing/fields.ts";
+import { showValue, type Field } from "../parsing/fields.ts";
 
 /** What a finding is about and what it should be; null stands for the org. */
 export interface Subject {
@@ -11,15 +11,15 @@ export interface Subject {
   readonly note?: string;
 }
 
-/** `remains`: what of the rule it leaves to a person, in one sentence. */
-export function pass(subject: Subject, actual: string, remains?: string | null): FindingDraft {
-  return { ...subject, status: "PASS", actual, ...(remains === undefined || remains === null ? {} : { remains }) };
+/** `uncovered`: what of the rule it leaves to a person, in one sentence. */
+export function pass(subject: Subject, actual: string, uncovered?: string): FindingDraft {
+  return { ...subject, status: "PASS", actual, ...(uncovered === undefined ? {} : { uncovered }) };
 }
 
-/** A PASS with what of the rule it leaves to a person; any other verdict, and a PASS that leaves nothing, as it is. */
-export function withRemains(draft: FindingDraft, pieces: readonly (string | null | undefined)[]): FindingDraft {
-  const remains = pieces.filter((piece) => piece !== null && piece !== undefined).join("; ");
-  return draft.status === "PASS" && remains !== "" ? { ...draft, remains } : draft;
+/** Adds to a PASS what of the rule it leaves to a person; leaves any other verdict unchanged. */
+export function withUncovered(draft: FindingDraft, sentences: readonly (string | null | undefined)[]): FindingDraft {
+  const uncovered = sentences.filter((sentence) => sentence !== null && sentence !== undefined).join("; ");
+  return draft.status === "PASS" && uncovered !== "" ? { ...draft, uncovered } : draft;
 }
 
 export function fail(subject: Subject, actual: string): FindingDraft {
@@ -30,7 +30,7 @@ export function manual(subject: Subject, reason: ManualReason, actual: string): 
   return { ...subject, status: "MANUAL", reason, actual };
 }
 
-/** Where the evidence is missing: MANUAL with its reason, and what was asked as the end of the sentence. */
+/** MANUAL with the reason why the evidence is missing; its detail ends the sentence. */
 export function manualForMissing(subject: Subject, evidence: MissingEvidence): FindingDraft {
   return { ...subject, status: "MANUAL", reason: evidence.reason, actual: "no answer to judge", note: evidence.detail };
 }
@@ -43,34 +43,34 @@ export function unreadable(subject: Subject, found: string): FindingDraft {
 export function judgeField<Value>(
   subject: Subject,
   field: Field<Value>,
-  judge: { readonly isCompliant: (value: Value) => boolean; readonly show: (value: Value) => string },
+  criteria: { readonly isCompliant: (value: Value) => boolean; readonly show: (value: Value) => string },
 ): FindingDraft {
   if (field.kind === "absent") return fail(subject, "not set");
   if (field.kind === "unreadable") return unreadable(subject, field.found);
-  const verdict = judge.isCompliant(field.value) ? pass : fail;
-  return verdict(subject, judge.show(field.value));
+  const verdict = criteria.isCompliant(field.value) ? pass : fail;
+  return verdict(subject, criteria.show(field.value));
 }
 
-export interface ListJudge<Item> {
-  /** What is expected of the org, where there is nothing to name. */
+export interface ListCriteria<Item> {
+  /** What is expected of the org, for findings that name no item. */
   readonly expected: string;
-  /** Null for an item that the rule is not about. */
-  readonly each: (item: Item) => FindingDraft | null;
-  /** Where the whole list has nothing to judge. */
-  readonly none: (items: readonly Item[]) => readonly FindingDraft[];
+  /** Null for an item that the rule does not apply to. */
+  readonly judgeItem: (item: Item) => FindingDraft | null;
+  /** The findings of a complete list without any item that the rule applies to. */
+  readonly judgeEmpty: (items: readonly Item[]) => readonly FindingDraft[];
 }
 
 /** A finding for each item of a list. A list that broke off proves what FAILs in it, and nothing else. */
-export function judgeList<Item>(evidence: Evidence<readonly Item[]>, judge: ListJudge<Item>): readonly FindingDraft[] {
-  const each = (item: Item) =>
-    isJsonObject(item) ? judge.each(item) : unreadable({ resource: null, expected: judge.expected }, shown(item));
+export function judgeList<Item>(
+  evidence: Evidence<readonly Item[]>,
+  { expected, judgeItem, judgeEmpty }: ListCriteria<Item>,
+): readonly FindingDraft[] {
+  const org: Subject = { resource: null, expected };
+  const each = (item: Item) => (isJsonObject(item) ? judgeItem(item) : unreadable(org, showValue(item)));
   if (evidence.state === "obtained") {
     const drafts = evidence.value.map(each).filter((draft) => draft !== null);
-    return drafts.length > 0 ? drafts : judge.none(evidence.value);
+    return drafts.length > 0 ? drafts : judgeEmpty(evidence.value);
   }
-  const proven = (evidence.partial ?? []).map(each).filter((draft) => draft?.status === "FAIL");
-  return [
-    ...proven.filter((draft) => draft !== null),
-    manualForMissing({ resource: null, expected: judge.expected }, evidence),
-  ];
+  const drafts = (evidence.partial ?? []).map(each).filter((draft) => draft !== null);
+  return [...drafts.filter(({ status }) => status === "FAIL"), manualForMissing(org, evidence)];
 }

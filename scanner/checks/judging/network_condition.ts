@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./finding_drafts.ts";
-import { readText, readTexts, shown, textsIn, type Field } from "../parsing/fields.ts";
-import { firstTexts } from "../parsing/names.ts";
+import { readText, readTexts, showValue, textsIn, type Field } from "../parsing/fields.ts";
+import { listTexts } from "../parsing/names.ts";
 import { judgeIncludedZones, type Zones, type ZonesVerdict } from "./zones.ts";
 
 /**
- * Whether a rule's network condition restricts it to zones, and how a finding says what it is. Zoned: the connection is
- * ZONE (or absent) and a zone is named. ANYWHERE with a list left over from before is open.
+ * Whether a rule's network condition restricts it to zones, and the words for it in a finding. Zoned: the connection is
+ * ZONE (or absent) and a zone is named. ANYWHERE is open even with a stored list.
  */
 export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict {
   const connection = readText(rule, "conditions.network.connection");
@@ -28,7 +28,7 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
   return { kind: "zoned", actual: `in ${included.actual}${excluded === null ? "" : ` and ${excluded}`}` };
 }
 
-/** What a list of included zones restricts to; null where it names none. */
+/** How far a list of included zones restricts; null where it names none. */
 export function judgeInclude(object: JsonObject, path: string, zones: Zones): ZonesVerdict | null {
   const include = readTexts(object, path);
   const ids = textsIn(object, path);
@@ -36,7 +36,7 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   return judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
 }
 
-/** A finding on a network condition; `where` ends what was found. */
+/** A finding on a network condition; `where` is appended to what was found. */
 export function judgeNetwork(subject: Subject, network: ZonesVerdict, where: string): FindingDraft {
   if (network.kind === "missing") return manualForMissing(subject, network.evidence);
   const actual = `${network.actual}${where}`;
@@ -49,11 +49,10 @@ function otherConnection(connection: string): ZonesVerdict {
   if (connection === "ANYWHERE") return { kind: "open", actual: "ANYWHERE" };
   // Both restrict by the org's legacy gateway list, which is no zone that this API shows.
   const isLegacy = connection === "ON_NETWORK" || connection === "OFF_NETWORK";
-  return { kind: isLegacy ? "review" : "unreadable", actual: `the connection ${shown(connection)}` };
+  return { kind: isLegacy ? "review" : "unreadable", actual: `the connection ${showValue(connection)}` };
 }
 
 function describeExcluded(zones: Field<readonly string[]>): string | null {
   if (zones.kind !== "value" || zones.value.length === 0) return null;
-  const rest = zones.value.length > 5 ? ` and ${zones.value.length - 5} more` : "";
-  return `not in ${zones.value.length === 1 ? "zone" : "zones"} ${firstTexts(zones.value)}${rest}`;
+  return `not in ${zones.value.length === 1 ? "zone" : "zones"} ${listTexts(zones.value)}`;
 }

@@ -1,15 +1,15 @@
 import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
-import { activityOf, isNothing, unknownActivity } from "../parsing/activity.ts";
+import { activityOf, isUnidentified, unknownActivity } from "../parsing/activity.ts";
 import { fail, unreadable, type Subject } from "./finding_drafts.ts";
-import { readBoolean, readNumber, shown, readList } from "../parsing/fields.ts";
-import { inOrder, nameOf } from "../parsing/names.ts";
+import { readBoolean, readNumber, showValue, readList } from "../parsing/fields.ts";
+import { sortBy, nameOf } from "../parsing/names.ts";
 
-export interface RulesJudge {
+export interface RuleCriteria {
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
-  /** What is found where no active rule can decide. */
-  readonly none: string;
+  /** What a finding says was found where no active rule can decide. */
+  readonly ifNone: string;
 }
 
 export interface RulesVerdict {
@@ -21,17 +21,17 @@ export interface RulesVerdict {
 }
 
 /** Of a global session policy: the active rule with priority exactly 1 decides, where these priorities start. */
-export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, judge: RulesJudge): RulesVerdict {
+export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
   const isOne = (priority: number) => priority === 1;
-  const verdict = judgeFirst(rules, { isFirst: isOne, mayDecide: isOne }, { subject, judge });
-  const drafts = verdict.deciding.map((rule) => judge.judgeRule(subject, rule));
-  // No other rule comes before it, so what it gets wrong is proven whatever else cannot be read.
+  const verdict = judgeFirst(rules, { isFirst: isOne, mayDecide: isOne }, { subject, criteria });
+  const drafts = verdict.deciding.map((rule) => criteria.judgeRule(subject, rule));
+  // No other rule comes before it, so its FAIL is proven whatever else cannot be read.
   const proven = drafts.every((draft) => draft.status === "FAIL") ? drafts[0] : undefined;
   return proven === undefined ? verdict : { ...verdict, draft: proven };
 }
 
 /** Of an access policy: the active rule with the lowest priority, whatever the number; the catch-all may be it. */
-export function judgeByFirstRule(rules: JsonList, subject: Subject, judge: RulesJudge): RulesVerdict {
+export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
   const lowest = rules
     .filter(isKnown)
     .map(priorityOf)
@@ -40,58 +40,62 @@ export function judgeByFirstRule(rules: JsonList, subject: Subject, judge: Rules
     isFirst: (priority: number) => priority === lowest,
     mayDecide: (priority: number) => priority <= lowest,
   };
-  return judgeFirst(rules, order, { subject, judge });
+  return judgeFirst(rules, order, { subject, criteria });
 }
 
 interface Order {
   readonly isFirst: (priority: number) => boolean;
-  /** Where a rule would decide if what cannot be read of it were as it has to be for that. */
+  /** Whether a rule with this priority could decide, whatever the unreadable part of it says. */
   readonly mayDecide: (priority: number) => boolean;
 }
 
 function judgeFirst(
   rules: JsonList,
   { isFirst, mayDecide }: Order,
-  { subject, judge }: { readonly subject: Subject; readonly judge: RulesJudge },
+  { subject, criteria }: { readonly subject: Subject; readonly criteria: RuleCriteria },
 ): RulesVerdict {
-  const candidates = inOrder(rules, orderText).filter((rule) => activityOf(rule) !== "inactive");
+  const candidates = sortBy(rules, orderText).filter((rule) => activityOf(rule) !== "inactive");
   const deciding = withoutBuiltIn(candidates.filter((rule) => isKnown(rule) && isFirst(priorityOf(rule))));
   const unsure = candidates.filter(
-    (rule) => !isKnown(rule) && (isNothing(rule) || !hasReadablePriority(rule) || mayDecide(priorityOf(rule))),
+    (rule) => !isKnown(rule) && (isUnidentified(rule) || !hasReadablePriority(rule) || mayDecide(priorityOf(rule))),
   );
   const later = candidates.filter((rule) => isAfter(rule, deciding)).toSorted(byPriority);
   const drafts = [...deciding, ...unsure].map((rule) =>
-    isNothing(rule) ? unreadable(subject, whatIsUnread(rule)) : judge.judgeRule(subject, rule),
+    isUnidentified(rule) ? unreadable(subject, describeUnreadable(rule)) : criteria.judgeRule(subject, rule),
   );
   return { draft: draftOf(drafts), deciding, later };
 
   function draftOf([draft, ...others]: readonly FindingDraft[]): FindingDraft {
-    if (draft === undefined) return fail(subject, judge.none);
-    // Whichever of them decides; and where none does, that is a FAIL too.
+    if (draft === undefined) return fail(subject, criteria.ifNone);
+    // All of them FAIL, and so does a policy in which none decides.
     if ([draft, ...others].every(({ status }) => status === "FAIL")) return draft;
     const [unread] = unsure;
-    if (unread !== undefined) return unreadable(subject, whatIsUnread(unread));
+    if (unread !== undefined) return unreadable(subject, describeUnreadable(unread));
     if (others.every((other) => verdictOf(other) === verdictOf(draft))) return draft;
     return unreadable(subject, `${deciding.length} active rules of the same priority`);
   }
 }
 
 /**
- * What deciding rules for named users or groups leave to the rule after them, and how that one would be judged; null
- * where one of them is for everybody.
+ * Where the deciding rules are for named users or groups only: the verdict on the rule after them, in words. Null where
+ * one of them is for all users.
  */
-export function leftToNextRule({ deciding, later }: RulesVerdict, subject: Subject, judge: RulesJudge): string | null {
+export function describeNextRule(
+  { deciding, later }: RulesVerdict,
+  subject: Subject,
+  criteria: RuleCriteria,
+): string | null {
   const [first] = deciding;
   const [next] = later;
-  if (first === undefined || !deciding.every(isForSomeOnly)) return null;
+  if (first === undefined || !deciding.every(hasPeopleCondition)) return null;
   const some = `Rule "${nameOf(first)}" is for named users or groups only`;
   if (next === undefined) return `${some}, and no rule of its policy is for the others`;
-  const draft = judge.judgeRule(subject, next);
+  const draft = criteria.judgeRule(subject, next);
   const verdict = draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status;
   return `${some}; for the others the next rule "${nameOf(next)}" decides, which is ${verdict}: ${draft.actual}`;
 }
 
-/** Null where `system` is neither true nor false and the name does not say it. */
+/** Null where it cannot be told: `system` is neither true nor false, and the name is no built-in one. */
 export function isBuiltIn(rule: JsonObject): boolean | null {
   if (builtInNames.has(rule["name"])) return true;
   const system = readBoolean(rule, "system");
@@ -101,7 +105,7 @@ export function isBuiltIn(rule: JsonObject): boolean | null {
 
 const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
 
-/** Of several with one priority the built-in one comes last: that is what it is there for. */
+/** Of several rules with one priority the built-in one comes last. */
 function withoutBuiltIn(rules: JsonList): JsonList {
   const custom = rules.filter((rule) => isBuiltIn(rule) !== true);
   return custom.length > 0 ? custom : rules;
@@ -113,20 +117,22 @@ function isKnown(rule: JsonObject): boolean {
 }
 
 function isAfter(rule: JsonObject, deciding: JsonList): boolean {
-  return !isNothing(rule) && !deciding.includes(rule) && deciding.every((one) => priorityOf(one) <= priorityOf(rule));
+  return (
+    !isUnidentified(rule) && !deciding.includes(rule) && deciding.every((one) => priorityOf(one) <= priorityOf(rule))
+  );
 }
 
 function hasReadablePriority(rule: JsonObject): boolean {
   return readNumber(rule, "priority").kind !== "unreadable";
 }
 
-function whatIsUnread(rule: JsonObject): string {
-  const isOfPriority = !isNothing(rule) && !hasReadablePriority(rule);
-  return isOfPriority ? `the priority ${shown(rule["priority"])}` : unknownActivity(rule);
+function describeUnreadable(rule: JsonObject): string {
+  const isOfPriority = !isUnidentified(rule) && !hasReadablePriority(rule);
+  return isOfPriority ? `the priority ${showValue(rule["priority"])}` : unknownActivity(rule);
 }
 
 function orderText(rule: JsonObject): string {
-  return isNothing(rule) ? "" : `${nameOf(rule)} ${shown(rule["id"])}`;
+  return isUnidentified(rule) ? "" : `${nameOf(rule)} ${showValue(rule["id"])}`;
 }
 
 /** Missing priorities come last. */
@@ -145,11 +151,11 @@ function verdictOf(draft: FindingDraft): string {
   return draft.status === "MANUAL" ? draft.reason : draft.status;
 }
 
-const lists = ["users.include", "users.exclude", "groups.include", "groups.exclude"];
+const peopleLists = ["users.include", "users.exclude", "groups.include", "groups.exclude"];
 
-/** Whether a rule names users or groups, so that it leaves others to later rules; also where that cannot be read. */
-export function isForSomeOnly(rule: JsonObject): boolean {
-  return lists.some((list) => {
+/** Whether a rule is limited to named users or groups, so that later rules apply to the others; also where that is unreadable. */
+export function hasPeopleCondition(rule: JsonObject): boolean {
+  return peopleLists.some((list) => {
     const named = readList(rule, `conditions.people.${list}`);
     return named.kind === "unreadable" || (named.kind === "value" && named.value.length > 0);
   });

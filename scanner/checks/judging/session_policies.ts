@@ -1,35 +1,39 @@
-import type { Evidence, JsonList, PolicyWithRules } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
+import { availableValue, type Evidence, type JsonList, type PolicyWithRules } from "../../evidence/artifacts.ts";
+import { memoize } from "./memoize.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
-import { fail, judgeList, manual, manualForMissing, unreadable, withRemains, type Subject } from "./finding_drafts.ts";
-import { judgeByRuleAtPriorityOne, leftToNextRule } from "./rules.ts";
+import {
+  fail,
+  judgeList,
+  manual,
+  manualForMissing,
+  unreadable,
+  withUncovered,
+  type Subject,
+} from "./finding_drafts.ts";
+import { judgeByRuleAtPriorityOne, describeNextRule } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
 
-export interface SessionJudge {
+export interface SessionCriteria {
   readonly expected: string;
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
-  /** What the rules after the deciding one leave of a PASS to a person. */
-  readonly remains?: (later: JsonList) => string | null;
+  /** What of a PASS the rules after the deciding one leave to a person. */
+  readonly uncovered?: (later: JsonList) => string | null;
 }
 
 /** A finding for each active global session policy, by its active rule with priority 1. */
 export function judgeSessionPolicies(
   policies: Evidence<readonly PolicyWithRules[]>,
-  judge: SessionJudge,
+  criteria: SessionCriteria,
 ): readonly FindingDraft[] {
-  const { expected } = judge;
+  const { expected } = criteria;
   // A list of rules is judged once, however many policies of one id share it.
-  const judged = new Map<Evidence<JsonList>, FindingDraft>();
-  const judgeOnce = (rules: Evidence<JsonList>) => {
-    const draft = judged.get(rules) ?? judgeRules(rules, judge);
-    judged.set(rules, draft);
-    return draft;
-  };
+  const judgeOnce = memoize((rules: Evidence<JsonList>) => judgeRules(rules, criteria));
   return judgeList(policies, {
     expected,
-    each: (item) => judgePolicy(item, expected, judgeOnce),
-    none: () => [fail({ resource: null, expected }, "no active global session policy")],
+    judgeItem: (item) => judgePolicy(item, expected, judgeOnce),
+    judgeEmpty: () => [fail({ resource: null, expected }, "no active global session policy")],
   });
 }
 
@@ -46,16 +50,14 @@ function judgePolicy(
   return { ...judgeOnce(rules), resource: subject.resource };
 }
 
-/** The verdict on a policy with these rules, without the policy that it is said of. */
-function judgeRules(rules: Evidence<JsonList>, { expected, judgeRule, remains }: SessionJudge): FindingDraft {
+/** The verdict on any policy with these rules. */
+function judgeRules(rules: Evidence<JsonList>, { expected, judgeRule, uncovered }: SessionCriteria): FindingDraft {
   const subject: Subject = { resource: null, expected };
-  const known = rules.state === "obtained" ? rules.value : (rules.partial ?? []);
-  const none = "no active rule at priority 1";
-  const judge = { judgeRule, none };
-  const verdict = judgeByRuleAtPriorityOne(known, subject, judge);
+  const ruleCriteria = { judgeRule, ifNone: "no active rule at priority 1" };
+  const verdict = judgeByRuleAtPriorityOne(availableValue(rules) ?? [], subject, ruleCriteria);
   const { draft, deciding, later } = verdict;
   if (rules.state === "obtained")
-    return withRemains(draft, [leftToNextRule(verdict, subject, judge), remains?.(later)]);
-  // The rule was seen, so what it gets wrong is proven even where the pages after it are missing.
+    return withUncovered(draft, [describeNextRule(verdict, subject, ruleCriteria), uncovered?.(later)]);
+  // The deciding rule is known, so its FAIL is proven even where later pages are missing.
   return deciding.length > 0 && draft.status === "FAIL" ? draft : manualForMissing(subject, rules);
 }

@@ -5,7 +5,7 @@ import { readList, readObject, readText, readWord } from "../parsing/fields.ts";
 import { readChains, type ChainPath } from "../parsing/authentication_chains.ts";
 import { nameOf } from "../parsing/names.ts";
 
-export interface VerificationJudge {
+export interface VerificationCriteria {
   /** The method ASSURANCE: factors and constraints. */
   readonly assurance: (method: JsonObject) => VerificationVerdict;
   /** The method AUTH_METHOD_CHAIN: every path that a user may take; at least one. */
@@ -18,15 +18,15 @@ export interface VerificationVerdict {
 }
 
 /** What the deciding rule of an access policy demands of a user; a DENY and other methods are for a person to judge. */
-export function judgeVerification(subject: Subject, rule: JsonObject, judge: VerificationJudge): FindingDraft {
-  const { verdict, actual } = verdictOf(rule, judge);
+export function judgeVerification(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
+  const { verdict, actual } = verdictOf(rule, criteria);
   const inRule = `${actual} in rule "${nameOf(rule)}"`;
   if (verdict === "pass") return { ...subject, status: "PASS", actual: inRule };
   if (verdict === "fail") return fail(subject, inRule);
   return verdict === "review" ? manual(subject, "needs_review", inRule) : unreadable(subject, inRule);
 }
 
-function verdictOf(rule: JsonObject, judge: VerificationJudge): VerificationVerdict {
+function verdictOf(rule: JsonObject, criteria: VerificationCriteria): VerificationVerdict {
   const access = readWord(rule, "actions.appSignOn.access", ["ALLOW", "DENY"]);
   if (access.kind === "unreadable") return { verdict: "unreadable", actual: `the access ${access.found}` };
   if (access.kind === "value" && access.value === "DENY") return { verdict: "review", actual: "access DENY" };
@@ -39,23 +39,23 @@ function verdictOf(rule: JsonObject, judge: VerificationJudge): VerificationVerd
   if (type.kind === "unreadable") return { verdict: "unreadable", actual: `the method type ${type.found}` };
   // Answers from before chains existed carry no type.
   const word = type.kind === "value" ? type.value : "ASSURANCE";
-  if (word === "ASSURANCE") return judge.assurance(method.value);
+  if (word === "ASSURANCE") return criteria.assurance(method.value);
   if (word !== "AUTH_METHOD_CHAIN") return { verdict: "review", actual: `the verification method ${word}` };
   const paths = readChains(method.value);
   if (paths.kind === "unreadable") {
-    const proven = failOfOneChain(method.value, judge);
+    const proven = failOfOneChain(method.value, criteria);
     return proven ?? { verdict: "unreadable", actual: `the chains ${paths.found}` };
   }
   if (paths.kind === "absent" || paths.value.length === 0)
     return { verdict: "fail", actual: "no authentication chain" };
-  return judge.chains(paths.value);
+  return criteria.chains(paths.value);
 }
 
-/** Chains are alternatives, so one that FAILs does so whatever another one is. */
-function failOfOneChain(method: JsonObject, judge: VerificationJudge): VerificationVerdict | undefined {
+/** Chains are alternatives, so the FAIL of one stands whatever the others are. */
+function failOfOneChain(method: JsonObject, criteria: VerificationCriteria): VerificationVerdict | undefined {
   const chains = readList(method, "chains");
   const alone = chains.kind === "value" ? chains.value.map((chain) => readChains({ chains: [chain] })) : [];
   const paths = alone.flatMap((read) => (read.kind === "value" ? read.value : []));
-  const verdict = paths.length > 0 ? judge.chains(paths) : undefined;
+  const verdict = paths.length > 0 ? criteria.chains(paths) : undefined;
   return verdict?.verdict === "fail" ? verdict : undefined;
 }

@@ -1,9 +1,15 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import { missing, type Evidence, type JsonList, type MissingEvidence } from "../../evidence/artifacts.ts";
-import { explicitActivityOf, isNothing } from "../parsing/activity.ts";
+import {
+  availableValue,
+  missing,
+  type Evidence,
+  type JsonList,
+  type MissingEvidence,
+} from "../../evidence/artifacts.ts";
+import { explicitActivityOf, isUnidentified } from "../parsing/activity.ts";
 import { coverEverything, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
-import { readList, readText, readWord, shown, type Field } from "../parsing/fields.ts";
-import { firstTexts, textsInOrder, nameOf } from "../parsing/names.ts";
+import { readList, readText, readWord, showValue, type Field } from "../parsing/fields.ts";
+import { listTexts, sortTexts, nameOf } from "../parsing/names.ts";
 
 /** The org's network zones, to be looked up by what a rule or a token names. */
 export interface Zones {
@@ -15,18 +21,18 @@ export interface Zones {
 
 export type ZonesVerdict =
   | {
-      /** `open`: everybody is let in. `wrong`: a zone that restricts to nothing, because it is gone, off or a blocklist. */
+      /** `open`: every address is allowed. `wrong`: the zone does not restrict, because it is deleted, inactive or a blocklist. */
       readonly kind: "zoned" | "open" | "wrong" | "review" | "unreadable";
       readonly actual: string;
     }
   | { readonly kind: "missing"; readonly evidence: MissingEvidence; readonly actual: string };
 
 export function readZones(evidence: Evidence<JsonList>): Zones {
-  const listed = evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
-  const zones = listed.filter((zone) => !isNothing(zone));
+  const listed = availableValue(evidence) ?? [];
+  const zones = listed.filter((zone) => !isUnidentified(zone));
   const index = (field: string) => {
     const found = new Map<unknown, JsonObject>();
-    // Of two the first counts.
+    // Of two with the same id or name the first counts.
     for (const zone of zones.toReversed()) found.set(zone[field], zone);
     return found;
   };
@@ -39,14 +45,14 @@ export function readZones(evidence: Evidence<JsonList>): Zones {
   };
 }
 
-/** What including these zones restricts to; `unread` is what else is included and cannot be read. */
+/** How far including these zones restricts; `unread` describes an unreadable part of the list. */
 export function judgeIncludedZones(ids: readonly string[], unread: string | null, zones: Zones): ZonesVerdict {
-  const sorted = textsInOrder(ids);
+  const sorted = sortTexts(ids);
   const read = sorted.map((id) => readZone(id, zones));
   const verdicts = read.map(({ verdict }) => verdict);
   const worst = verdicts.find(({ kind }) => kind === "wrong");
   if (worst !== undefined) return worst;
-  const names = `${ids.length === 1 ? "zone" : "zones"} ${firstTexts(sorted)}${ids.length > 5 ? ` and ${ids.length - 5} more` : ""}`;
+  const names = `${ids.length === 1 ? "zone" : "zones"} ${listTexts(sorted)}`;
   if (coverEverything(read.flatMap(({ ranges }) => ranges))) {
     return { kind: "open", actual: `${names} that ${ids.length === 1 ? "lets" : "let"} in every address` };
   }
@@ -59,7 +65,7 @@ export function judgeIncludedZones(ids: readonly string[], unread: string | null
 
 interface ReadZone {
   readonly verdict: ZonesVerdict;
-  /** The addresses that are let in, as far as they are known. */
+  /** The allowed addresses, as far as they are known. */
   readonly ranges: readonly AddressRange[];
 }
 
@@ -78,7 +84,7 @@ function readZone(id: string, zones: Zones): ReadZone {
   });
   if (activity === "inactive") return decided("wrong", `the inactive ${name}`);
   if (usage.kind === "value" && usage.value === "BLOCKLIST") return decided("wrong", `the blocklist ${name}`);
-  if (activity === "unknown") return decided("unreadable", `the status ${shown(zone["status"])} of ${name}`);
+  if (activity === "unknown") return decided("unreadable", `the status ${showValue(zone["status"])} of ${name}`);
   if (usage.kind === "unreadable") return decided("unreadable", `the usage ${usage.found} of ${name}`);
   if (usage.kind === "absent") return decided("wrong", `${name} with its usage not set`);
   const { entries, ranges } = readEntries(zone);
@@ -100,14 +106,14 @@ interface Entries {
   readonly ranges: readonly AddressRange[];
 }
 
-/** What a zone lets in. Only one of type IP lists addresses; the others go by place, network or kind of service. */
+/** What a zone contains. Only one of type IP lists addresses; the others go by place, network or kind of service. */
 function readEntries(zone: JsonObject): Entries {
   const type = readText(zone, "type");
   if (type.kind === "value" && type.value === "IP") return readGateways(zone);
   if (type.kind === "value" && (type.value === "DYNAMIC" || type.value === "DYNAMIC_V2")) {
     return { entries: countConditions(zone), ranges: [] };
   }
-  return { entries: { kind: "unreadable", found: `the type ${shown(zone["type"])}` }, ranges: [] };
+  return { entries: { kind: "unreadable", found: `the type ${showValue(zone["type"])}` }, ranges: [] };
 }
 
 function readGateways(zone: JsonObject): Entries {
@@ -123,7 +129,7 @@ function readGateways(zone: JsonObject): Entries {
   const ranges = read.filter((range) => range !== null);
   const unread = gateways.value.find((_, index) => read[index] === null);
   if (unread !== undefined) {
-    return { entries: { kind: "unreadable", found: `the gateway ${shown(unread)}` }, ranges };
+    return { entries: { kind: "unreadable", found: `the gateway ${showValue(unread)}` }, ranges };
   }
   return { entries: { kind: "value", value: ranges.length }, ranges };
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import { shown } from "./fields.ts";
+import { showValue } from "./fields.ts";
 
 /** `unknown`: a status that nobody documented, so neither can be said. */
 export type Activity = "active" | "inactive" | "unknown";
@@ -17,20 +17,20 @@ export function explicitActivityOf(object: JsonObject): Activity {
 }
 
 /** Whether an entry of a list is evidence of nothing: no object, or one without id, type and name, such as `{}`. */
-export function isNothing(entry: unknown): boolean {
+export function isUnidentified(entry: unknown): boolean {
   if (!isJsonObject(entry)) return true;
   return [entry["id"], entry["type"], entry["name"]].every((text) => typeof text !== "string" || text.trim() === "");
 }
 
 /** Why an activity is unknown, for a finding. */
 export function unknownActivity(object: JsonObject): string {
-  return isNothing(object)
-    ? `an entry without id, type and name, ${shown(object)}`
-    : `the status ${shown(object["status"])}`;
+  return isUnidentified(object)
+    ? `an entry without id, type and name, ${showValue(object)}`
+    : `the status ${showValue(object["status"])}`;
 }
 
 function read(object: JsonObject, ifAbsent: Activity): Activity {
-  if (isNothing(object)) return "unknown";
+  if (isUnidentified(object)) return "unknown";
   const status = object["status"];
   if (status === undefined || status === null) return ifAbsent;
   if (typeof status !== "string") return "unknown";

@@ -1,6 +1,6 @@
-import { shorten } from "../../../shared/text.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import { readList, readText, readWord, shown, type Field } from "./fields.ts";
+import { shorten } from "../../../shared/text.ts";
+import { readList, readText, readWord, showValue, type Field } from "./fields.ts";
 
 export type FactorKind = "knowledge" | "possession";
 
@@ -42,9 +42,9 @@ export function readChains(verificationMethod: JsonObject): Field<readonly Chain
 
 /** Adds the paths that start with `before`; says what cannot be read. */
 function walk(link: unknown, before: ChainPath, paths: ChainPath[]): string | null {
-  if (!isJsonObject(link)) return shown(link);
+  if (!isJsonObject(link)) return showValue(link);
   const methods = readList(link, "authenticationMethods");
-  if (methods.kind !== "value" || methods.value.length === 0) return `a step without methods, ${shown(link)}`;
+  if (methods.kind !== "value" || methods.value.length === 0) return `a step without methods, ${showValue(link)}`;
   if (methods.value.length > maxMethods) return `a step of more than ${maxMethods} methods`;
   const path = [...before, methods.value.map(readMethod)];
   const next = readList(link, "next");
@@ -62,7 +62,7 @@ function walk(link: unknown, before: ChainPath, paths: ChainPath[]): string | nu
 }
 
 function readMethod(value: unknown): ChainMethod {
-  if (!isJsonObject(value)) return { name: shown(value), factor: null, isPhishingResistant: "unknown" };
+  if (!isJsonObject(value)) return { name: showValue(value), factor: null, isPhishingResistant: "unknown" };
   const key = textOf(value, "key");
   const method = textOf(value, "method");
   const known = knownMethods.get(key ?? "") ?? (key === null ? knownMethods.get(method ?? "") : undefined);

@@ -1,33 +1,39 @@
-import type { CollectedArtifacts, Evidence, JsonList, MissingEvidence } from "../../evidence/artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import {
+  availableValue,
+  type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
+  type MissingEvidence,
+} from "../../evidence/artifacts.ts";
 import { activityOf } from "./activity.ts";
 import { readText } from "./fields.ts";
-import { firstTexts, inOrder, nameOf } from "./names.ts";
+import { listTexts, sortBy, nameOf } from "./names.ts";
 
 export type DirectoryEvidence = "password_policies" | "apps";
 
-/** Whose users a directory sources. */
+/** Whether a directory sources the users of the org. */
 export type DirectorySource =
   /** Every active password policy is a directory's. */
-  | { readonly kind: "everybody"; readonly what: string }
+  | { readonly kind: "all_users"; readonly what: string }
   | { readonly kind: "in_use"; readonly what: string }
-  /** `hidesApps`: the role of the scan does not see every app, so that a directory may be among those. */
+  /** `hidesApps`: the role of the scan does not see every app, so there may be a directory among the others. */
   | { readonly kind: "none"; readonly hidesApps: boolean }
   | { readonly kind: "unreadable"; readonly found: string }
   | { readonly kind: "missing"; readonly evidence: MissingEvidence<JsonList> };
 
-/** Whether directories source the users, by the password policies that are theirs and the apps that connect them. */
+/** Whether directories source the users, by directory password policies and directory apps. */
 export function directoryOf({
   password_policies: passwords,
   apps,
 }: Pick<CollectedArtifacts, DirectoryEvidence>): DirectorySource {
-  const policies = inOrder(listed(passwords), nameOf).filter((policy) => activityOf(policy) !== "inactive");
+  const policies = sortBy(listed(passwords), nameOf).filter((policy) => activityOf(policy) !== "inactive");
   const theirs = policies.filter((policy) => isDirectoryPolicy(policy) && activityOf(policy) === "active");
   const others = policies.filter((policy) => !theirs.includes(policy));
   const directories = listed(apps).filter(isDirectoryApp);
   const policiesSay = theirs.length === 0 ? [] : [namesOf("a directory has the password policy", theirs)];
   if (passwords?.state === "obtained" && theirs.length > 0 && others.length === 0) {
-    return { kind: "everybody", what: `${policiesSay.join("")} and no other one is active` };
+    return { kind: "all_users", what: `${policiesSay.join("")} and no other one is active` };
   }
   if (theirs.length > 0 || directories.length > 0) {
     const appsSay = directories.length === 0 ? [] : [namesOf("the directory in use is", directories)];
@@ -37,7 +43,7 @@ export function directoryOf({
     return { kind: "in_use", what: [...appsSay, ...policiesSay, rest].join("; ") };
   }
   for (const evidence of [passwords, apps]) {
-    if (evidence === undefined) return { kind: "missing", evidence: notAsked };
+    if (evidence === undefined) return { kind: "missing", evidence: notRequested };
     if (evidence.state === "missing") return { kind: "missing", evidence };
   }
   const unclear = policies.find((policy) => isDirectoryPolicy(policy) || !isOwnPolicy(policy));
@@ -65,7 +71,7 @@ function isOwnPolicy(policy: JsonObject): boolean {
   return provider.kind === "absent" || (provider.kind === "value" && /^(OKTA|ANY)$/i.test(provider.value));
 }
 
-const notAsked: MissingEvidence<JsonList> = {
+const notRequested: MissingEvidence<JsonList> = {
   state: "missing",
   reason: "provider_error",
   detail: "Whether a directory sources the users was not asked",
@@ -73,12 +79,11 @@ const notAsked: MissingEvidence<JsonList> = {
 };
 
 function namesOf(what: string, objects: JsonList): string {
-  const names = firstTexts(objects.map((object) => `"${nameOf(object)}"`));
-  return `${what} ${names}${objects.length > 5 ? ` and ${objects.length - 5} more` : ""}`;
+  const names = listTexts(objects.map((object) => `"${nameOf(object)}"`));
+  return `${what} ${names}`;
 }
 
 function listed(evidence: Evidence<JsonList> | undefined): JsonList {
   if (evidence === undefined) return [];
-  const list = evidence.state === "obtained" ? evidence.value : (evidence.partial ?? []);
-  return list.filter(isJsonObject);
+  return (availableValue(evidence) ?? []).filter(isJsonObject);
 }

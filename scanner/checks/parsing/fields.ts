@@ -2,8 +2,8 @@ import { shorten } from "../../../shared/text.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 
 /**
- * One field of the provider's JSON. Absent (or null) means that the org does not assert it; unreadable means that a
- * known shape was expected and something else is there, so that nothing can be said.
+ * One field of the provider's JSON. Absent (or null) means that the org does not assert it; unreadable means that it has
+ * another shape than the expected one, so that no verdict can rest on it.
  */
 export type Field<Value> =
   | { readonly kind: "value"; readonly value: Value }
@@ -35,7 +35,7 @@ export function readTexts(object: JsonObject, path: string): Field<readonly stri
   return narrow(readField(object, path), (value) => (isTexts(value) ? value : null));
 }
 
-/** The texts of a list, whatever stands beside them: enough for a FAIL, never for a PASS. */
+/** The texts of a list, other items left out: enough for a FAIL, never for a PASS. */
 export function textsIn(object: JsonObject, path: string): readonly string[] {
   const list = readList(object, path);
   return list.kind === "value" ? list.value.filter((item) => typeof item === "string") : [];
@@ -49,16 +49,21 @@ export function readObject(object: JsonObject, path: string): Field<JsonObject> 
   return narrow(readField(object, path), (value) => (isJsonObject(value) ? value : null));
 }
 
-/** How a value is shown in a finding: JSON, cut to a length that a sentence can hold. */
-export function shown(value: unknown): string {
+/** A value in a finding: JSON, shortened to fit a sentence. */
+export function showValue(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return shorten(text, 80);
+}
+
+/** A time limit, of which zero means none. */
+export function showMinutes(minutes: number): string {
+  return minutes === 0 ? "no limit (0)" : `${minutes} ${minutes === 1 ? "minute" : "minutes"}`;
 }
 
 function readField(object: JsonObject, path: string): Field<unknown> {
   let value: unknown = object;
   for (const name of path.split(".")) {
-    if (!isJsonObject(value)) return { kind: "unreadable", found: shown(value) };
+    if (!isJsonObject(value)) return { kind: "unreadable", found: showValue(value) };
     value = Object.hasOwn(value, name) ? value[name] : undefined;
     if (value === undefined || value === null) return { kind: "absent" };
   }
@@ -68,7 +73,7 @@ function readField(object: JsonObject, path: string): Field<unknown> {
 function narrow<Value>(field: Field<unknown>, read: (value: unknown) => Value | null): Field<Value> {
   if (field.kind !== "value") return field;
   const value = read(field.value);
-  return value === null ? { kind: "unreadable", found: shown(field.value) } : { kind: "value", value };
+  return value === null ? { kind: "unreadable", found: showValue(field.value) } : { kind: "value", value };
 }
 
 function isTexts(value: unknown): value is readonly string[] {

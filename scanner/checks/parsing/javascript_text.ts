@@ -1,5 +1,5 @@
 import jsTokens from "js-tokens";
-import { ShownTexts } from "./script_text_flow.ts";
+import { TextFlow } from "./script_text_flow.ts";
 
 export interface ScriptText {
   readonly text: string;
@@ -9,23 +9,23 @@ export interface ScriptText {
 
 /**
  * The texts that a script can show: its string and template literals, unescaped, with those that `+` joins as one; of a
- * template with `${…}` its own words, and then those inside of it. Never fails on what is no JavaScript; throws
+ * template with `${…}` its own words, and then those inside of it. Never fails on invalid JavaScript; throws
  * `RangeError` where one token is so long that the engine runs out of stack.
  */
 export function textsOfScript(source: string): readonly ScriptText[] {
-  const shownTexts = new ShownTexts();
+  const flow = new TextFlow();
   const texts: string[] = [];
   const openTemplates: number[] = [];
-  // What stands before the token, comments and blanks aside: a literal, or one and a `+`.
+  // What precedes the token, comments and blanks aside: a literal, or one and a `+`.
   let before: "literal" | "plus" | "else" = "else";
   const add = (text: string): number => {
     const index = before === "plus" ? texts.length - 1 : texts.push("") - 1;
     append(texts, index, text);
-    shownTexts.text(index);
+    flow.addText(index);
     return index;
   };
   for (const token of jsTokens(source)) {
-    shownTexts.next(token);
+    flow.addToken(token);
     switch (token.type) {
       case "WhiteSpace":
       case "LineTerminatorSequence":
@@ -49,7 +49,7 @@ export function textsOfScript(source: string): readonly ScriptText[] {
       case "TemplateTail": {
         const index = openTemplates.pop() ?? 0;
         append(texts, index, unescaped(token.value.slice(1, token.closed ? -1 : undefined)));
-        // Texts from inside of it would be joined instead.
+        // Otherwise a text from inside the template is the last one, and would be joined instead.
         before = index === texts.length - 1 ? "literal" : "else";
         break;
       }
@@ -62,7 +62,7 @@ export function textsOfScript(source: string): readonly ScriptText[] {
         before = before === "literal" && token.value === "+" ? "plus" : "else";
     }
   }
-  const shown = shownTexts.shown();
+  const shown = flow.shownTexts();
   return texts.map((text, index) => ({ text, isShown: shown.has(index) }));
 }
 

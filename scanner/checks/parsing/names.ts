@@ -23,22 +23,23 @@ function firstText(object: JsonObject, fields: readonly string[]): string | null
 }
 
 /**
- * The same items in an order of their own, by a text: what a finding picks or lists must not depend on the order in
- * which the provider happens to answer.
+ * The items sorted by a text: what a finding picks or lists must not depend on the order in which the provider happens
+ * to answer.
  */
-export function inOrder<Item>(items: readonly Item[], textOf: (item: Item) => string): readonly Item[] {
+export function sortBy<Item>(items: readonly Item[], textOf: (item: Item) => string): readonly Item[] {
   if (items.length < 2) return items;
   const keyed = items.map((item) => ({ item, text: textOf(item) }));
   keyed.sort((one, other) => (one.text === other.text ? 0 : one.text < other.text ? -1 : 1));
   return keyed.map(({ item }) => item);
 }
 
-export function textsInOrder(texts: readonly string[]): readonly string[] {
-  return inOrder(texts, (text) => text);
+export function sortTexts(texts: readonly string[]): readonly string[] {
+  return sortBy(texts, (text) => text);
 }
 
-/** The first five of them, as a finding lists them. */
-export function firstTexts(texts: readonly string[]): string {
-  const first = textsInOrder(texts).slice(0, 5);
-  return first.map((text) => shorten(text, 100)).join(", ");
+/** The first five of them, sorted, and how many more there are. */
+export function listTexts(texts: readonly string[]): string {
+  const first = sortTexts(texts).slice(0, 5);
+  const rest = texts.length > 5 ? ` and ${texts.length - 5} more` : "";
+  return `${first.map((text) => shorten(text, 100)).join(", ")}${rest}`;
 }

@@ -1,14 +1,14 @@
 import type { Token } from "js-tokens";
 
 /**
- * Follows the texts of a script to what shows them: the arguments of `alert` or `.append`, what is assigned to
- * `.innerHTML`, and the names that such texts are assigned to on their way. What passes through functions of the script's
- * own is not followed, so "not shown" means that nobody can tell.
+ * Follows the texts of a script to where they are displayed: arguments of `alert` or `.append`, values assigned to
+ * `.innerHTML`, and the variables in between. Calls of the script's own functions are not followed, so a text that is not
+ * found to be shown may still be.
  */
-export class ShownTexts {
-  readonly #shownTexts = new Set<number>();
+export class TextFlow {
+  readonly #shown = new Set<number>();
   readonly #shownNames: string[] = [];
-  /** By name: what is assigned to it. */
+  /** The texts and names that are assigned to a name. */
   readonly #assigned = new Map<string, (number | string)[]>();
   readonly #before: Token[] = [];
   readonly #blocks: Statement[] = [];
@@ -16,7 +16,7 @@ export class ShownTexts {
   #isNewLine = false;
 
   /** A token that is no text and no comment, in the order of the script. */
-  next(token: Token): void {
+  addToken(token: Token): void {
     if (token.type === "LineTerminatorSequence") this.#isNewLine = true;
     if (!isSignificant(token)) return;
     if (this.#isNewLine && this.#statement.depth === 0 && this.#endsAtLine(token)) this.#statement = newStatement();
@@ -27,28 +27,28 @@ export class ShownTexts {
     if (this.#before.length > 3) this.#before.shift();
   }
 
-  /** The text of this number stands here, or a part of it. */
-  text(index: number): void {
+  /** The text of this number, or a part of it, comes next in the script. */
+  addText(index: number): void {
     this.#flow(index);
   }
 
-  /** The numbers of the texts that something shows. */
-  shown(): ReadonlySet<number> {
+  /** The numbers of the texts that are displayed. */
+  shownTexts(): ReadonlySet<number> {
     const names = new Set(this.#shownNames);
     for (const name of names) {
       for (const source of this.#assigned.get(name) ?? []) {
         if (typeof source === "string") names.add(source);
-        else this.#shownTexts.add(source);
+        else this.#shown.add(source);
       }
     }
-    return this.#shownTexts;
+    return this.#shown;
   }
 
   #flow(source: number | string): void {
     const { target, isSink, sinkDepths } = this.#statement;
     if (isSink || sinkDepths.length > 0) {
       if (typeof source === "string") this.#shownNames.push(source);
-      else this.#shownTexts.add(source);
+      else this.#shown.add(source);
     } else if (target !== null) {
       const sources = this.#assigned.get(target) ?? [];
       sources.push(source);

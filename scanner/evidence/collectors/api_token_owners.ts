@@ -1,4 +1,6 @@
+import type { JsonObject } from "../../../shared/json.ts";
 import {
+  availableValue,
   missing,
   type ApiTokenOwner,
   type ApiTokenOwners,
@@ -6,7 +8,7 @@ import {
   type JsonList,
   type OwnerGroup,
 } from "../artifacts.ts";
-import type { JsonObject } from "../../../shared/json.ts";
+import { memoize } from "../../checks/judging/memoize.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import { isSuperAdminRole } from "../../checks/parsing/super_admin_role.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
@@ -27,17 +29,16 @@ const keepGroup = keeping(["id", "profile.name"]);
 
 type GroupRoles = (groupId: unknown) => Promise<Evidence<JsonList>>;
 
-/** Where a role of the user's own already decides, the groups are not asked for. */
+/** The groups are not requested where a role of the user's own already decides. */
 async function owner(client: IdpClient, userId: string, groupRoles: GroupRoles): Promise<ApiTokenOwner> {
   const id = pathSegment(userId);
   if (id === null) {
-    const unasked = missing<never>("unreadable", "The owner has no usable id, so no roles could be asked for.");
-    return { roles: unasked, groups: unasked };
+    const unusable = missing<never>("unreadable", "The owner has no usable id, so no roles could be asked for.");
+    return { roles: unusable, groups: unusable };
   }
   const path = `/api/v1/users/${id}`;
   const roles = await listRoles(client, path);
-  const known = roles.state === "obtained" ? roles.value : (roles.partial ?? []);
-  if (known.some((role) => isSuperAdminRole(role) === true)) return { roles, groups: null };
+  if ((availableValue(roles) ?? []).some((role) => isSuperAdminRole(role) === true)) return { roles, groups: null };
   const groups = await client.getList({ path: `${path}/groups`, scope: "groups.read", keep: keepGroup });
   return {
     roles,
@@ -53,16 +54,13 @@ async function ownerGroup(group: JsonObject, groupRoles: GroupRoles): Promise<Ow
   return { id, name: name.kind === "value" ? name.value : id, roles: await groupRoles(id) };
 }
 
-/** A group's roles, asked for once however many owners are in it. */
+/** A group's roles, fetched once however many owners are in it. */
 function createGroupRoles(client: IdpClient): GroupRoles {
-  const asked = new Map<string, Promise<Evidence<JsonList>>>();
-  return async (groupId) => {
+  return memoize(async (groupId: unknown): Promise<Evidence<JsonList>> => {
     const id = pathSegment(groupId);
     if (id === null) return missing("unreadable", "A group has no usable id, so its roles could not be asked for.");
-    const running = asked.get(id) ?? listRoles(client, `/api/v1/groups/${id}`);
-    asked.set(id, running);
-    return running;
-  };
+    return listRoles(client, `/api/v1/groups/${id}`);
+  });
 }
 
 /** The roles of a user or a group. */

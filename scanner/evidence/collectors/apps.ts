@@ -28,7 +28,7 @@ export const collectDashboardApp: Collector<"dashboard_app"> = (context) => buil
 export const collectAdminConsoleSettings: Collector<"admin_console_settings"> = async ({ client }) => {
   const settings = await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope });
   const evidence = evidenceOf(settings);
-  // Every role below Super Administrator is refused here, so a 403 means that whatever code its body has.
+  // Every role below Super Administrator is refused here, so a 403 means a missing role whatever its error code.
   const isRefused = settings.refusal?.httpStatus === 403 && evidence.state === "missing";
   return isRefused && evidence.reason === "provider_error" ? { ...evidence, reason: "missing_role" } : evidence;
 };
@@ -42,9 +42,9 @@ async function builtInApp(context: CollectorContext, name: string): Promise<Evid
   });
 }
 
-/** From the whole list where it is fetched anyway; a list that broke off may lack the app, so then it is asked for. */
+/** From the whole list where it is fetched anyway. A partial list may lack the app, so then it is requested by name. */
 async function appsNamed(context: CollectorContext, name: string): Promise<Evidence<JsonList>> {
-  if (context.isFetchedAnyway("apps")) {
+  if (context.isRequested("apps")) {
     const all = await context.obtain("apps");
     if (all.state === "obtained") return all;
   }

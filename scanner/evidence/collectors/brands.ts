@@ -17,7 +17,7 @@ export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async (
   );
 };
 
-/** The customized page; the default one where nothing is customized, which the provider says by 404 or by null. */
+/** The customized page; the default one where the provider answers 404 or null for the customized one. */
 async function signInPage(client: IdpClient, brand: JsonObject): Promise<Evidence<SignInPage>> {
   const id = pathSegment(brand["id"]);
   if (id === null)
@@ -28,7 +28,7 @@ async function signInPage(client: IdpClient, brand: JsonObject): Promise<Evidenc
   return pageOf("default", await client.getObject({ path: `${path}/default`, scope }));
 }
 
-/** Also where the answer is a refusal that says nothing about customizing: it stands as the evidence. */
+/** True also for a refusal other than 404, which then is the evidence. */
 function isCustomized(page: Reading<JsonObject>): boolean {
   if (page.state === "missing") return page.refusal?.httpStatus !== 404;
   const content = page.value["pageContent"];

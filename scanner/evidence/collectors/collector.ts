@@ -2,19 +2,19 @@ import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { type ArtifactName, type Artifacts, type Evidence, type JsonList } from "../artifacts.ts";
 import type { IdpClient, Reading } from "../../idp/idp_client.ts";
 
-/** What a collector works with. Everything it obtains is fetched once for the whole scan. */
+/** What a collector gets. Each artifact is fetched once for the whole scan. */
 export interface CollectorContext {
   readonly client: IdpClient;
   readonly obtain: <Name extends ArtifactName>(name: Name) => Promise<Artifacts[Name]>;
-  /** Whether an artifact is fetched in any case, so that what it holds need not be asked for again. */
-  readonly isFetchedAnyway: (name: ArtifactName) => boolean;
+  /** Whether an artifact is fetched in any case, so that its content need not be requested separately. */
+  readonly isRequested: (name: ArtifactName) => boolean;
   /** The rules of a policy; shared by all apps that are bound to it. */
   readonly policyRules: (policyId: unknown) => Promise<Evidence<JsonList>>;
 }
 
 export type Collector<Name extends ArtifactName> = (context: CollectorContext) => Promise<Artifacts[Name]>;
 
-/** The same evidence about something made from its value; what is missing stays missing, for the same reason. */
+/** The evidence with `make` applied to its value; missing evidence keeps its reason. */
 export async function mapEvidence<Value, Made>(
   evidence: Evidence<Value>,
   make: (value: Value) => Promise<Made> | Made,
@@ -25,9 +25,9 @@ export async function mapEvidence<Value, Made>(
 }
 
 /**
- * An id as one segment of a request's path; null for what is none: no text, empty or longer than any id, dots that would
- * lead to another path, and text with blanks or characters that nothing shows, as ids have that were changed where they
- * entered (`idp/provider_text.ts`). Never throws.
+ * An id as one segment of a request's path; null for what is no id: no text, empty or longer than any id, dots that would
+ * lead to another path, and text with blanks or invisible characters, as in ids that `idp/provider_text.ts` had to change.
+ * Never throws.
  */
 export function pathSegment(id: unknown): string | null {
   if (typeof id !== "string" || !idShape.test(id) || id === "." || id === "..") return null;
@@ -38,8 +38,9 @@ export function pathSegment(id: unknown): string | null {
 const idShape = /^[^\s\p{C}\uFFFD]{1,200}$/u;
 
 /**
- * What is kept of each entry of a list: the named fields alone, `settings.compliance` for a part of one. What no check
- * reads is most of the memory of a large org, and some of it (links, client secrets) has no place in a saved file.
+ * Keeps the named fields of each entry of a list, `settings.compliance` for a part of one. The fields that no check reads
+ * are most of the memory of a large org, and some (links, client secrets) must not be saved. A check that reads a field
+ * which is not kept fails `test/scanner/evidence/kept_fields.test.ts`.
  */
 export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonObject {
   const inner = new Map<string, string[]>();
@@ -54,14 +55,14 @@ export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonOb
     for (const { field, keep } of fields) {
       if (!Object.hasOwn(entry, field)) continue;
       const value = entry[field];
-      // What has another shape than expected is kept as it is: whether it can be read is for a check to say.
+      // A value of another shape than expected is kept: whether it is readable is for a check to decide.
       kept[field] = keep !== null && isJsonObject(value) ? keep(value) : value;
     }
     return kept;
   };
 }
 
-/** A reading as it is kept: the HTTP status of a refusal is for collectors, the artifact has its reason and detail. */
+/** Without the HTTP status of a refusal: it is for collectors, the artifact has the reason and detail. */
 export function evidenceOf<Value>(reading: Reading<Value>): Evidence<Value> {
   if (reading.state === "obtained") return { state: "obtained", value: reading.value };
   const { reason, detail, partial } = reading;

@@ -13,7 +13,7 @@ import { collectApiTokens, collectAuthenticators, collectLogStreams, collectNetw
 import { collectGlobalSessionPolicies, collectPasswordPolicies, collectUserLifecyclePolicies } from "./policies.ts";
 import { collectSmartCardIdps } from "./smart_card_idps.ts";
 
-/** Who fetches what. */
+/** The collector of each artifact. */
 export const collectors: { readonly [Name in ArtifactName]: Collector<Name> } = {
   global_session_policies: collectGlobalSessionPolicies,
   password_policies: collectPasswordPolicies,

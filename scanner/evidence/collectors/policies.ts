@@ -1,5 +1,6 @@
-import { missing, type Evidence, type JsonList, type PolicyWithRules } from "../artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
+import { missing, type Evidence, type JsonList, type PolicyWithRules } from "../artifacts.ts";
+import { memoize } from "../../checks/judging/memoize.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
 import { mapEvidence, pathSegment, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
@@ -19,21 +20,13 @@ export const collectUserLifecyclePolicies: Collector<"user_lifecycle_policies"> 
   return mapEvidence(policies, (found) => withRules(found, context, () => true));
 };
 
-/** A policy's rules, asked for once however many apps share the policy. */
+/** A policy's rules, fetched once however many apps share the policy. */
 export function createPolicyRules(client: IdpClient): CollectorContext["policyRules"] {
-  const asked = new Map<string, Promise<Evidence<JsonList>>>();
-  return async (policyId) => {
+  return memoize(async (policyId: unknown): Promise<Evidence<JsonList>> => {
     const id = pathSegment(policyId);
     if (id === null) return missing("unreadable", "The policy has no usable id, so its rules could not be asked for.");
-    const running = asked.get(id) ?? fetchRules(client, id);
-    asked.set(id, running);
-    return running;
-  };
-}
-
-async function fetchRules(client: IdpClient, policyId: string): Promise<Evidence<JsonList>> {
-  const path = `/api/v1/policies/${policyId}/rules`;
-  return evidenceOf(await client.getList({ path, scope, keep: withoutLinks }));
+    return evidenceOf(await client.getList({ path: `/api/v1/policies/${id}/rules`, scope, keep: withoutLinks }));
+  });
 }
 
 async function listPolicies(client: IdpClient, type: string): Promise<Evidence<JsonList>> {
@@ -43,12 +36,12 @@ async function listPolicies(client: IdpClient, type: string): Promise<Evidence<J
 function withRules(
   policies: JsonList,
   context: CollectorContext,
-  isAsked: (policy: JsonObject) => boolean,
+  isWanted: (policy: JsonObject) => boolean,
 ): Promise<readonly PolicyWithRules[]> {
   return Promise.all(
     policies.map(async (policy): Promise<PolicyWithRules> => ({
       policy,
-      rules: isAsked(policy) ? await context.policyRules(policy["id"]) : null,
+      rules: isWanted(policy) ? await context.policyRules(policy["id"]) : null,
     })),
   );
 }

@@ -1,6 +1,7 @@
-import { X509Certificate } from "node:crypto";
-import { obtained, type Evidence, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
+import { X509Certificate } from "node:crypto";
+import { obtained, type SmartCardIdp, type TrustedCertificate } from "../artifacts.ts";
+import { memoize } from "../../checks/judging/memoize.ts";
 import { readText } from "../../checks/parsing/fields.ts";
 import type { IdpClient } from "../../idp/idp_client.ts";
 import { cleanDistinguishedName } from "../../idp/provider_text.ts";
@@ -17,37 +18,34 @@ export const collectSmartCardIdps: Collector<"smart_card_idps"> = async ({ clien
     Promise.all(
       found.map(async (idp): Promise<SmartCardIdp> => ({
         idp,
-        certificate: await certificates(idp),
+        certificate: await certificates(kidOf(idp)),
       })),
     ),
   );
 };
 
-/** The certificate behind an identity provider's key, asked for once however many providers trust it. */
-function createCertificates(client: IdpClient): (idp: JsonObject) => Promise<SmartCardIdp["certificate"]> {
-  const asked = new Map<string, Promise<SmartCardIdp["certificate"]>>();
-  return async (idp) => {
-    const kid = readText(idp, `${trust}.kid`);
-    const segment = kid.kind === "value" ? pathSegment(kid.value) : null;
+/** The certificate of a key, fetched once however many identity providers trust it. */
+function createCertificates(client: IdpClient): (kid: unknown) => Promise<SmartCardIdp["certificate"]> {
+  return memoize(async (kid: unknown): Promise<SmartCardIdp["certificate"]> => {
+    const segment = pathSegment(kid);
     if (segment === null) return obtained(null);
-    const running = asked.get(segment) ?? fetchCertificate(client, segment);
-    asked.set(segment, running);
-    return running;
-  };
+    const key = await client.getObject({ path: `/api/v1/idps/credentials/keys/${segment}`, scope });
+    return mapEvidence(evidenceOf(key), readCertificate);
+  });
 }
 
-async function fetchCertificate(client: IdpClient, kid: string): Promise<Evidence<TrustedCertificate | null>> {
-  const key = await client.getObject({ path: `/api/v1/idps/credentials/keys/${kid}`, scope });
-  return mapEvidence(evidenceOf(key), (value) => readCertificate(value));
+function kidOf(idp: JsonObject): string | null {
+  const kid = readText(idp, `${trust}.kid`);
+  return kid.kind === "value" ? kid.value : null;
 }
 
-/** Null where the key holds none that can be read. */
+/** Null where the key holds no readable certificate. */
 export function readCertificate(key: JsonObject): TrustedCertificate | null {
   const chain = key["x5c"];
   const x5c: unknown = Array.isArray(chain) ? chain[0] : null;
   if (typeof x5c !== "string") return null;
   try {
-    // Some answers wrap the base64 in the middle of lines.
+    // Some answers contain line breaks within the base64.
     const certificate = new X509Certificate(Buffer.from(x5c.replaceAll(/\s+/g, ""), "base64"));
     return {
       subject: cleanDistinguishedName(certificate.subject),

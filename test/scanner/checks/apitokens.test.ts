@@ -51,44 +51,44 @@ describe(zoned, () => {
     [{ connection: 1, include: ["nzo1"] }, "MANUAL", "unreadable"],
     [{ connection: "ZONE", include: "nzo1" }, "MANUAL", "unreadable"],
     ["ZONE", "MANUAL", "unreadable"],
-  ])("%j is %s", async (value, status, reason) => {
-    const result = await evaluate(zoned, { api_tokens: obtained([network(value)]), network_zones: obtained(allZones) });
+  ])("%j is %s", (value, status, reason) => {
+    const result = evaluate(zoned, { api_tokens: obtained([network(value)]), network_zones: obtained(allZones) });
     expect(result).toMatchObject({ status, reason });
   });
 
-  test.each(zoneCases)("a zone %s is %s", async (_, found, status, reason) => {
+  test.each(zoneCases)("a zone %s is %s", (_, found, status, reason) => {
     const token = network({ connection: "ZONE", include: found.map((zone) => zone["id"]) });
-    const result = await evaluate(zoned, { api_tokens: obtained([token]), network_zones: obtained(found) });
+    const result = evaluate(zoned, { api_tokens: obtained([token]), network_zones: obtained(found) });
     expect(result).toMatchObject({ status, reason });
   });
 
-  test("each token has its finding, named", async () => {
+  test("each token has its finding, named", () => {
     const tokens = [aToken(), aToken({ id: "00T2", name: "CI", network: { connection: "ANYWHERE" } })];
-    const result = await evaluate(zoned, { api_tokens: obtained(tokens), network_zones: obtained(allZones) });
+    const result = evaluate(zoned, { api_tokens: obtained(tokens), network_zones: obtained(allZones) });
     expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([
       ["CI", "FAIL"],
       ["SIEM export", "PASS"],
     ]);
   });
 
-  test.each([[{}], [nothing]])("%j is no token, and an open one beside it FAILs", async (element) => {
+  test.each([[{}], [nothing]])("%j is no token, and an open one beside it FAILs", (element) => {
     const judgeBeside = (network: unknown) =>
       evaluate(zoned, {
         api_tokens: obtained([aToken({ network }), element]),
         network_zones: obtained(allZones),
       });
-    expect(await judgeBeside(aToken()["network"])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
-    expect((await judgeBeside(null)).status).toBe("FAIL");
+    expect(judgeBeside(aToken()["network"])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(judgeBeside(null).status).toBe("FAIL");
   });
 
-  test("no token PASSes for the org", async () => {
-    const result = await evaluate(zoned, { api_tokens: obtained([]) });
+  test("no token PASSes for the org", () => {
+    const result = evaluate(zoned, { api_tokens: obtained([]) });
     expect(result.findings).toMatchObject([{ status: "PASS", resource: { type: "org" } }]);
   });
 
-  test("a token open to anywhere FAILs without the zones, a zoned one is MANUAL", async () => {
+  test("a token open to anywhere FAILs without the zones, a zoned one is MANUAL", () => {
     const tokens = [aToken(), aToken({ id: "00T2", name: "CI", network: { connection: "ANYWHERE" } })];
-    const result = await evaluate(zoned, { api_tokens: obtained(tokens), network_zones: brokeOff });
+    const result = evaluate(zoned, { api_tokens: obtained(tokens), network_zones: brokeOff });
     expect(result.findings.map(({ status, reason }) => [status, reason])).toEqual([
       ["FAIL", null],
       ["MANUAL", "provider_error"],
@@ -99,22 +99,22 @@ describe(zoned, () => {
     ["seen and good", [aZone()], "MANUAL"],
     ["not seen", [], "MANUAL"],
     ["seen and inactive", [aZone({ status: "INACTIVE" })], "FAIL"],
-  ])("zones that broke off, the token's own %s: %s", async (_, partial, status) => {
+  ])("zones that broke off, the token's own %s: %s", (_, partial, status) => {
     const zones = missing("provider_error", "page 2 failed", partial);
-    expect((await evaluate(zoned, { api_tokens: obtained([aToken()]), network_zones: zones })).status).toBe(status);
+    expect(evaluate(zoned, { api_tokens: obtained([aToken()]), network_zones: zones }).status).toBe(status);
   });
 
-  test("tokens that broke off prove an open one, and nothing else", async () => {
+  test("tokens that broke off prove an open one, and nothing else", () => {
     const open = missing("provider_error", "page 2 failed", [aToken({ network: null })]);
     const none = missing<JsonList>("provider_error", "page 2 failed", []);
-    expect((await evaluate(zoned, { api_tokens: open, network_zones: obtained([]) })).status).toBe("FAIL");
-    expect(await evaluate(zoned, { api_tokens: none, network_zones: obtained([]) })).toMatchObject({
+    expect(evaluate(zoned, { api_tokens: open, network_zones: obtained([]) }).status).toBe("FAIL");
+    expect(evaluate(zoned, { api_tokens: none, network_zones: obtained([]) })).toMatchObject({
       status: "MANUAL",
     });
   });
 
   test("asks for the zones only where a token names one", () => {
-    const further = (tokens: JsonList) => findCheck(zoned).further({ api_tokens: obtained(tokens) });
+    const further = (tokens: JsonList) => findCheck(zoned).conditionalArtifacts({ api_tokens: obtained(tokens) });
     expect(further([])).toEqual([]);
     expect(further([aToken({ network: { connection: "ANYWHERE", include: ["nzo1"] } })])).toEqual([]);
     expect(further([aToken()])).toEqual(["network_zones"]);
@@ -197,14 +197,14 @@ describe(notSuper, () => {
     ["the role beside null", anOwner({ roles: obtained([aRole("SUPER_ADMIN"), nothing]) }), "FAIL", null],
     ["a lesser role beside null", anOwner({ roles: obtained([aRole(), nothing]) }), "MANUAL", "unreadable"],
     ["a lesser role beside {}", anOwner({ roles: obtained([aRole(), {}]) }), "MANUAL", "unreadable"],
-  ])("%s: %s", async (_, owner, status, reason) => {
-    const result = await judge(obtained([aToken()]), { "00u1": owner });
+  ])("%s: %s", (_, owner, status, reason) => {
+    const result = judge(obtained([aToken()]), { "00u1": owner });
     expect(result).toMatchObject({ status, reason });
   });
 
-  test("each token has its finding; two of one owner have two", async () => {
+  test("each token has its finding; two of one owner have two", () => {
     const tokens = [aToken(), aToken({ id: "00T2", name: "CI" }), aToken({ id: "00T3", name: "Root", userId: "00u2" })];
-    const result = await judge(obtained(tokens), {
+    const result = judge(obtained(tokens), {
       "00u1": anOwner(),
       "00u2": anOwner({ roles: obtained([aRole("SUPER_ADMIN")]) }),
     });
@@ -215,25 +215,25 @@ describe(notSuper, () => {
     ]);
   });
 
-  test("no token PASSes for the org", async () => {
-    expect((await judge(obtained([]), {})).findings).toMatchObject([{ status: "PASS", resource: { type: "org" } }]);
+  test("no token PASSes for the org", () => {
+    expect(judge(obtained([]), {}).findings).toMatchObject([{ status: "PASS", resource: { type: "org" } }]);
   });
 
-  test.each([[undefined], [null], [""], [7]])("an owner %j is unreadable", async (userId) => {
-    expect(await judge(obtained([aToken({ userId })]), {})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  test.each([[undefined], [null], [""], [7]])("an owner %j is unreadable", (userId) => {
+    expect(judge(obtained([aToken({ userId })]), {})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
   });
 
-  test("an owner named like a field of every object is not found there", async () => {
-    expect(await judge(obtained([aToken({ userId: "constructor" })]), {})).toMatchObject({
+  test("an owner named like a field of every object is not found there", () => {
+    expect(judge(obtained([aToken({ userId: "constructor" })]), {})).toMatchObject({
       status: "MANUAL",
       reason: "provider_error",
     });
   });
 
-  test("tokens that broke off prove a Super Administrator's, and nothing else", async () => {
+  test("tokens that broke off prove a Super Administrator's, and nothing else", () => {
     const tokens = missing("provider_error", "page 2 failed", [aToken()]);
-    expect((await judge(tokens, { "00u1": anOwner({ roles: obtained([aRole("SUPER_ADMIN")]) }) })).status).toBe("FAIL");
-    expect(await judge(tokens, { "00u1": anOwner() })).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+    expect(judge(tokens, { "00u1": anOwner({ roles: obtained([aRole("SUPER_ADMIN")]) }) }).status).toBe("FAIL");
+    expect(judge(tokens, { "00u1": anOwner() })).toMatchObject({ status: "MANUAL", reason: "provider_error" });
   });
 
   function judge(tokens: Evidence<JsonList>, owners: Record<string, ApiTokenOwner>) {

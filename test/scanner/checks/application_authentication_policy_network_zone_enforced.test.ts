@@ -84,8 +84,8 @@ describe("the rules of an app", () => {
     ["good rules beside null", [anAccessRule(), aCatchAll(), null as unknown as JsonObject], "MANUAL", "unreadable"],
     ["an open rule beside null", [anOpenRule(), aCatchAll(), null as unknown as JsonObject], "FAIL", null],
     ["a system flag that is a text", [anAccessRule({ system: "no" }), aCatchAll()], "MANUAL", "unreadable"],
-  ])("%s are %s", async (_, rules, status, reason) => {
-    expect(await judge([anApp()], { rst1: obtained(rules) })).toMatchObject({ status, reason });
+  ])("%s are %s", (_, rules, status, reason) => {
+    expect(judge([anApp()], { rst1: obtained(rules) })).toMatchObject({ status, reason });
   });
 
   test.each<[what: string, partial: JsonList | null, status: string, reason: string | null]>([
@@ -94,9 +94,9 @@ describe("the rules of an app", () => {
     ["what was seen lacks the catch-all", [anAccessRule()], "MANUAL", "provider_error"],
     ["an open rule was seen", [anOpenRule()], "FAIL", null],
     ["a catch-all that allows was seen", [set(aCatchAll(), "actions.appSignOn.access", "ALLOW")], "FAIL", null],
-  ])("rules that broke off: %s", async (_, partial, status, reason) => {
+  ])("rules that broke off: %s", (_, partial, status, reason) => {
     const rules: Evidence<JsonList> = missing("provider_error", "page 2 failed", partial);
-    expect(await judge([anApp()], { rst1: rules })).toMatchObject({ status, reason });
+    expect(judge([anApp()], { rst1: rules })).toMatchObject({ status, reason });
   });
 });
 
@@ -108,33 +108,33 @@ describe("the zones of a rule", () => {
       network_zones: found,
     });
 
-  test.each(zoneCases)("one %s", async (_, found, status, reason) => {
+  test.each(zoneCases)("one %s", (_, found, status, reason) => {
     const rule = withNetwork({ connection: "ZONE", include: found.map((zone) => zone["id"]) });
-    expect(await withZones(obtained(found), rule)).toMatchObject({ status, reason });
+    expect(withZones(obtained(found), rule)).toMatchObject({ status, reason });
   });
 
-  test("that nobody knows", async () => {
-    expect((await withZones(obtained([]), anAccessRule())).status).toBe("FAIL");
+  test("that nobody knows", () => {
+    expect(withZones(obtained([]), anAccessRule()).status).toBe("FAIL");
   });
 
-  test("that are missing decide nothing but what needs none", async () => {
+  test("that are missing decide nothing but what needs none", () => {
     const refused = missing<JsonList>("missing_scope", "networkZones.read is not granted");
-    expect(await withZones(refused, anAccessRule())).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
-    expect((await withZones(refused, anOpenRule())).status).toBe("FAIL");
+    expect(withZones(refused, anAccessRule())).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
+    expect(withZones(refused, anOpenRule()).status).toBe("FAIL");
   });
 });
 
 describe("the apps", () => {
   const good = { rst1: obtained([anAccessRule(), aCatchAll()]) };
 
-  test("are judged one by one, the inactive ones not", async () => {
+  test("are judged one by one, the inactive ones not", () => {
     const apps = [
       adminConsoleApp,
       anApp({ id: "0oa2", label: "Wiki", _links: undefined }),
       anApp({ id: "0oa3", label: "Old", status: "INACTIVE", _links: undefined }),
       anApp({ id: "0oa4", label: "Mail", status: undefined }),
     ];
-    const result = await judge(apps, good);
+    const result = judge(apps, good);
     expect(result.findings.map(({ resource, status }) => [resource.name, resource.id, status])).toEqual([
       ["Mail", "0oa4", "PASS"],
       ["Okta Admin Console", "0oaAdmin", "PASS"],
@@ -146,24 +146,24 @@ describe("the apps", () => {
   test.each<[engine: Engine, status: string, reason: string | null]>([
     ["identity", "FAIL", null],
     ["classic", "MANUAL", "not_applicable"],
-  ])("without a policy are, on the engine %s, %s", async (engine, status, reason) => {
-    expect(await judge([anApp({ _links: {} })], good, engine)).toMatchObject({ status, reason });
+  ])("without a policy are, on the engine %s, %s", (engine, status, reason) => {
+    expect(judge([anApp({ _links: {} })], good, engine)).toMatchObject({ status, reason });
   });
 
-  test("that are {} are evidence of nothing", async () => {
-    expect(await judge([adminConsoleApp, {}], good)).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  test("that are {} are evidence of nothing", () => {
+    expect(judge([adminConsoleApp, {}], good)).toMatchObject({ status: "MANUAL", reason: "unreadable" });
   });
 
-  test("with an unknown status are not passed over", async () => {
-    expect(await judge([adminConsoleApp, anApp({ status: "DREAMING" })], good)).toMatchObject({
+  test("with an unknown status are not passed over", () => {
+    expect(judge([adminConsoleApp, anApp({ status: "DREAMING" })], good)).toMatchObject({
       status: "MANUAL",
       reason: "unreadable",
     });
   });
 
-  test("that are all there are, say nothing more; the visible ones alone say so", async () => {
-    const whole = await judge([adminConsoleApp], good);
-    const visible = await judge([anApp()], good);
+  test("that are all there are, say nothing more; the visible ones alone say so", () => {
+    const whole = judge([adminConsoleApp], good);
+    const visible = judge([anApp()], good);
     expect(whole.detail).not.toMatch(/visible/);
     expect(visible.detail).toMatch(/only the 1 app visible to the administrator role/);
     expect(visible.status).toBe("PASS");
@@ -172,13 +172,13 @@ describe("the apps", () => {
   test.each<[what: string, apps: JsonList, reason: string]>([
     ["an empty answer, as for a role that sees nothing", [], "missing_role"],
     ["only inactive apps of a whole answer", [{ ...adminConsoleApp, status: "INACTIVE" }], "needs_review"],
-  ])("none active: %s", async (_, apps, reason) => {
-    expect(await judge(apps, {})).toMatchObject({ status: "MANUAL", reason });
+  ])("none active: %s", (_, apps, reason) => {
+    expect(judge(apps, {})).toMatchObject({ status: "MANUAL", reason });
   });
 
-  test("a list that broke off proves an open app, and nothing else", async () => {
+  test("a list that broke off proves an open app, and nothing else", () => {
     const apps = missing("provider_error", "page 2 failed", [adminConsoleApp, anApp({ _links: {} })]);
-    const result = await evaluate(check, {
+    const result = evaluate(check, {
       apps,
       app_policy_rules: missing("provider_error", "page 2 failed", good),
       network_zones: obtained([aZone()]),
@@ -189,9 +189,9 @@ describe("the apps", () => {
     ]);
   });
 
-  test("a list that is not whole does not hide what the whole rules of one policy lack", async () => {
+  test("a list that is not whole does not hide what the whole rules of one policy lack", () => {
     const [policyId = ""] = Object.keys(good);
-    const result = await evaluate(check, {
+    const result = evaluate(check, {
       apps: missing("unreadable", "an entry is null", [anApp()]),
       app_policy_rules: missing("unreadable", "an entry is null", { [policyId]: obtained([anAccessRule()]) }),
       network_zones: obtained([aZone()]),
@@ -199,10 +199,10 @@ describe("the apps", () => {
     expect(result.findings.map(({ status }) => status)).toEqual(["FAIL", "MANUAL"]);
   });
 
-  test("whose rules nobody asked for are MANUAL", async () => {
-    expect(await judge([anApp()], {})).toMatchObject({ status: "MANUAL", reason: "provider_error" });
+  test("whose rules nobody asked for are MANUAL", () => {
+    expect(judge([anApp()], {})).toMatchObject({ status: "MANUAL", reason: "provider_error" });
     const refused = missing<never>("missing_scope", "policies.read is not granted");
-    const result = await evaluate(check, {
+    const result = evaluate(check, {
       apps: obtained([anApp()]),
       app_policy_rules: refused,
       network_zones: obtained([aZone()]),
@@ -210,9 +210,9 @@ describe("the apps", () => {
     expect(result).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
   });
 
-  test("ten thousand have ten thousand findings", async () => {
+  test("ten thousand have ten thousand findings", () => {
     const apps = Array.from({ length: 10_000 }, (_, index) => anApp({ id: `0oa${index}`, label: `App ${index}` }));
-    const result = await judge([adminConsoleApp, ...apps], good);
+    const result = judge([adminConsoleApp, ...apps], good);
     expect(result.findings).toHaveLength(10_001);
   });
 });

@@ -21,8 +21,8 @@ describe.each([
     [{ groups: { exclude: ["00g1"] } }, false],
     [{ groups: { include: "00g1" } }, false],
     ["everybody", false],
-  ])("a first rule for the people %j is for everybody: %s", async (people, isForEverybody) => {
-    const result = await judgeRules(check, [forPeople(people), lastRule()]);
+  ])("a first rule for the people %j is for everybody: %s", (people, isForEverybody) => {
+    const result = judgeRules(check, [forPeople(people), lastRule()]);
     expect(result).toMatchObject({ status: "PASS", coverage: isForEverybody ? "full" : "partial" });
     if (!isForEverybody) {
       expect(result.findings[0]?.coverage_reason).toMatch(
@@ -39,15 +39,15 @@ describe.each([
     ],
     ["a catch-all that denies", [aCatchAll()], /"Catch-all Rule".* is MANUAL \(needs_review\): access DENY/],
     ["an inactive rule", [aLaxRule({ status: "INACTIVE" })], /no rule of its policy is for the others$/],
-  ])("a first rule for some, then %s", async (_, later, verdict) => {
-    const result = await judgeRules(check, [...later, forPeople({ groups: { include: ["00g1"] } })]);
+  ])("a first rule for some, then %s", (_, later, verdict) => {
+    const result = judgeRules(check, [...later, forPeople({ groups: { include: ["00g1"] } })]);
     expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
     expect(result.findings[0]?.coverage_reason).toMatch(verdict);
   });
 
-  test("a lax first rule for some is FAIL, with nothing that remains", async () => {
+  test("a lax first rule for some is FAIL, with nothing that remains", () => {
     const lax = aLaxRule({ priority: -1, conditions: { people: { users: { include: ["00u1"] } } } });
-    const result = await judgeRules(check, [lax, anAccessRule()]);
+    const result = judgeRules(check, [lax, anAccessRule()]);
     expect(result).toMatchObject({ status: "FAIL", coverage: "full" });
   });
 

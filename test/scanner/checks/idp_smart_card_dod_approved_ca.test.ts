@@ -59,17 +59,17 @@ describe("an identity provider", () => {
     [issuer, "", "MANUAL", "needs_review"],
     [issuer, {}, "MANUAL", "unreadable"],
     ["protocol", null, "MANUAL", "needs_review"],
-  ])("with %s = %j is %s", async (path, value, status, reason) => {
-    expect(await judge(set(aSmartCardIdp(), path, value))).toMatchObject({ status, reason });
+  ])("with %s = %j is %s", (path, value, status, reason) => {
+    expect(judge(set(aSmartCardIdp(), path, value))).toMatchObject({ status, reason });
   });
 
-  test("that is inactive FAILs whatever it trusts", async () => {
+  test("that is inactive FAILs whatever it trusts", () => {
     const idp = set(aSmartCardIdp({ status: "INACTIVE" }), issuer, "CN=Example");
-    expect((await judge(idp)).status).toBe("FAIL");
+    expect(judge(idp).status).toBe("FAIL");
   });
 
-  test("of another type is not a smart card", async () => {
-    const result = await judge(aSmartCardIdp({ type: "OIDC" }));
+  test("of another type is not a smart card", () => {
+    const result = judge(aSmartCardIdp({ type: "OIDC" }));
     expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });
 
@@ -78,22 +78,20 @@ describe("an identity provider", () => {
     ["X509_NEXT", "MANUAL", "unreadable"],
     [7, "MANUAL", "unreadable"],
     [undefined, "PASS", null],
-  ])("of the type %j is %s", async (type, status, reason) => {
-    expect(await judge(set(aSmartCardIdp(), "type", type))).toMatchObject({ status, reason });
+  ])("of the type %j is %s", (type, status, reason) => {
+    expect(judge(set(aSmartCardIdp(), "type", type))).toMatchObject({ status, reason });
   });
 
-  test("none FAILs for the org", async () => {
-    const result = await evaluate(check, { smart_card_idps: obtained([]) });
+  test("none FAILs for the org", () => {
+    const result = evaluate(check, { smart_card_idps: obtained([]) });
     expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });
 
-  test("from a list that broke off can FAIL, and never PASS", async () => {
+  test("from a list that broke off can FAIL, and never PASS", () => {
     const item = (idp: JsonObject) => [{ idp, certificate: obtained(dodCertificate) }];
     const partial = (idp: JsonObject) => missing("provider_error", "page 2 failed", item(idp));
-    expect((await evaluate(check, { smart_card_idps: partial(aSmartCardIdp({ status: "INACTIVE" })) })).status).toBe(
-      "FAIL",
-    );
-    expect((await evaluate(check, { smart_card_idps: partial(aSmartCardIdp()) })).status).toBe("MANUAL");
+    expect(evaluate(check, { smart_card_idps: partial(aSmartCardIdp({ status: "INACTIVE" })) }).status).toBe("FAIL");
+    expect(evaluate(check, { smart_card_idps: partial(aSmartCardIdp()) }).status).toBe("MANUAL");
   });
 });
 
@@ -111,12 +109,12 @@ describe("its certificate", () => {
     ["starts later", certificate({ valid_from: "2026-11-21T12:00:00.001Z" }), "MANUAL", "needs_review"],
     ["ends now", certificate({ valid_to: at }), "PASS", null],
     ["has ended", certificate({ valid_to: "2026-11-21T11:59:59.999Z" }), "MANUAL", "needs_review"],
-  ])("%s: %s", async (_, evidence, status, reason) => {
-    expect(await judge(aSmartCardIdp(), evidence)).toMatchObject({ status, reason });
+  ])("%s: %s", (_, evidence, status, reason) => {
+    expect(judge(aSmartCardIdp(), evidence)).toMatchObject({ status, reason });
   });
 
-  test("in its PASS leaves the whole chain to a person", async () => {
-    const result = await judge(aSmartCardIdp());
+  test("in its PASS leaves the whole chain to a person", () => {
+    const result = judge(aSmartCardIdp());
     expect(result.coverage).toBe("partial");
     expect(result.findings[0]?.coverage_reason).toMatch(/every certificate of the chain/);
   });
@@ -124,19 +122,19 @@ describe("its certificate", () => {
 
 test.each([[set(aSmartCardIdp(), issuer, "")], [set(aSmartCardIdp(), issuer, " ")], [aSmartCardIdp()]])(
   "%j: a finding has no empty quotation",
-  async (idp) => {
-    const result = await judge(idp, obtained({ ...dodCertificate, issuer: "" }));
+  (idp) => {
+    const result = judge(idp, obtained({ ...dodCertificate, issuer: "" }));
     expect(result.findings[0]?.detail).not.toMatch(/"\s*"/);
   },
 );
 
-test("a configured list replaces the DOD's", async () => {
+test("a configured list replaces the DOD's", () => {
   const agency = set(aSmartCardIdp(), issuer, "CN=Agency CA, O=Agency");
   const approvedIssuers = ["O=Agency"];
   const certificate = obtained({ ...dodCertificate, issuer: "CN=Agency CA, O=Agency" });
   const item = (idp: JsonObject) => ({ smart_card_idps: obtained([{ idp, certificate }]) });
-  expect((await evaluate(check, item(agency), { approvedIssuers })).status).toBe("PASS");
-  expect((await evaluate(check, item(aSmartCardIdp()), { approvedIssuers })).status).toBe("MANUAL");
+  expect(evaluate(check, item(agency), { approvedIssuers }).status).toBe("PASS");
+  expect(evaluate(check, item(aSmartCardIdp()), { approvedIssuers }).status).toBe("MANUAL");
 });
 
 function judge(idp: JsonObject, certificate: Evidence<TrustedCertificate | null> = obtained(dodCertificate)) {

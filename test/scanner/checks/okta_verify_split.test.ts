@@ -151,9 +151,9 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
     ["one without a key beside one that FAILs", [noKey(), push("OPTIONAL")], "FAIL", [["Push", "FAIL"]]],
     ["an inactive one without a key", [noKey({ status: "INACTIVE" })], "FAIL", [["acme.okta.com", "FAIL"]]],
     ["an object with nothing", [{}], "MANUAL", [["unnamed", "MANUAL"]]],
-  ])("%s", async (_, authenticators, status, findings) => {
+  ])("%s", (_, authenticators, status, findings) => {
     for (const list of [authenticators, authenticators.toReversed()]) {
-      const result = await evaluate(fipsCheck, { authenticators: obtained(list) });
+      const result = evaluate(fipsCheck, { authenticators: obtained(list) });
       expect([result.status, result.findings.map((finding) => [finding.resource.name, finding.status])]).toEqual([
         status,
         findings,
@@ -161,16 +161,16 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
     }
   });
 
-  test("names the sibling that decides", async () => {
-    const result = await evaluate(fipsCheck, { authenticators: obtained([push(), fastPass("REQUIRED")]) });
+  test("names the sibling that decides", () => {
+    const result = evaluate(fipsCheck, { authenticators: obtained([push(), fastPass("REQUIRED")]) });
     expect(result.findings[1]?.actual).toBe('no setting of its own, and "FastPass" with FIPS compliance REQUIRED');
   });
 
-  test("in a list that broke off only a FAIL is proven", async () => {
+  test("in a list that broke off only a FAIL is proven", () => {
     const partial = (...list: JsonList) => missing("provider_error", "page 2 failed", list);
-    expect((await evaluate(fipsCheck, { authenticators: partial(push("OPTIONAL")) })).status).toBe("FAIL");
+    expect(evaluate(fipsCheck, { authenticators: partial(push("OPTIONAL")) }).status).toBe("FAIL");
     for (const list of [[push("REQUIRED")], [push()], [whole("REQUIRED", "INACTIVE")], []]) {
-      expect(await evaluate(fipsCheck, { authenticators: partial(...list) })).toMatchObject({
+      expect(evaluate(fipsCheck, { authenticators: partial(...list) })).toMatchObject({
         status: "MANUAL",
         reason: "provider_error",
       });
@@ -198,8 +198,8 @@ test.each<[authenticators: JsonList, status: string, reason: string | null]>([
     null,
   ],
   [[{ id: "autNew", name: "New", status: "INACTIVE" }], "FAIL", null],
-])("smart cards in %j: %s", async (authenticators, status, reason) => {
-  expect(await evaluate(smartCardCheck, { authenticators: obtained(authenticators) })).toMatchObject({
+])("smart cards in %j: %s", (authenticators, status, reason) => {
+  expect(evaluate(smartCardCheck, { authenticators: obtained(authenticators) })).toMatchObject({
     status,
     reason,
   });
@@ -233,16 +233,16 @@ describe("in an authentication chain", () => {
     [[[accessCode]], "FAIL", "needs_review"],
     [[[password], [accessCode, email]], "needs_review", "FAIL"],
     [[[password], [{ method: "tac" }]], "needs_review", "needs_review"],
-  ])("%j", async (steps, mfa, phishing) => {
-    expect([await verdictOf(mfaCheck, steps), await verdictOf(phishingCheck, steps)]).toEqual([mfa, phishing]);
+  ])("%j", (steps, mfa, phishing) => {
+    expect([verdictOf(mfaCheck, steps), verdictOf(phishingCheck, steps)]).toEqual([mfa, phishing]);
   });
 
-  async function verdictOf(check: string, [methods = [], ...rest]: readonly (readonly JsonObject[])[]) {
+  function verdictOf(check: string, [methods = [], ...rest]: readonly (readonly JsonObject[])[]) {
     const chain = { authenticationMethods: methods, next: rest.map((next) => ({ authenticationMethods: next })) };
     const method = { type: "AUTH_METHOD_CHAIN", chains: [chain] };
     const rule = set(anAccessRule(), "actions.appSignOn.verificationMethod", method);
     const app = obtained({ app: adminConsoleApp, rules: obtained([rule]) });
-    const { status, reason } = await evaluate(check, { admin_console_app: app });
+    const { status, reason } = evaluate(check, { admin_console_app: app });
     return reason ?? status;
   }
 });

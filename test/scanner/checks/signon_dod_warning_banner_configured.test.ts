@@ -98,8 +98,8 @@ describe("a page that shows the whole banner PASSes", () => {
     ["after a title in a drawing", `<svg><title>x</title></svg><p>${banner}</p>`],
     ["after a script that a template engine fills in", `<script>{{{ widget }}}; var x = {{ json }};</script>${banner}`],
     ["in a tagged template after a division", script(`x = a / 2; document.body.innerHTML = html\`${banner}\``)],
-  ])("%s", async (_, page) => {
-    expect(await judge(page)).toMatchObject({
+  ])("%s", (_, page) => {
+    expect(judge(page)).toMatchObject({
       status: "PASS",
       findings: [{ resource: { type: "brand", name: "acme" } }],
     });
@@ -130,8 +130,8 @@ describe("a string of a script PASSes where the script passes it on to what show
     `var lines = []; lines.push(TEXT); el.innerHTML = lines.join("<br>")`,
     `settings.notice = TEXT; alert(settings.notice)`,
     `var b = TEXT\nalert(b)`,
-  ])("%s", async (code) => {
-    expect((await judge(withText(code))).status).toBe("PASS");
+  ])("%s", (code) => {
+    expect(judge(withText(code)).status).toBe("PASS");
   });
 
   test.each([
@@ -144,8 +144,8 @@ describe("a string of a script PASSes where the script passes it on to what show
     `config.i18n = { en: { "primaryauth.title": TEXT } };`,
     `alert("hello"), x = TEXT`,
     `el.innerHTML = "hello"; TEXT`,
-  ])("%s shows nothing that is seen: needs_review", async (code) => {
-    expect(await judge(withText(code))).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+  ])("%s shows nothing that is seen: needs_review", (code) => {
+    expect(judge(withText(code))).toMatchObject({ status: "MANUAL", reason: "needs_review" });
   });
 });
 
@@ -158,10 +158,8 @@ describe("an element that is hidden", () => {
     `<template>BANNER</template>`,
     `<dialog>BANNER</dialog>`,
     `<div hidden id="notice">BANNER</div><script>render("#other")</script>`,
-  ])("%s shows nobody a banner: FAIL", async (page) => {
-    expect((await judge(page.replace("BANNER", banner))).findings).toMatchObject([
-      { status: "FAIL", actual: "no banner" },
-    ]);
+  ])("%s shows nobody a banner: FAIL", (page) => {
+    expect(judge(page.replace("BANNER", banner)).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
   });
 
   test.each([
@@ -170,8 +168,8 @@ describe("an element that is hidden", () => {
     `<template>BANNER</template><script>show(document.querySelector("template").content)</script>`,
     `<details><summary>Notice</summary>BANNER</details>`,
     `<script type="text/x-handlebars">BANNER</script>`,
-  ])("%s may be shown: needs_review", async (page) => {
-    expect(await judge(page.replace("BANNER", banner))).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+  ])("%s may be shown: needs_review", (page) => {
+    expect(judge(page.replace("BANNER", banner))).toMatchObject({ status: "MANUAL", reason: "needs_review" });
   });
 });
 
@@ -194,14 +192,14 @@ describe("a page without it FAILs", () => {
     ["in a script that is loaded from elsewhere", `<script src="/x.js">var b = ${JSON.stringify(banner)};</script>`],
     ["in a regular expression of a script", script(`x = /${banner.replaceAll("/", ".")}/`)],
     ["as words in another order", `<p>${banner.split(" ").toReversed().join(" ")}</p>`],
-  ])("%s", async (_, page) => {
-    expect((await judge(page)).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
+  ])("%s", (_, page) => {
+    expect(judge(page).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
   });
 
   test.each(bannerSentences.map((sentence, index) => [index, sentence] as const))(
     "without sentence %d, and names it",
-    async (_, sentence) => {
-      const result = await judge(`<p>${bannerSentences.filter((text) => text !== sentence).join(" ")}</p>`);
+    (_, sentence) => {
+      const result = judge(`<p>${bannerSentences.filter((text) => text !== sentence).join(" ")}</p>`);
       expect(result.status).toBe("FAIL");
       expect(result.findings[0]?.actual).toContain(sentence.replace(/^-/, "").slice(0, 40));
     },
@@ -212,9 +210,9 @@ describe("a page without it FAILs", () => {
     ["may inspect", "can inspect"],
     ["not private", "private"],
     ["clergy, and their assistants", "clergy"],
-  ])("with %j changed to %j", async (from, to) => {
+  ])("with %j changed to %j", (from, to) => {
     expect(banner).toContain(from);
-    expect((await judge(`<p>${banner.replace(from, to)}</p>`)).status).toBe("FAIL");
+    expect(judge(`<p>${banner.replace(from, to)}</p>`).status).toBe("FAIL");
   });
 });
 
@@ -223,26 +221,26 @@ describe("what a person has to look at", () => {
     ["DISA's short form", "I've read &amp; consent to terms in IS user agreem't."],
     ["the short form in a script", `<script>alert('I\\'ve read & consent to terms in IS user agreem\\'t.')</script>`],
     ["the short form with a typographic apostrophe", "I\u2019ve read & consent to terms in IS user agreem\u2019t"],
-  ])("%s", async (_, page) => {
-    expect(await judge(`<body>${page}</body>`)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+  ])("%s", (_, page) => {
+    expect(judge(`<body>${page}</body>`)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
   });
 
-  test("every sentence, but not in order", async () => {
-    expect(await judge(bannerSentences.toReversed().join(" "))).toMatchObject({
+  test("every sentence, but not in order", () => {
+    expect(judge(bannerSentences.toReversed().join(" "))).toMatchObject({
       status: "MANUAL",
       reason: "needs_review",
     });
   });
 
-  test("content of another shape", async () => {
-    expect(await judge({ html: banner })).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  test("content of another shape", () => {
+    expect(judge({ html: banner })).toMatchObject({ status: "MANUAL", reason: "unreadable" });
   });
 });
 
 describe("the pages of the brands", () => {
-  test("are judged one by one; an uncustomized one FAILs and says so", async () => {
+  test("are judged one by one; an uncustomized one FAILs and says so", () => {
     const page = (kind: SignInPage["kind"], content: unknown) => obtained({ kind, content });
-    const result = await evaluate(check, {
+    const result = evaluate(check, {
       brand_sign_in_pages: obtained([
         { brand: { id: "b1", name: "acme" }, page: page("customized", banner) },
         { brand: { id: "b2", name: "default" }, page: page("default", "<html></html>") },
@@ -259,17 +257,17 @@ describe("the pages of the brands", () => {
     expect(result.findings[1]?.detail).toMatch(/the page is not customized/);
   });
 
-  test("none is one FAIL for the org", async () => {
-    const result = await evaluate(check, { brand_sign_in_pages: obtained([]) });
+  test("none is one FAIL for the org", () => {
+    const result = evaluate(check, { brand_sign_in_pages: obtained([]) });
     expect(result.findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });
 
-  test("that broke off prove a bare page, and nothing else", async () => {
+  test("that broke off prove a bare page, and nothing else", () => {
     const pages = (content: string) => [
       { brand: { id: "b1" }, page: obtained({ kind: "customized" as const, content }) },
     ];
-    const bare = await evaluate(check, { brand_sign_in_pages: missing("provider_error", "", pages("bare")) });
-    const whole = await evaluate(check, { brand_sign_in_pages: missing("provider_error", "", pages(banner)) });
+    const bare = evaluate(check, { brand_sign_in_pages: missing("provider_error", "", pages("bare")) });
+    const whole = evaluate(check, { brand_sign_in_pages: missing("provider_error", "", pages(banner)) });
     expect(bare.status).toBe("FAIL");
     expect(whole).toMatchObject({ status: "MANUAL", reason: "provider_error" });
   });

@@ -39,14 +39,14 @@ describe("the setting of the deciding rule", () => {
     [cookies, `${session}.usePersistentCookie`, undefined, "FAIL", null],
     [cookies, `${session}.usePersistentCookie`, "false", "MANUAL", "unreadable"],
     [cookies, `${session}.usePersistentCookie`, 0, "MANUAL", "unreadable"],
-  ])("%s: %s = %j is %s", async (check, path, value, status, reason) => {
-    const result = await judge(check, [set(aSessionRule(), path, value), aDefaultRule()]);
+  ])("%s: %s = %j is %s", (check, path, value, status, reason) => {
+    const result = judge(check, [set(aSessionRule(), path, value), aDefaultRule()]);
     expect(result).toMatchObject({ status, reason });
     expect(result.findings).toHaveLength(1);
   });
 
-  test("says the resource, what was expected and what was found", async () => {
-    const result = await judge(idle, [set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 120)]);
+  test("says the resource, what was expected and what was found", () => {
+    const result = judge(idle, [set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 120)]);
     const [finding] = result.findings;
     expect(finding).toMatchObject({ resource: { type: "policy", id: "00p1", name: "Default Policy" } });
     expect(finding?.expected).toMatch(/1 to 15 minutes/);
@@ -57,8 +57,8 @@ describe("the setting of the deciding rule", () => {
   test.each([
     ["absent", undefined, "not set"],
     ["zero", 0, 'no limit (0) in rule "STIG rule"'],
-  ])("says %s in words", async (_, value, actual) => {
-    const result = await judge(lifetime, [set(aSessionRule(), `${session}.maxSessionLifetimeMinutes`, value)]);
+  ])("says %s in words", (_, value, actual) => {
+    const result = judge(lifetime, [set(aSessionRule(), `${session}.maxSessionLifetimeMinutes`, value)]);
     expect(result.findings[0]?.actual).toBe(actual);
   });
 });
@@ -93,20 +93,20 @@ describe("which rule decides", () => {
     ["a second, inactive one", [aSessionRule(), aSessionRule({ id: "0pr2", status: "inactive" })], "PASS", null],
     ["a lax rule after it", [aSessionRule(), aDefaultRule()], "PASS", null],
     ["a lax rule after it, first in the answer", [aDefaultRule(), aSessionRule()], "PASS", null],
-  ])("%s is %s", async (_, rules, status, reason) => {
-    expect(await judge(idle, rules)).toMatchObject({ status, reason });
+  ])("%s is %s", (_, rules, status, reason) => {
+    expect(judge(idle, rules)).toMatchObject({ status, reason });
   });
 
-  test("names the built-in rule", async () => {
-    const result = await judge(cookies, [aDefaultRule({ priority: 1 })]);
+  test("names the built-in rule", () => {
+    const result = judge(cookies, [aDefaultRule({ priority: 1 })]);
     expect(result.findings[0]?.actual).toBe('the built-in rule "Default Rule" at priority 1');
   });
 });
 
 describe("which policies are judged", () => {
-  test("each active one, named; a strict default does not excuse a lax custom policy", async () => {
+  test("each active one, named; a strict default does not excuse a lax custom policy", () => {
     const lax = set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 60);
-    const result = await evaluate(idle, {
+    const result = evaluate(idle, {
       global_session_policies: obtained([
         { policy: aSessionPolicy(), rules: obtained([aSessionRule()]) },
         { policy: aSessionPolicy({ id: "00p2", name: "Contractors", status: "active" }), rules: obtained([lax]) },
@@ -123,9 +123,9 @@ describe("which policies are judged", () => {
   test.each([
     ["none", []],
     ["only inactive ones", [{ policy: aSessionPolicy({ status: "INACTIVE" }), rules: null }]],
-  ])("%s: one FAIL for the org", async (_, policies) => {
+  ])("%s: one FAIL for the org", (_, policies) => {
     for (const check of [idle, lifetime, cookies, zones]) {
-      const result = await evaluate(check, {
+      const result = evaluate(check, {
         global_session_policies: obtained(policies),
         network_zones: obtained([]),
       });
@@ -135,18 +135,18 @@ describe("which policies are judged", () => {
 
   test.each([[{}], [notAnObject], [{ name: " ", status: "ACTIVE" }]])(
     "%j is evidence of nothing, and a lax policy beside it FAILs",
-    async (nothing) => {
+    (nothing) => {
       const withRules = (rule: JsonObject) => ({ policy: aSessionPolicy(), rules: obtained([rule]) });
       const unknown = { policy: nothing, rules: obtained([]) };
       const judgeBoth = (rule: JsonObject) =>
         evaluate(idle, { global_session_policies: obtained([withRules(rule), unknown]) });
-      expect(await judgeBoth(aSessionRule())).toMatchObject({ status: "MANUAL", reason: "unreadable" });
-      expect((await judgeBoth(idleFor(60))).status).toBe("FAIL");
+      expect(judgeBoth(aSessionRule())).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+      expect(judgeBoth(idleFor(60)).status).toBe("FAIL");
     },
   );
 
-  test("a policy with an unknown status is not passed over", async () => {
-    const result = await evaluate(idle, {
+  test("a policy with an unknown status is not passed over", () => {
+    const result = evaluate(idle, {
       global_session_policies: obtained([
         { policy: aSessionPolicy(), rules: obtained([aSessionRule()]) },
         { policy: aSessionPolicy({ id: "00p2", status: 7 }), rules: obtained([]) },
@@ -168,24 +168,24 @@ describe.each([idle, lifetime, cookies, zones])("%s of a rule for some users", (
       /no rule of its policy is for the others/,
     ],
     ["no rule", [], /no rule of its policy is for the others/],
-  ])("before %s is PASS with partial coverage", async (_, later, remains) => {
-    const result = await judge(check, [...later, forSome]);
+  ])("before %s is PASS with partial coverage", (_, later, remains) => {
+    const result = judge(check, [...later, forSome]);
     expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
     expect(result.findings[0]?.coverage_reason).toMatch(remains);
   });
 
-  test("before the built-in rule names that rule and its verdict", async () => {
+  test("before the built-in rule names that rule and its verdict", () => {
     const built = aDefaultRule({ actions: { signon: { session: { usePersistentCookie: true } } } });
-    const result = await judge(check, [built, forSome]);
+    const result = judge(check, [built, forSome]);
     expect(result.findings[0]?.coverage_reason).toMatch(
       /^Rule "STIG rule" is .* "Default Rule" decides, which is FAIL: /,
     );
   });
 
-  test("that excludes nobody is full", async () => {
+  test("that excludes nobody is full", () => {
     const people = { users: { exclude: [] } };
     const rule = aSessionRule({ conditions: { network: zoned, people } });
-    expect(await judge(check, [rule])).toMatchObject({ status: "PASS", coverage: "full" });
+    expect(judge(check, [rule])).toMatchObject({ status: "PASS", coverage: "full" });
   });
 });
 
@@ -197,17 +197,17 @@ describe("rules that broke off", () => {
     ["the deciding rule seen and lax", [lax], "FAIL", null],
     ["the deciding rule seen and strict", [aSessionRule()], "MANUAL", "provider_error"],
     ["another rule seen", [aDefaultRule()], "MANUAL", "provider_error"],
-  ])("%s is %s", async (_, partial, status, reason) => {
+  ])("%s is %s", (_, partial, status, reason) => {
     const rules: Evidence<JsonList> = missing("provider_error", "the second page failed", partial);
-    expect(await judge(idle, rules)).toMatchObject({ status, reason });
+    expect(judge(idle, rules)).toMatchObject({ status, reason });
   });
 
-  test("of policies prove what FAILs among them, and nothing else", async () => {
+  test("of policies prove what FAILs among them, and nothing else", () => {
     const partial = [
       { policy: aSessionPolicy(), rules: obtained([aSessionRule()]) },
       { policy: aSessionPolicy({ id: "00p2", name: "Contractors" }), rules: obtained([lax]) },
     ];
-    const result = await evaluate(idle, {
+    const result = evaluate(idle, {
       global_session_policies: missing("provider_error", "the second page failed", partial),
     });
     expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual([

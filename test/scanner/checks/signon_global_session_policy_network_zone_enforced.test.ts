@@ -30,12 +30,12 @@ describe(zones, () => {
     [{ connection: "ZONE", include: ["nzo1", "nzoGone"] }, "FAIL", null],
     [{ connection: "ZONE", include: ["nzoGone", 7] }, "FAIL", null],
     ["ZONE", "MANUAL", "unreadable"],
-  ])("%j is %s", async (network, status, reason) => {
-    expect(await judge([aSessionRule({ conditions: { network } })])).toMatchObject({ status, reason });
+  ])("%j is %s", (network, status, reason) => {
+    expect(judge([aSessionRule({ conditions: { network } })])).toMatchObject({ status, reason });
   });
 
-  test.each([[null], [undefined]])("conditions that are %j are no restriction", async (conditions) => {
-    expect((await judge([aSessionRule({ conditions })])).status).toBe("FAIL");
+  test.each([[null], [undefined]])("conditions that are %j are no restriction", (conditions) => {
+    expect(judge([aSessionRule({ conditions })]).status).toBe("FAIL");
   });
 
   const includeAll = (found: JsonList) => ({ connection: "ZONE", include: found.map((zone) => zone["id"]) });
@@ -47,17 +47,17 @@ describe(zones, () => {
       network_zones: found,
     });
 
-  test.each(zoneCases)("a zone %s is %s", async (_, found, status, reason) => {
-    expect(await withZones(obtained(found), includeAll(found))).toMatchObject({ status, reason });
+  test.each(zoneCases)("a zone %s is %s", (_, found, status, reason) => {
+    expect(withZones(obtained(found), includeAll(found))).toMatchObject({ status, reason });
   });
 
-  test("zones that are missing decide nothing but what needs none", async () => {
+  test("zones that are missing decide nothing but what needs none", () => {
     const refused = missing<JsonList>("missing_scope", "networkZones.read is not granted");
-    expect(await withZones(refused, includeAll([aZone()]))).toMatchObject({ reason: "missing_scope" });
-    expect((await withZones(refused, { connection: "ANYWHERE" })).status).toBe("FAIL");
-    expect((await withZones(refused, { connection: "ZONE", exclude: ["nzo1"] })).status).toBe("PASS");
+    expect(withZones(refused, includeAll([aZone()]))).toMatchObject({ reason: "missing_scope" });
+    expect(withZones(refused, { connection: "ANYWHERE" }).status).toBe("FAIL");
+    expect(withZones(refused, { connection: "ZONE", exclude: ["nzo1"] }).status).toBe("PASS");
     const partial = missing<JsonList>("provider_error", "page 2 failed", [aZone({ status: "INACTIVE" })]);
-    expect((await withZones(partial, includeAll([aZone()]))).status).toBe("FAIL");
+    expect(withZones(partial, includeAll([aZone()])).status).toBe("FAIL");
   });
 
   const from = (network: JsonObject, access = "ALLOW", changes: JsonObject = {}) =>
@@ -86,18 +86,18 @@ describe(zones, () => {
       "partial",
     ],
     ["one that denies anywhere after it", [aDefaultRule(), from(anywhere, "DENY", { priority: 3 })], "partial"],
-  ])("with %s it PASSes", async (_, later, coverage) => {
-    const result = await judge([...later, aSessionRule()]);
+  ])("with %s it PASSes", (_, later, coverage) => {
+    const result = judge([...later, aSessionRule()]);
     expect(result).toMatchObject({ status: "PASS", coverage });
     expect(result.findings[0]?.coverage_reason ?? "full").toMatch(coverage === "full" ? /^full$/ : /from anywhere/);
   });
 
-  test("counts for the built-in rule too", async () => {
-    expect((await judge([aSessionRule({ system: true })])).status).toBe("PASS");
+  test("counts for the built-in rule too", () => {
+    expect(judge([aSessionRule({ system: true })]).status).toBe("PASS");
   });
 
-  test("needs a rule at priority 1", async () => {
-    expect((await judge([aSessionRule({ priority: 2 })])).status).toBe("FAIL");
+  test("needs a rule at priority 1", () => {
+    expect(judge([aSessionRule({ priority: 2 })]).status).toBe("FAIL");
   });
 });
 

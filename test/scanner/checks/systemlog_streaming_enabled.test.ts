@@ -22,8 +22,8 @@ test.each<[what: string, streams: JsonList, verdicts: readonly (readonly [string
   ["none", [], [["acme.okta.com", "FAIL"]]],
   ["one with an unknown status", [stream("RESTING")], [["SIEM", "MANUAL"]]],
   ["one with a status of another shape", [stream(1)], [["SIEM", "MANUAL"]]],
-])("%s", async (_, streams, verdicts) => {
-  const result = await evaluate(check, { log_streams: obtained(streams) });
+])("%s", (_, streams, verdicts) => {
+  const result = evaluate(check, { log_streams: obtained(streams) });
   expect(result.findings.map(({ resource, status }) => [resource.name, status])).toEqual(verdicts);
 });
 
@@ -32,15 +32,15 @@ test.each<[streams: JsonList, status: string, advisory: readonly boolean[]]>([
   [[stream(1, "A"), stream("ACTIVE", "B"), stream("INACTIVE", "C")], "PASS", [true, false]],
   [[stream("RESTING", "A"), stream("INACTIVE", "B")], "MANUAL", [false]],
   [[stream("RESTING", "A"), stream(1, "B")], "MANUAL", [false, false]],
-])("of %j the check is %s", async (streams, status, advisory) => {
-  const result = await evaluate(check, { log_streams: obtained(streams) });
+])("of %j the check is %s", (streams, status, advisory) => {
+  const result = evaluate(check, { log_streams: obtained(streams) });
   expect([result.status, result.findings.map((finding) => finding.advisory)]).toEqual([status, advisory]);
 });
 
 test.each([[null], [[]], [[stream("ACTIVE")]], [[stream("INACTIVE")]]])(
   "a list that broke off after %j decides nothing",
-  async (partial) => {
-    const result = await evaluate(check, { log_streams: missing("provider_error", "page 2 failed", partial) });
+  (partial) => {
+    const result = evaluate(check, { log_streams: missing("provider_error", "page 2 failed", partial) });
     expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
   },
 );

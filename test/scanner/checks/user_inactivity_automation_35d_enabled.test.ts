@@ -41,8 +41,8 @@ describe("one automation", () => {
     ["status", "INACTIVE", "FAIL", null],
     ["status", undefined, "FAIL", null],
     ["status", 1, "MANUAL", "unreadable"],
-  ])("with %s = %j is %s", async (path, value, status, reason) => {
-    expect(await judge([[set(anAutomation(), path, value), [anAction()]]])).toMatchObject({ status, reason });
+  ])("with %s = %j is %s", (path, value, status, reason) => {
+    expect(judge([[set(anAutomation(), path, value), [anAction()]]])).toMatchObject({ status, reason });
   });
 
   test.each<[path: string, value: unknown, status: string, reason: string | null]>([
@@ -56,16 +56,16 @@ describe("one automation", () => {
     ["actions", undefined, "FAIL", null],
     ["status", "INACTIVE", "FAIL", null],
     ["status", undefined, "FAIL", null],
-  ])("whose action has %s = %j is %s", async (path, value, status, reason) => {
-    expect(await judge([[anAutomation(), [set(anAction(), path, value)]]])).toMatchObject({ status, reason });
+  ])("whose action has %s = %j is %s", (path, value, status, reason) => {
+    expect(judge([[anAutomation(), [set(anAction(), path, value)]]])).toMatchObject({ status, reason });
   });
 
-  test("without an action FAILs", async () => {
-    expect((await judge([[anAutomation(), []]])).status).toBe("FAIL");
+  test("without an action FAILs", () => {
+    expect(judge([[anAutomation(), []]]).status).toBe("FAIL");
   });
 
-  test("that complies lists its groups", async () => {
-    const result = await judge([[anAutomation(), [anAction()]]]);
+  test("that complies lists its groups", () => {
+    const result = judge([[anAutomation(), [anAction()]]]);
     expect(result.findings).toMatchObject([
       { resource: { type: "automation", id: "rstAuto", name: "User Inactivity" } },
     ]);
@@ -80,16 +80,16 @@ describe("several automations", () => {
   const late = set(anAutomation({ id: "rstLate", name: "Late" }), `${inactivity}.number`, 90);
   const idle = { ...late, id: "rstIdle", name: "Idle", status: "INACTIVE", conditions: {} };
 
-  test("one that complies is enough, and is the finding", async () => {
-    const result = await judge([
+  test("one that complies is enough, and is the finding", () => {
+    const result = judge([
       [late, [anAction()]],
       [anAutomation(), [anAction({ status: "INACTIVE", id: "a" }), anAction()]],
     ]);
     expect(result.findings).toMatchObject([{ status: "PASS", resource: { name: "User Inactivity / Suspend" } }]);
   });
 
-  test("the closest one FAILs with every missing piece", async () => {
-    const result = await judge([
+  test("the closest one FAILs with every missing piece", () => {
+    const result = judge([
       [idle, []],
       [set(late, "conditions.people.groups", undefined), [anAction()]],
     ]);
@@ -98,38 +98,36 @@ describe("several automations", () => {
     expect(result.findings[0]?.actual).toMatch(/no groups/);
   });
 
-  test("none is one FAIL for the org", async () => {
-    expect((await judge([])).findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
+  test("none is one FAIL for the org", () => {
+    expect(judge([]).findings).toMatchObject([{ status: "FAIL", resource: { type: "org" } }]);
   });
 
-  test("one that cannot be read keeps the others from FAILing, not from PASSing", async () => {
+  test("one that cannot be read keeps the others from FAILing, not from PASSing", () => {
     const unread = set(anAutomation({ id: "rstNew" }), `${inactivity}.unit`, "MOONS");
     expect(
-      await judge([
+      judge([
         [late, [anAction()]],
         [unread, [anAction()]],
       ]),
     ).toMatchObject({ status: "MANUAL", reason: "unreadable" });
     expect(
-      (
-        await judge([
-          [unread, [anAction()]],
-          [anAutomation(), [anAction()]],
-        ])
-      ).status,
+      judge([
+        [unread, [anAction()]],
+        [anAutomation(), [anAction()]],
+      ]).status,
     ).toBe("PASS");
   });
 
-  test("rules that are missing keep the others from FAILing, not from PASSing", async () => {
+  test("rules that are missing keep the others from FAILing, not from PASSing", () => {
     const refused: Evidence<JsonList> = missing("provider_error", "GET rules: 500");
     const lacking = [
       { policy: late, rules: obtained([anAction()]) },
       { policy: anAutomation(), rules: refused },
     ];
-    const result = await evaluate(check, { user_lifecycle_policies: obtained(lacking), ...noDirectory });
+    const result = evaluate(check, { user_lifecycle_policies: obtained(lacking), ...noDirectory });
     expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
     const compliant = [...lacking, { policy: anAutomation({ id: "rst3" }), rules: obtained([anAction()]) }];
-    expect((await evaluate(check, { user_lifecycle_policies: obtained(compliant) })).status).toBe("PASS");
+    expect(evaluate(check, { user_lifecycle_policies: obtained(compliant) }).status).toBe("PASS");
   });
 });
 
@@ -207,13 +205,13 @@ describe("a directory that sources users", () => {
       "unreadable",
     ],
     ["nothing asked", { apps: undefined }, "MANUAL", "provider_error"],
-  ])("%s: %s", async (_, directory, status, reason) => {
-    const result = await evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, ...directory });
+  ])("%s: %s", (_, directory, status, reason) => {
+    const result = evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, ...directory });
     expect(result).toMatchObject({ status, reason });
   });
 
-  test("is named, and so are the password policies that are Okta's own", async () => {
-    const result = await evaluate(check, {
+  test("is named, and so are the password policies that are Okta's own", () => {
+    const result = evaluate(check, {
       user_lifecycle_policies: obtained([]),
       apps: obtained([anApp({ name: "active_directory", label: "corp.example" })]),
       password_policies: obtained([aPasswordPolicy({ name: "Contractors" }), directoryPolicy("LDAP")]),
@@ -221,34 +219,34 @@ describe("a directory that sources users", () => {
     for (const name of ["corp.example", "Contractors", "Directory Policy"]) expect(result.detail).toContain(name);
   });
 
-  test("comes before an automation that cannot be read", async () => {
+  test("comes before an automation that cannot be read", () => {
     const unread = set(anAutomation(), `${inactivity}.unit`, "MOONS");
     const policies = { user_lifecycle_policies: obtained([{ policy: unread, rules: obtained([anAction()]) }]) };
     const judgeWith = (directory: CollectedArtifacts) => evaluate(check, { ...policies, ...noDirectory, ...directory });
-    expect(await judgeWith({})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+    expect(judgeWith({})).toMatchObject({ status: "MANUAL", reason: "unreadable" });
     const app = { apps: obtained([anApp({ name: "active_directory" })]) };
-    expect(await judgeWith(app)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
+    expect(judgeWith(app)).toMatchObject({ status: "MANUAL", reason: "needs_review" });
     const policy = { password_policies: obtained([directoryPolicy("LDAP")]) };
-    expect(await judgeWith(policy)).toMatchObject({ status: "MANUAL", reason: "not_applicable" });
-    expect(findCheck(check).further(policies)).toEqual(["password_policies"]);
+    expect(judgeWith(policy)).toMatchObject({ status: "MANUAL", reason: "not_applicable" });
+    expect(findCheck(check).conditionalArtifacts(policies)).toEqual(["password_policies"]);
   });
 
-  test("that shows only as an app is out of sight of a Read-Only Administrator, and the FAIL says so", async () => {
+  test("that shows only as an app is out of sight of a Read-Only Administrator, and the FAIL says so", () => {
     const judgeWith = (apps: JsonList) =>
       evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, apps: obtained(apps) });
     const hint = /shows only as an app cannot be seen/;
-    expect(await judgeWith([anApp()])).toMatchObject({
+    expect(judgeWith([anApp()])).toMatchObject({
       status: "FAIL",
       detail: expect.stringMatching(hint) as unknown,
     });
-    const seen = await judgeWith([anApp({ name: "saasure" })]);
+    const seen = judgeWith([anApp({ name: "saasure" })]);
     expect(seen.status).toBe("FAIL");
     expect(seen.detail).not.toMatch(hint);
   });
 
-  test("does not matter where an automation complies", async () => {
+  test("does not matter where an automation complies", () => {
     const policies = [{ policy: anAutomation(), rules: obtained([anAction()]) }];
-    const result = await evaluate(check, {
+    const result = evaluate(check, {
       user_lifecycle_policies: obtained(policies),
       apps: obtained([anApp({ name: "active_directory" })]),
       password_policies: obtained([directoryPolicy("LDAP")]),
@@ -257,23 +255,23 @@ describe("a directory that sources users", () => {
   });
 
   test("is asked about only where it can matter, the cheaper evidence first", () => {
-    const { further } = findCheck(check);
+    const { conditionalArtifacts } = findCheck(check);
     const compliant = obtained([{ policy: anAutomation(), rules: obtained([anAction()]) }]);
-    expect(further({ user_lifecycle_policies: compliant })).toEqual([]);
-    expect(further({ user_lifecycle_policies: missing("missing_scope", "") })).toEqual([]);
-    expect(further({ user_lifecycle_policies: obtained([]) })).toEqual(["password_policies"]);
+    expect(conditionalArtifacts({ user_lifecycle_policies: compliant })).toEqual([]);
+    expect(conditionalArtifacts({ user_lifecycle_policies: missing("missing_scope", "") })).toEqual([]);
+    expect(conditionalArtifacts({ user_lifecycle_policies: obtained([]) })).toEqual(["password_policies"]);
     const passwords = (policy: JsonObject) => ({
       user_lifecycle_policies: obtained([]),
       password_policies: obtained([policy]),
     });
-    expect(further(passwords(aPasswordPolicy()))).toEqual(["apps"]);
-    expect(further(passwords(directoryPolicy("LDAP")))).toEqual([]);
+    expect(conditionalArtifacts(passwords(aPasswordPolicy()))).toEqual(["apps"]);
+    expect(conditionalArtifacts(passwords(directoryPolicy("LDAP")))).toEqual([]);
   });
 });
 
-test("automations that were refused are MANUAL with the reason, whatever the directory", async () => {
+test("automations that were refused are MANUAL with the reason, whatever the directory", () => {
   const refused = missing<never>("not_available", "401 E0000015");
-  const result = await evaluate(check, {
+  const result = evaluate(check, {
     user_lifecycle_policies: refused,
     password_policies: obtained([directoryPolicy("LDAP")]),
   });

@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { defaultScopes } from "../../../scanner/config.ts";
+import type { ArtifactName } from "../../../scanner/evidence/artifacts.ts";
+import { createCollection } from "../../../scanner/evidence/collect.ts";
+import { collectors } from "../../../scanner/evidence/collectors/collectors.ts";
+import { generalReads } from "../../../scanner/idp/probe.ts";
+import { probeRequests } from "../../../scanner/idp/probe_requests.ts";
+import { routes } from "../../../practice_org/api/routes.ts";
+import { compliantOrg } from "../../support/compliant_org.ts";
+import { mapIdpClient } from "../../support/map_idp_client.ts";
+
+/** The places that have to know an artifact and that the compiler cannot check; `scanner/evidence/artifacts.ts` lists them all. */
+
+const names = Object.keys(collectors) as ArtifactName[];
+const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
+/** Derived from other artifacts, whose requests the probe begins with. */
+const derived: readonly ArtifactName[] = ["app_policy_rules", "api_token_owners"];
+
+describe.each(names)("%s", (name) => {
+  let paths: readonly string[];
+  let scopes: readonly string[];
+
+  beforeAll(async () => {
+    const client = mapIdpClient(compliantOrg);
+    const collected = await createCollection(client).obtain([name]);
+    expect(collected[name], "the compliant org of test/support/compliant_org.ts has to answer").toMatchObject({
+      state: "obtained",
+    });
+    paths = client.paths();
+    scopes = [...new Set(client.requests.map(({ scope }) => scope))];
+  });
+
+  test("is needed by a check", () => {
+    const needed = catalog.flatMap((check) => [
+      ...check.artifacts,
+      ...check.conditionalArtifacts({ user_lifecycle_policies: { state: "obtained", value: [] } }),
+    ]);
+    expect(needed, "a check in scanner/checks/ that declares it").toContain(name);
+  });
+
+  test("begins with the request of the probe", () => {
+    const [first] = probeRequests([name]);
+    if (derived.includes(name)) expect(first).toBeUndefined();
+    else expect(paths, "firstRequests in scanner/idp/probe_requests.ts").toContain(first?.path);
+  });
+
+  test("has its scopes in every place that lists scopes", () => {
+    const served = new Set(routes.flatMap((route) => route.scopes ?? []));
+    for (const scope of scopes) {
+      expect(defaultScopes, "defaultScopes in scanner/config.ts").toContain(scope);
+      expect(
+        generalReads.map((read) => read.scope),
+        "generalReads in scanner/idp/probe.ts",
+      ).toContain(scope);
+      expect([...served], "routes in practice_org/api/routes.ts").toContain(scope);
+      expect(readme, "the scopes to grant in README.md").toContain(`\`okta.${scope}\``);
+    }
+    for (const { rule } of catalog.filter((check) => check.artifacts.includes(name))) {
+      const place = `scopes of ${rule.vuln_id} in scanner/catalog/`;
+      expect(rule.scopes, place).toEqual(expect.arrayContaining([...scopes]));
+    }
+  });
+
+  test("is answered by the practice org", () => {
+    const patterns = routes.map(({ path }) => new RegExp(`^${path.replaceAll("*", "[^/]+")}$`));
+    const unknown = paths.filter((path) => !patterns.some((pattern) => pattern.test(path.split("?")[0] ?? "")));
+    expect(unknown, "routes in practice_org/api/routes.ts").toEqual([]);
+  });
+});
