@@ -241,7 +241,10 @@ async function examineReads(config: ScannerConfig, session: AuthorizedClient): P
 }
 
 /** What the provider says is assigned; reading the first-party settings tells a Super Administrator in any case. */
-async function assignedRoles({ clientId }: ScannerConfig, { client, isGranted }: AuthorizedClient): Promise<readonly string[]> {
+async function assignedRoles(
+  { clientId }: ScannerConfig,
+  { client, isGranted }: AuthorizedClient,
+): Promise<readonly string[]> {
   if (isGranted("apps.read")) {
     await client.getObject({ path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" });
   }
