@@ -20,7 +20,7 @@ import { annotations } from "./github_actions.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError, toErrorReport } from "../idp/idp_error.ts";
 import type { RegisteredScan } from "../streaming/gateway_client.ts";
-import { openStream } from "../streaming/start_publishing.ts";
+import { startPublishing } from "../streaming/start_publishing.ts";
 import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { runScan, toContext, type FinishedScan } from "../run_scan.ts";
@@ -59,10 +59,10 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   const stream =
     streamConfig === null
       ? null
-      : openStream(
+      : startPublishing(
           streamConfig,
           { org_url: orgUrl, client_id: clientId, checks_total: checks.length },
-          { warn, inform: flags.quiet === true ? () => {} : warn },
+          { warn, info: flags.quiet === true ? () => {} : warn },
         );
   const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
   progress.started(checks.map((check) => check.name));

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Attestation, CheckResult } from "../../shared/report.ts";
 import { decisionFields, isExpired, parseDecisionFile, type DecisionFileSource } from "./decision_file.ts";
 
-/** What a person vouches for on a check that the API cannot decide, or decides only in part. */
+/** A person's attestation of a check that the API cannot decide, or decides only in part. */
 export interface AttestationEntry extends Attestation {
   readonly check: string;
 }
@@ -23,8 +23,8 @@ export function parseAttestations(text: string, source: DecisionFileSource): rea
 }
 
 /**
- * The results with what people vouch for beside them; a status never changes. A proven FAIL is not attested away (that
- * is what a waiver says openly), so an attestation of PASS on it is reported as ignored.
+ * The results with the attestations beside them; a status never changes. A proven FAIL is not attested away (a
+ * waiver does that openly), so an attestation of PASS on it is reported as ignored.
  */
 export function applyAttestations(
   results: readonly CheckResult[],

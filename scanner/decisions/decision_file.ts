@@ -2,11 +2,11 @@ import * as v from "valibot";
 import { UsageError } from "../../shared/usage_error.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 
-/** Ten thousand decisions with long reasons; nobody has decided more. */
+/** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
 const maxDecisions = 10_000;
 const bounds = { maxDepth: 20, maxParts: 2 * maxDecisions, repeatedKeys: "refuse" } as const;
-/** So many are named, each in so many characters: the file is as long as whoever wrote it wanted. */
+/** Bounds of the error message, as a file may hold a problem in every entry. */
 const maxProblems = 20;
 const maxProblemLength = 200;
 

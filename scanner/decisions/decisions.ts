@@ -7,7 +7,7 @@ import { FileContentError, readText } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
 
-/** What people decided beforehand, read and checked before a scan starts. */
+/** Read and checked before a scan starts. */
 export interface Decisions {
   readonly waivers: readonly WaiverEntry[];
   readonly attestations: readonly AttestationEntry[];

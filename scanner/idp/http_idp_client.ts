@@ -226,17 +226,17 @@ function notJson(path: string, kind: Exclude<ParsedBody["kind"], "json">): Missi
 
 /** Rethrows what is not the provider's doing: an abort, and bugs. */
 function failed(path: string, error: unknown): Missing {
-  const asked = `GET ${toShownPath(path)}`;
+  const request = `GET ${toShownPath(path)}`;
   if (error instanceof NetworkError) {
-    const detail = `${asked} got no response: ${error.message}; scan again later`;
+    const detail = `${request} got no answer: ${error.message}; scan again later`;
     return { reason: "provider_error", detail, refusal: noRefusal };
   }
   if (error instanceof IdpError) {
-    const detail = `${asked} was not asked for, because the access token could not be renewed: ${error.message}`;
+    const detail = `${request} was not asked for, because the access token could not be renewed: ${error.message}`;
     return { reason: "provider_error", detail, refusal: noRefusal };
   }
   if (error instanceof ForbiddenRequest)
-    return { ...notUnderstood(path, "is not needed"), detail: `${asked}: ${error.message}`, refusal: noRefusal };
+    return { ...notUnderstood(path, "is not needed"), detail: `${request}: ${error.message}`, refusal: noRefusal };
   throw error;
 }
 
@@ -253,7 +253,7 @@ function asksForNonce(response: ReceivedResponse): boolean {
   return /use_dpop_nonce/.test(challenge) || oauthError(response).error === "use_dpop_nonce";
 }
 
-/** E0000015 is a 401 as well, but says that a feature is off, whatever the token. */
+/** E0000015 is a 401 too, but for a feature that is off, whatever the token. */
 function isTokenRefused(response: ReceivedResponse): boolean {
   return response.status === 401 && objectIn(response.body)["errorCode"] !== "E0000015";
 }

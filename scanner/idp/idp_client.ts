@@ -1,11 +1,11 @@
 import type { Evidence } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
 
-/** What the provider is asked for: a path under the org, and the scope that the call needs (without its prefix). */
+/** A path under the org, and the scope that reading it needs (without its prefix). */
 export interface IdpRequest {
   /** Path and query, `/api/v1/policies?type=PASSWORD`. */
   readonly path: string;
-  /** `policies.read`: a scope that is known to be missing is not asked for at all. */
+  /** `policies.read`: without a grant of it nothing is sent. */
   readonly scope: string;
   /** What is kept of each entry of a list, as its page arrives: a whole list of large entries need not fit in memory. */
   readonly keep?: (entry: JsonObject) => JsonObject;

@@ -22,7 +22,7 @@ export interface ErrorReport {
 
 /**
  * The provider could not be logged in to, or does not let the scanner read. Message and remedy are written for the
- * person who set the service application up; they never hold key material, an assertion or a token.
+ * administrator who set the service application up; they never hold key material, an assertion or a token.
  */
 export class IdpError extends Error {
   readonly code: IdpErrorCode;

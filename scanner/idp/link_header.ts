@@ -1,4 +1,4 @@
-/** What an answer says about a next page. `broken`: it names one that cannot be read, so the list is not known to end. */
+/** A response's next page. `broken`: it names one that cannot be read, so the list is not known to end. */
 export type NextLink =
   | { readonly kind: "none" }
   | { readonly kind: "next"; readonly target: string }
@@ -13,7 +13,7 @@ export function parseNextLink(header: string | null): NextLink {
     const link = /^[\s,]*<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s";,]*))?)*)\s*(?=,|$)/.exec(
       rest,
     );
-    // What follows cannot be told apart any more; without the word it is at least not a next page that is lost.
+    // The rest cannot be parsed; without the word no next page is lost.
     if (link === null) return /\bnext\b/i.test(rest) || next !== null ? { kind: "broken" } : { kind: "none" };
     const [whole, target = "", parameters = ""] = link;
     if (relationsOf(parameters).includes("next")) {

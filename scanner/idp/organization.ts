@@ -7,7 +7,7 @@ import { NetworkError, unreachableError } from "./network_error.ts";
 import { redirectTarget } from "./token_errors.ts";
 import type { ReceivedResponse, RequestSender } from "./request_sender.ts";
 
-/** What the organization says about itself to anyone, at `/.well-known/okta-organization`. */
+/** What `/.well-known/okta-organization` says, to any client. */
 export interface Organization {
   readonly engine: Engine;
   readonly id: string | null;
@@ -26,9 +26,9 @@ export interface OrganizationOptions {
 
 const wellKnownPath = "/.well-known/okta-organization";
 
-/** The first contact. Throws `IdpError` when nothing there can be an organization, or nothing answers at all. */
+/** The first contact. Throws `IdpError` when it cannot be an organization, or cannot be reached. */
 export async function readOrganization(options: OrganizationOptions): Promise<Organization> {
-  const response = await ask(options);
+  const response = await fetchWellKnown(options);
   const parsed = response.status === 200 ? parseBody(response.body) : null;
   const facts = parsed?.kind === "json" && isJsonObject(parsed.value) ? parsed.value : null;
   const { id, pipeline } = facts ?? {};
@@ -41,7 +41,7 @@ export async function readOrganization(options: OrganizationOptions): Promise<Or
   };
 }
 
-async function ask({ orgUrl, sender, scopePrefix }: OrganizationOptions): Promise<ReceivedResponse> {
+async function fetchWellKnown({ orgUrl, sender, scopePrefix }: OrganizationOptions): Promise<ReceivedResponse> {
   let response;
   try {
     response = await sender.send({

@@ -176,7 +176,7 @@ function parseJwk(jwk: JsonObject, kid: string | null): SigningKey {
 function importJwk(jwk: JsonObject): KeyObject {
   try {
     const { kty, n, e, d, p, q, dp, dq, qi, crv, x, y } = jwk as JsonWebKey;
-    // Only the numbers: `alg`, `key_ops` and what else a console adds are not node's business.
+    // Only the numbers: Node refuses some values of `alg`, `key_ops` and other fields that a console adds.
     const numbers = kty === "EC" ? { kty, crv, x, y, d } : { kty, n, e, d, p, q, dp, dq, qi };
     return createPrivateKey({ key: numbers as JsonWebKey, format: "jwk" });
   } catch {
@@ -216,7 +216,7 @@ function requireWorking(key: KeyObject): void {
   try {
     if (verify("sha256", sample, createPublicKey(key), sign("sha256", sample, key))) return;
   } catch {
-    // Told below, without what the library says about the key.
+    // Thrown below, without the library's message, which may quote the key.
   }
   throw new PrivateKeyError("Its private and public numbers do not belong together");
 }

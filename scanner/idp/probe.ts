@@ -10,12 +10,12 @@ export interface ProbeOptions {
   readonly client: HttpIdpClient;
   /** What the selected checks read anyway, best first. */
   readonly wanted: readonly IdpRequest[];
-  /** Scopes that were asked for, with prefix, for the remedy. */
+  /** The requested scopes with prefix, for the remedy. */
   readonly scopes: readonly string[];
   readonly isGranted: (scope: string) => boolean;
 }
 
-/** One small read for each scope, that any administrator role allows. */
+/** One small read for each scope that any administrator role allows. */
 export const generalReads: readonly IdpRequest[] = [
   { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
   { path: "/api/v1/authenticators", scope: "authenticators.read" },
@@ -31,11 +31,11 @@ export const generalReads: readonly IdpRequest[] = [
 ];
 
 /**
- * Endpoints asked before reading is given up. One refusal proves little: a custom role, a feature that is off or a
+ * Endpoints tried before the probe fails. One refusal proves little: a custom role, a feature that is off or a
  * fault of one endpoint must not stop a scan of all the others.
  */
 const maxProbes = 3;
-/** Of those, the ones that failed for no reason of the credentials: each may have been waited for long. */
+/** Of those, the failures that are not about credentials: each may have taken long. */
 const maxFailures = 2;
 
 /** Proves that the credentials can read anything at all (V3). Throws `IdpError` when no check could be evaluated. */
@@ -44,7 +44,7 @@ export async function probe(options: ProbeOptions): Promise<void> {
   for (const request of candidates(options)) {
     const missing = await options.client.probe(request);
     if (missing === null) return;
-    // A refusal of what only a Super Administrator sees says nothing about the rest.
+    // A refusal of what needs Super Administrator proves nothing about the rest.
     if (!needsSuperAdmin(request)) refused.push({ request, missing });
     const failures = refused.filter(({ missing }) => missing.reason === "provider_error").length;
     if (refused.length === maxProbes || failures === maxFailures) break;
@@ -52,7 +52,7 @@ export async function probe(options: ProbeOptions): Promise<void> {
   throw probeError(refused, options);
 }
 
-/** The granted ones, one for each scope: what the checks read first, then what anyone may read. */
+/** The granted ones, one for each scope: what the checks read first, then what every role may read. */
 function candidates({ wanted, isGranted }: ProbeOptions): readonly IdpRequest[] {
   const byKind = new Map<string, IdpRequest>();
   for (const request of [...wanted, ...generalReads]) {

@@ -7,7 +7,7 @@ import type { IdpRequest } from "./idp_client.ts";
  */
 export function probeRequests(artifacts: Iterable<ArtifactName>): readonly IdpRequest[] {
   const wanted = new Set(artifacts);
-  // With the whole list the built-in apps are looked up in it, and not asked for.
+  // With the whole list the built-in apps are looked up in it, and not requested.
   const isListed = wanted.has("apps");
   return (Object.keys(firstRequests) as ArtifactName[])
     .filter((name) => wanted.has(name) && !(isListed && (name === "admin_console_app" || name === "dashboard_app")))

@@ -1,12 +1,12 @@
 import { providerMoment } from "./clock.ts";
 
-/** What one answer says about its rate limit window, in this machine's time. */
+/** What one response says about its rate limit window, in this machine's time. */
 export interface RateLimitReading {
   readonly limit: number;
   readonly remaining: number;
-  /** The provider's own end of the window, seconds since its epoch: together with the limit it tells windows apart. */
+  /** The provider's own end of the window, seconds since its epoch: together with the limit it identifies the window. */
   readonly resetSeconds: number;
-  /** When the window ends by this machine's clock, by the answer's own `Date`; never too early, up to a second late. */
+  /** When the window ends by this machine's clock; never too early, up to a second late. */
   readonly resetAtMs: number;
 }
 
@@ -14,8 +14,8 @@ export interface RateLimitReading {
 export const maxWindowMs = 120_000;
 
 /**
- * Reads `X-Rate-Limit-*`. null where they are missing or describe no window: a limit of 0 is how the provider says that
- * too many requests are under way at once, and a window that is long over says nothing about the present one.
+ * Reads `X-Rate-Limit-*`. null where they are missing or describe no window: a limit of 0 means too many
+ * requests in flight, and a window that ended long ago is not the present one.
  */
 export function parseRateLimit(headers: Headers, times: ResponseTimes): RateLimitReading | null {
   const limit = wholeNumber(headers.get("x-rate-limit-limit"));
@@ -35,8 +35,8 @@ export interface ResponseTimes {
 }
 
 /**
- * Places answers in the provider's time more exactly than their `Date`, which is cut to the second: of all answers so
- * far the one that was stamped and received soonest after a full second tells how far the clocks are apart.
+ * Places responses in the provider's time more exactly than their `Date`, which is cut to the second: of all responses so
+ * far the one that was stamped and received soonest after a full second shows the distance of the clocks.
  */
 export class ProviderTime {
   #offsetMs: number | null = null;
@@ -50,7 +50,7 @@ export class ProviderTime {
     if (dateMs === null) return { receivedAtMs, providerMs: receivedAtMs + (this.#offsetMs ?? 0) };
     const atLeastMs = dateMs - receivedAtMs;
     const atMostMs = dateMs + 1000 - sentAtMs;
-    // Beyond what this answer allows, one of the clocks was set.
+    // Beyond what this response allows, one of the clocks was set.
     const isOutdated = this.#offsetMs === null || this.#offsetMs > atMostMs;
     this.#offsetMs = isOutdated ? atLeastMs : Math.max(this.#offsetMs ?? atLeastMs, atLeastMs);
     return { receivedAtMs, providerMs: receivedAtMs + this.#offsetMs };

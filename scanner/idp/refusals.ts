@@ -12,33 +12,33 @@ export interface Missing {
   readonly refusal: Refusal;
 }
 
-/** Tells apart the ways in which the provider refuses a read (E6). `scope` is the full name of the scope it needs. */
+/** Classifies how the provider refuses a read (E6). `scope` is the full name of the scope it needs. */
 export function toMissing(response: HttpResponse, request: IdpRequest, scope: string): Missing {
   const { errorCode: givenCode, errorSummary } = objectIn(response.body);
   const errorCode = typeof givenCode === "string" ? toSafeText(givenCode, 20) : null;
   const refusal = { httpStatus: response.status, errorCode };
-  const said = `GET ${toShownPath(request.path)} answered ${response.status}${errorCode === null ? "" : ` ${errorCode}`}`;
+  const call = `GET ${toShownPath(request.path)} answered ${response.status}${errorCode === null ? "" : ` ${errorCode}`}`;
   const summary = toSafeText(errorSummary);
   const quoted = summary === "" ? "" : ` ("${summary}")`;
-  if (response.status === 403 && isInsufficientScope(response)) return { ...missingScope(said, scope), refusal };
+  if (response.status === 403 && isInsufficientScope(response)) return { ...missingScope(call, scope), refusal };
   if (response.status === 403 && errorCode === "E0000006") {
-    const detail = `${said}: the service application's admin role may not read this; assign it the role that the check names`;
+    const detail = `${call}: the service application's admin role may not read this; assign it the role that the check names`;
     return { reason: "missing_role", detail, refusal };
   }
   if (response.status === 401 && errorCode === "E0000015") {
-    const detail = `${said}: the feature is not enabled for this organization, so it cannot be examined here`;
+    const detail = `${call}: the feature is not enabled for this organization, so it cannot be examined here`;
     return { reason: "not_available", detail, refusal };
   }
-  return { reason: "provider_error", detail: `${said}${quoted}: ${explain(response)}`, refusal };
+  return { reason: "provider_error", detail: `${call}${quoted}: ${explain(response)}`, refusal };
 }
 
-/** A scope that is known not to be granted: nothing was asked. */
-export function missingScope(said: string, scope: string): Pick<Missing, "reason" | "detail"> {
+/** A scope that is not granted, so that nothing was sent, or that the provider names. */
+export function missingScope(call: string, scope: string): Pick<Missing, "reason" | "detail"> {
   const remedy = `grant it in Applications → your app → Okta API Scopes and scan again`;
-  return { reason: "missing_scope", detail: `${said}: the scope ${scope} is not granted; ${remedy}` };
+  return { reason: "missing_scope", detail: `${call}: the scope ${scope} is not granted; ${remedy}` };
 }
 
-/** The provider says this in a header only; the body is empty. */
+/** In a header only; the body is empty. */
 function isInsufficientScope(response: HttpResponse): boolean {
   return /\berror\s*=\s*"?insufficient_scope\b/i.test(response.headers.get("www-authenticate") ?? "");
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../shared/json.ts";
 import type { Role } from "../../shared/report.ts";
 
-/** What an answer showed. */
-export interface ReadSighting {
+/** One response of the API. */
+export interface ReadResult {
   readonly path: string;
   readonly status: number;
   readonly errorCode: string | null;
@@ -11,17 +11,17 @@ export interface ReadSighting {
 const firstPartyApps = new Set<unknown>(["saasure", "okta_enduser"]);
 
 /**
- * Tells from answers that were needed anyway what kind of role the run had. The provider keeps its first-party apps and
+ * Infers the role of the run from responses that were needed anyway. The provider keeps its first-party apps and
  * their settings from every role below Super Administrator, so seeing one proves that role, and being refused or shown
- * an empty answer proves a lower one. That lower role is called `read_only_admin` because it is what the run could see;
- * without such an answer the role stays `unknown`.
+ * an empty list proves a lower one. That lower role is called `read_only_admin` because it is what the run could see;
+ * without such a response the role stays `unknown`.
  */
 export class RoleEvidence {
   #hasRead = false;
   #sawFirstParty = false;
   #wasKeptOut = false;
 
-  note({ path, status, errorCode }: ReadSighting): void {
+  note({ path, status, errorCode }: ReadResult): void {
     if (status === 200) this.#hasRead = true;
     if (!path.startsWith("/api/v1/first-party-app-settings/")) return;
     if (status === 200) this.#sawFirstParty = true;

@@ -34,7 +34,7 @@ const maxRenewalMarginMs = 60_000;
 export class TokenEndpoint {
   readonly #options: TokenEndpointOptions;
   #hasCorrectedClock = false;
-  /** Why this organization is asked without proofs; null while they are sent. */
+  /** Why no proofs are sent any more; null while they are sent. */
   #proofRefusal: IdpError | null = null;
 
   constructor(options: TokenEndpointOptions) {
@@ -128,7 +128,7 @@ function claimedLifetime(claims: Readonly<Record<string, unknown>>): number | nu
   return typeof exp === "number" && typeof iat === "number" ? lifetimeSeconds(exp - iat) : null;
 }
 
-/** An opaque token has none. Nothing is verified: the token is the provider's business, its claims only tell the scopes. */
+/** None in an opaque token. Not verified: only the provider relies on the token. */
 function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
     const claims = cleanProviderText(decodeJwt(token), { pageField: "pageContent" });

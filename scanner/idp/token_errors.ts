@@ -3,8 +3,8 @@ import { objectIn, parseBody } from "./json_answer.ts";
 import { toSafeText } from "./safe_text.ts";
 import { tokenPath, type HttpResponse } from "./http_transport.ts";
 
-/** The provider's words for a client that is right but whose clock is wrong. */
-const clockWords =
+/** How the provider describes a client that is right but whose clock is wrong. */
+const clockRefusal =
   /expir|too far into the future|issued (before|in the future|after)|not yet valid|\biat\b|\bexp\b|\bnbf\b/i;
 
 /** `error` and `error_description` of a refused token request; empty where there are none. */
@@ -16,14 +16,14 @@ export function oauthError(response: HttpResponse): { readonly error: string; re
 /** True for a refusal that a corrected clock may turn into a token. */
 export function isClockRefusal(response: HttpResponse): boolean {
   const { error, description } = oauthError(response);
-  return (error === "invalid_client" || error === "invalid_dpop_proof") && clockWords.test(description);
+  return (error === "invalid_client" || error === "invalid_dpop_proof") && clockRefusal.test(description);
 }
 
-/** What a refused token request means for the person who set the service application up. */
+/** The error of a refused token request, for the administrator who set the service application up. */
 export function tokenRefusal(response: HttpResponse, orgUrl: string): IdpError {
   const { error, description } = oauthError(response);
-  const said = description === "" ? error : `${error}, "${description}"`;
-  const message = `Cannot log in to ${orgUrl}: the token endpoint answered ${response.status} ${said}`.trimEnd();
+  const reason = description === "" ? error : `${error}, "${description}"`;
+  const message = `Cannot log in to ${orgUrl}: the token endpoint answered ${response.status} ${reason}`.trimEnd();
   switch (error) {
     case "invalid_client":
       return invalidClient({ response, description, message });
@@ -50,7 +50,7 @@ export function tokenRefusal(response: HttpResponse, orgUrl: string): IdpError {
   }
 }
 
-/** A login that the organization let through, but whose answer is no token. */
+/** A login that succeeded, but whose response holds no token. */
 export function unreadableToken(orgUrl: string): IdpError {
   return new IdpError(
     "provider_error",
@@ -101,12 +101,15 @@ function invalidClient({ response, description, message }: ClientRefusal): IdpEr
   );
 }
 
-function otherRefusal(response: HttpResponse, told: { readonly orgUrl: string; readonly message: string }): IdpError {
+function otherRefusal(
+  response: HttpResponse,
+  context: { readonly orgUrl: string; readonly message: string },
+): IdpError {
   const { status } = response;
   if (status >= 300 && status < 400) {
     return new IdpError(
       "wrong_org",
-      `Cannot log in to ${told.orgUrl}: ${tokenPath} redirects${redirectTarget(response)}`,
+      `Cannot log in to ${context.orgUrl}: ${tokenPath} redirects${redirectTarget(response)}`,
       checkOrgUrl,
     );
   }
@@ -116,18 +119,18 @@ function otherRefusal(response: HttpResponse, told: { readonly orgUrl: string; r
     const what = body === "html" ? "a web page" : `${status} ${code}`.trimEnd();
     return new IdpError(
       "wrong_org",
-      `Cannot log in to ${told.orgUrl}: ${tokenPath} answered ${what}, so this is not an identity provider's organization`,
+      `Cannot log in to ${context.orgUrl}: ${tokenPath} answered ${what}, so this is not an identity provider's organization`,
       checkOrgUrl,
     );
   }
   if (status === 403) {
-    return new IdpError("access_denied", `${told.message.trimEnd()} ${code}`.trimEnd(), allowNetwork);
+    return new IdpError("access_denied", `${context.message.trimEnd()} ${code}`.trimEnd(), allowNetwork);
   }
   const wait =
     status === 429
       ? "The organization's rate limit for token requests is used up: try again in some minutes"
       : "The organization has a problem of its own: look at its status page and try again";
-  return new IdpError("provider_error", `${told.message} ${code}`.trimEnd(), wait);
+  return new IdpError("provider_error", `${context.message} ${code}`.trimEnd(), wait);
 }
 
 /** The origin only: the rest of a redirect may hold more than should be shown. */

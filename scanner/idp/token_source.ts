@@ -15,19 +15,19 @@ export interface TokenSourceOptions {
 /** How many tokens are replaced in one scan because the provider refused them before their time. */
 const maxEarlyRenewals = 5;
 
-/** Keeps a valid access token: renewed before it expires, by one request however many calls wait for it. */
+/** Keeps a valid access token: renewed before it expires, by one request for all callers. */
 export class TokenSource {
   readonly #options: TokenSourceOptions;
   #token: AccessToken | null = null;
   #login: Promise<AccessToken> | null = null;
-  /** What is asked for; narrowed to what is granted after an `invalid_scope`. */
-  #asked: readonly string[];
+  /** Narrowed to what is granted after an `invalid_scope`. */
+  #requested: readonly string[];
   #granted: readonly string[] = [];
   #earlyRenewals = 0;
 
   constructor(options: TokenSourceOptions) {
     this.#options = options;
-    this.#asked = options.scopes;
+    this.#requested = options.scopes;
   }
 
   /** The scopes that the latest token carries, with the provider's prefix. */
@@ -42,7 +42,7 @@ export class TokenSource {
     return this.#renew();
   }
 
-  /** After a 401: true when the request is worth repeating, with the token that `current` gives then. */
+  /** After a 401: true when the request is worth a retry, with the token that `current` gives then. */
   async replace(refused: AccessToken): Promise<boolean> {
     if (this.#token === refused || this.#token === null) {
       if (this.#login === null && ++this.#earlyRenewals > maxEarlyRenewals) return false;
@@ -61,26 +61,26 @@ export class TokenSource {
 
   async #logIn(): Promise<AccessToken> {
     const { endpoint } = this.#options;
-    let outcome = await endpoint.request(this.#asked);
+    let outcome = await endpoint.request(this.#requested);
     if (outcome.state === "invalid_scope") {
       const { error } = outcome;
-      this.#asked = await this.#findGranted(error);
-      outcome = await endpoint.request(this.#asked);
+      this.#requested = await this.#findGranted(error);
+      outcome = await endpoint.request(this.#requested);
       if (outcome.state === "invalid_scope") throw outcome.error;
     }
     const { token } = outcome;
-    const granted = token.scopes ?? this.#asked;
+    const granted = token.scopes ?? this.#requested;
     if (granted.length === 0) throw this.#noScope();
     this.#granted = granted;
     this.#token = token;
     return token;
   }
 
-  /** One request a scope, so at most as many as were asked for, whichever are missing. */
+  /** One request a scope, so at most as many as were requested, whichever are missing. */
   async #findGranted(refusal: IdpError): Promise<readonly string[]> {
-    if (this.#asked.length < 2) throw this.#noScope(refusal);
+    if (this.#requested.length < 2) throw this.#noScope(refusal);
     const granted: string[] = [];
-    for (const scope of this.#asked) {
+    for (const scope of this.#requested) {
       const outcome = await this.#options.endpoint.request([scope]);
       if (outcome.state === "token") granted.push(scope);
     }

@@ -2,78 +2,78 @@ import type { Publisher } from "../../shared/broker.ts";
 import { withDeliveryId } from "../../shared/event.ts";
 import { pause } from "../../shared/abortable.ts";
 
-/** Events of one producer on their way to the broker, in order, sent again until they were taken. */
+/** Sends one producer's events to the broker in order, and retries each until the broker has accepted it. */
 export interface EventQueue extends Publisher {
-  /** Takes the event over and resolves at once; over the bound it is left out and counted. */
+  /** Queues the event and resolves at once; over the bound it is dropped and counted. */
   publish(channel: string, message: string): Promise<void>;
-  /** How many events were left out so far. */
-  readonly omittedCount: number;
-  /** Resolves when nothing waits any more, or when the signal aborts: what still waits then is dropped. */
+  /** How many events were dropped so far. */
+  readonly droppedCount: number;
+  /** Resolves when the queue is empty, or when the signal aborts: what is still queued then is dropped. */
   drained(signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 export interface EventQueueOptions {
   readonly publisher: Publisher;
-  /** Makes the ids of this producer's events its own, `[A-Za-z0-9_-]{1,64}`. */
+  /** The prefix of its events' delivery ids, `[A-Za-z0-9_-]{1,64}`. */
   readonly producerId: string;
-  /** Called with each failure and how often in a row it failed; it is tried again. */
+  /** Called with each failure before its retry, and with the number of failures in a row. */
   readonly onFailure: (error: unknown, failures: number) => void;
 }
 
-interface Waiting {
+interface QueuedEvent {
   readonly channel: string;
   readonly message: string;
 }
 
-/** Events that may wait, each a kilobyte or so. */
-const maxWaiting = 10_000;
+/** Of a kilobyte or so each. */
+const maxQueued = 10_000;
 const maxBatch = 500;
-/** One event that is refused again and again does not hold up all that come after it. */
-const maxFailuresOfOne = 6;
+/** After so many an event is dropped, so that it does not hold up all that come after it. */
+const maxFailuresInRow = 6;
 const retryDelaysMs = [250, 1000, 2000, 4000] as const;
 
-/** How long to wait after so many failures in a row, from 1 on. */
+/** The backoff after so many failures in a row, from 1 on. */
 export function retryDelayMs(failures: number): number {
   return retryDelaysMs[Math.min(failures, retryDelaysMs.length) - 1] ?? 0;
 }
 
 /**
- * A publish whose answer was lost is sent again with the same delivery id, so that every follower hears it once. Of a
- * batch that failed in part, everything from the first failure on is sent again, in order.
+ * A publish whose response was lost is retried with the same delivery id, so that every subscriber receives it once. Of a
+ * batch that failed in part, everything from the first failure on is retried, in order.
  */
 export function createEventQueue({ publisher, producerId, onFailure }: EventQueueOptions): EventQueue {
   const closing = new AbortController();
-  const idle = new Set<() => void>();
-  let waiting: Waiting[] = [];
+  const onDrained = new Set<() => void>();
+  let queue: QueuedEvent[] = [];
   let count = 0;
-  let omittedCount = 0;
+  let droppedCount = 0;
   let isSending = false;
 
   return {
-    get omittedCount() {
-      return omittedCount;
+    get droppedCount() {
+      return droppedCount;
     },
     async publish(channel, message) {
       if (closing.signal.aborted) return;
-      if (waiting.length >= maxWaiting) {
-        omittedCount += 1;
+      if (queue.length >= maxQueued) {
+        droppedCount += 1;
         return;
       }
       count += 1;
-      waiting.push({ channel, message: withDeliveryId(message, `${producerId}.${count}`) });
+      queue.push({ channel, message: withDeliveryId(message, `${producerId}.${count}`) });
       if (!isSending) void sendAll();
     },
     async drained(signal) {
       if (isSending) {
         await new Promise<void>((resolve) => {
-          idle.add(resolve);
+          onDrained.add(resolve);
           signal.addEventListener("abort", () => resolve(), { once: true });
           if (signal.aborted) resolve();
         });
       }
-      omittedCount += waiting.length;
-      waiting = [];
+      droppedCount += queue.length;
+      queue = [];
     },
     close: () => closing.abort(),
   };
@@ -82,15 +82,15 @@ export function createEventQueue({ publisher, producerId, onFailure }: EventQueu
   async function sendAll(): Promise<void> {
     isSending = true;
     let failures = 0;
-    // What is published in this turn goes out together.
+    // What is published in this turn goes into one batch.
     await Promise.resolve();
-    while (waiting.length > 0 && !closing.signal.aborted) {
-      const batch = waiting.slice(0, maxBatch);
+    while (queue.length > 0 && !closing.signal.aborted) {
+      const batch = queue.slice(0, maxBatch);
       const results = await Promise.allSettled(
         batch.map(({ channel, message }) => publisher.publish(channel, message)),
       );
       const failed = results.findIndex(({ status }) => status === "rejected");
-      waiting = waiting.slice(failed === -1 ? batch.length : failed);
+      queue = queue.slice(failed === -1 ? batch.length : failed);
       if (failed === -1) {
         failures = 0;
         continue;
@@ -98,14 +98,14 @@ export function createEventQueue({ publisher, producerId, onFailure }: EventQueu
       failures = failed === 0 ? failures + 1 : 1;
       const failure = results[failed];
       onFailure(failure?.status === "rejected" ? failure.reason : null, failures);
-      if (failures >= maxFailuresOfOne && waiting.length > 0) {
-        waiting = waiting.slice(1);
-        omittedCount += 1;
+      if (failures >= maxFailuresInRow && queue.length > 0) {
+        queue = queue.slice(1);
+        droppedCount += 1;
       }
       await pause(retryDelayMs(failures), [closing.signal]);
     }
     isSending = false;
-    for (const resolve of idle) resolve();
-    idle.clear();
+    for (const resolve of onDrained) resolve();
+    onDrained.clear();
   }
 }

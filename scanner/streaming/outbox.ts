@@ -4,11 +4,11 @@ import { publishFindingCreated, publishScanError, publishScanProgress } from "..
 import { toLine } from "../../shared/text.ts";
 import type { RegisteredScan, FindingBody } from "./gateway_client.ts";
 
-/** Results that the gateway has not taken yet, in the order in which they came. */
+/** Results that are not sent to the gateway yet, in order. */
 export interface Outbox {
   checkEvaluated(result: CheckResult, counts: ScanCounts): void;
   error(code: string, detail: string): void;
-  /** Takes what goes to the gateway next; empty when there is nothing. */
+  /** Removes and returns the next batch; it is empty when there is nothing to send. */
   take(): OutboxBatch;
 }
 
@@ -17,7 +17,7 @@ export interface ScanCounts extends StatusCounts {
   readonly checks_total: number;
 }
 
-/** First the findings are stored and the counts PATCHed, then the events are published: whoever refetches on an event finds its state. */
+/** First the findings are stored and the counts PATCHed, then the events are published: a client that refetches on an event finds its state. */
 export interface OutboxBatch {
   readonly findings: readonly FindingBody[];
   /** The newest counts, when a check was finished in this batch. */
@@ -33,7 +33,7 @@ interface Entry {
   readonly publish: PublishEvent;
 }
 
-/** Below the 1,000 that the gateway takes, and as many as it takes of events. */
+/** Below the 1,000 findings that the gateway accepts, and as many as it accepts of events. */
 const maxFindingsPerBatch = 500;
 /** Bounds of the gateway's fields, in characters; a report has none. */
 const maxNameChars = 1000;
@@ -41,7 +41,7 @@ const maxDetailChars = 4000;
 
 export function createOutbox(): Outbox {
   let entries: Entry[] = [];
-  /** Of the newest check only, until it is taken: an outage leaves no queue of progress behind. */
+  /** Of the newest check only: an outage leaves no backlog of progress. */
   let progress: Entry | null = null;
 
   return {

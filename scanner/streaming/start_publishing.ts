@@ -6,17 +6,17 @@ import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import type { StreamConfig } from "./stream_config.ts";
 import { createGatewayBroker } from "../../shared/brokers/gateway_broker.ts";
 
-/** For one call: a gateway that takes longer is treated as away, and asked again. */
+/** For one call: a gateway that takes longer counts as unavailable, and the call is retried. */
 const callTimeoutMs = 4000;
 
-/** Registers the scan in the background and publishes it from then on; the scan itself never waits for it. */
-export function openStream(
+/** Registers the scan in the background and publishes it from then on; the scan never waits for it. */
+export function startPublishing(
   config: StreamConfig,
   scan: ScanBody,
-  tell: {
-    /** Something is wrong: also with `--quiet`. */
+  log: {
+    /** Also with `--quiet`. */
     readonly warn: (message: string) => void;
-    readonly inform: (message: string) => void;
+    readonly info: (message: string) => void;
   },
 ): ScanPublisher {
   const { gatewayUrl, apiKey, broker } = config;
@@ -28,25 +28,25 @@ export function openStream(
         : lazyPublisher(broker),
     scanId: randomUUID(),
     scan,
-    warn: tell.warn,
-    onRegistered: ({ id }) => tell.inform(`Streaming as scan ${id} at ${new URL(gatewayUrl).origin}/#/scans/${id}`),
+    warn: log.warn,
+    onRegistered: ({ id }) => log.info(`Streaming as scan ${id} at ${new URL(gatewayUrl).origin}/#/scans/${id}`),
   });
 }
 
-type NamedBroker = Exclude<BrokerConfig, { readonly kind: "memory" }>;
+type ConfiguredBroker = Exclude<BrokerConfig, { readonly kind: "memory" }>;
 
-/** Only a run that publishes straight to a broker loads that broker's client. */
-function lazyPublisher(config: NamedBroker): Publisher {
-  let opened: Promise<Publisher> | null = null;
+/** Loads the broker's client only in a run that publishes to it. */
+function lazyPublisher(config: ConfiguredBroker): Publisher {
+  let broker: Promise<Publisher> | null = null;
   return {
     async publish(channel, message) {
-      opened ??= open(config);
-      await (await opened).publish(channel, message);
+      broker ??= connectBroker(config);
+      await (await broker).publish(channel, message);
     },
   };
 }
 
-async function open(config: NamedBroker): Promise<Publisher> {
+async function connectBroker(config: ConfiguredBroker): Promise<Publisher> {
   if (config.kind === "redis") {
     const { createRedisBroker } = await import("../../shared/brokers/redis.ts");
     return createRedisBroker({ url: config.url, database: config.databaseNumber });

@@ -37,7 +37,7 @@ export interface ScriptedIdp {
   /** PEM, PKCS#8. */
   readonly privateKey: string;
   readonly requests: readonly SeenRequest[];
-  /** Answers to a path (without query, or with the very same one): one after another, the last one for ever. */
+  /** Answers to a path (without query, or with the very same one): one after another, the last one repeatedly. */
   on(method: "GET" | "POST", path: string, ...scripts: readonly [Script, ...Script[]]): void;
   /** What arrived for a path, whatever its query. */
   seen(path: string): readonly SeenRequest[];
@@ -50,7 +50,7 @@ export interface ScriptedIdpOptions {
   readonly nowMs?: () => number;
   /** The token endpoint gives DPoP tokens and insists on a nonce. */
   readonly dpop?: boolean;
-  /** What is answered where no other answer was given; default: 404. */
+  /** For requests without a script; default: 404. */
   readonly otherwise?: Script;
 }
 
@@ -58,7 +58,7 @@ export const tokenPath = "/oauth2/v1/token";
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
-/** A real HTTP server with the provider's shapes, which answers what a test tells it to and keeps what it was asked. */
+/** A real HTTP server with the provider's shapes: it answers as a test scripts it, and records requests. */
 export async function createScriptedIdp(options: ScriptedIdpOptions = {}): Promise<ScriptedIdp> {
   const requests: SeenRequest[] = [];
   const scripts = new Map<string, Script[]>();
@@ -95,7 +95,7 @@ export async function createScriptedIdp(options: ScriptedIdpOptions = {}): Promi
   idp.on("GET", "/.well-known/okta-organization", {
     body: { id: "00o5qwjvg8hg7YpT81d7", pipeline: "idx", cell: "op3" },
   });
-  idp.on("POST", tokenPath, options.dpop === true ? nonceDance(nowMs) : (request) => issueToken(request));
+  idp.on("POST", tokenPath, options.dpop === true ? issueWithNonce(nowMs) : (request) => issueToken(request));
   return idp;
 }
 
@@ -148,7 +148,7 @@ export async function verifyProof(
   return { claims: payload, header: { ...protectedHeader } };
 }
 
-function nonceDance(nowMs: () => number): Script {
+function issueWithNonce(nowMs: () => number): Script {
   return async (request) => {
     const { claims } = await verifyProof(request);
     const nonce = `nonce-${Math.floor(nowMs() / 86_400_000)}`;

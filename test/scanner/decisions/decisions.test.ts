@@ -28,8 +28,8 @@ describe("parseWaivers", () => {
     ["an empty reason", JSON.stringify([{ check, reason: " " }]), /reason: must not be empty/],
     ["an unknown check", JSON.stringify([{ check: "no_such", reason: "x" }]), /no check "no_such"/],
     ["a misspelt field", JSON.stringify([{ check, reason: "x", expire: "2027-01-01" }]), /expire/],
-    ["a date nobody can read", JSON.stringify([{ check, reason: "x", expires: "next year" }]), /2027-01-31/],
-    ["a month that is none", JSON.stringify([{ check, reason: "x", expires: "2027-13-01" }]), /2027-01-31/],
+    ["an unreadable date", JSON.stringify([{ check, reason: "x", expires: "next year" }]), /2027-01-31/],
+    ["a month that does not exist", JSON.stringify([{ check, reason: "x", expires: "2027-13-01" }]), /2027-01-31/],
     ["a time without offset", JSON.stringify([{ check, reason: "x", expires: "2027-01-01T10:00:00" }]), /2027-01-31/],
     ["an empty resource", JSON.stringify([{ check, reason: "x", resource: "" }]), /resource: must not be empty/],
   ])("refuses %s", (_, text, message) => {
@@ -90,7 +90,7 @@ describe("applyWaivers", () => {
     expect(warnings).toHaveLength(isInForce ? 0 : 1);
   });
 
-  test("that matches nothing is said", () => {
+  test("warns of a waiver that matches nothing", () => {
     expect(waivedIds({ resource: "Other" }).warnings).toEqual([expect.stringContaining("matches no open finding")]);
   });
 });
@@ -103,7 +103,7 @@ describe("applyAttestations", () => {
     );
   const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
 
-  test("stands beside a MANUAL without changing it", () => {
+  test("adds an attestation to a MANUAL without changing it", () => {
     const { results } = applyAttestations([manual], attest({}), now);
     expect(results[0]).toMatchObject({ status: "MANUAL", attestation: { status: "PASS", by: "A. Person" } });
   });

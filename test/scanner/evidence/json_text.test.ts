@@ -5,7 +5,7 @@ import { parseJsonText } from "../../../scanner/evidence/json_text.ts";
 const generous = { maxDepth: 1000, maxParts: 1_000_000 } as const;
 
 describe("parseJsonText", () => {
-  test("reads whatever is JSON as JSON.parse does, however it is written", () => {
+  test("reads JSON as JSON.parse does, however it is written", () => {
     assert(
       property(jsonValue(), constantFrom(undefined, 2, "\t"), (value, indent) => {
         const text = JSON.stringify(value, null, indent);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { NetworkError, unreachableError } from "../../../scanner/idp/network_error.ts";
 import {
   ForbiddenRequest,
@@ -18,18 +18,12 @@ import { createScriptedIdp, type ScriptedIdp, type ScriptedIdpOptions } from "..
 import { createSelfSigned } from "../../support/self_signed.ts";
 
 const never = new AbortController().signal;
-const owned: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const stop of owned.splice(0).toReversed()) await stop();
-});
-
 test.each([
   "/api/v1/apps?limit=200",
   "/api/v1/policies/00p1/rules",
   "/oauth2/v1/clients/0oa1/roles",
   "/.well-known/okta-organization",
-])("a wire sends GET %s", async (path) => {
+])("sends GET %s", async (path) => {
   const idp = await scripted();
   idp.on("GET", path, { body: { fine: true } });
   const answer = await open(idp.url).send(get(path), never);
@@ -58,26 +52,26 @@ test.each([
   ["PUT", "/api/v1/apps/1"],
   ["DELETE", "/api/v1/apps/1"],
   ["HEAD", "/api/v1/apps"],
-])("a wire refuses %s %s, and nothing leaves", async (method, path) => {
+])("refuses %s %s, and sends nothing", async (method, path) => {
   const idp = await scripted();
   const request = { method: method as "GET", path, headers: {} };
   await expect(open(idp.url).send(request, never)).rejects.toBeInstanceOf(ForbiddenRequest);
   expect(idp.requests).toHaveLength(0);
 });
 
-test("a wire gives a redirect back and does not follow it", async () => {
+test("returns a redirect and does not follow it", async () => {
   const other = await scripted();
   const idp = await scripted();
   idp.on("GET", "/api/v1/apps", { status: 302, headers: { location: `${other.url}/api/v1/apps` } });
   idp.on("POST", "/oauth2/v1/token", { status: 307, headers: { location: `${other.url}/oauth2/v1/token` } });
-  const wire = open(idp.url);
-  expect((await wire.send(get("/api/v1/apps"), never)).status).toBe(302);
+  const http = open(idp.url);
+  expect((await http.send(get("/api/v1/apps"), never)).status).toBe(302);
   const form = new URLSearchParams({ client_assertion: "secret" });
-  expect((await wire.send({ method: "POST", path: "/oauth2/v1/token", headers: {}, form }, never)).status).toBe(307);
+  expect((await http.send({ method: "POST", path: "/oauth2/v1/token", headers: {}, form }, never)).status).toBe(307);
   expect(other.requests).toHaveLength(0);
 });
 
-test("a wire joins the lines of a repeated header and decompresses", async () => {
+test("joins the lines of a repeated header, and decompresses", async () => {
   const idp = await scripted();
   const server = createServer((_, response) => {
     response.setHeader("link", ['<https://a/1>; rel="self"', '<https://a/2>; rel="next"']);
@@ -90,16 +84,16 @@ test("a wire joins the lines of a repeated header and decompresses", async () =>
   expect(idp.requests).toHaveLength(0);
 });
 
-test("a wire reads a body up to its bound and not beyond", async () => {
+test("reads a body up to its bound and not beyond", async () => {
   const idp = await scripted();
-  const wire = open(idp.url, { maxBodyBytes: 1000 });
+  const http = open(idp.url, { maxBodyBytes: 1000 });
   idp.on("GET", "/api/v1/fits", { body: "x".repeat(1000) });
   idp.on("GET", "/api/v1/over", { body: "x".repeat(1001) });
-  expect((await wire.send(get("/api/v1/fits"), never)).body).toHaveLength(1000);
-  await expect(wire.send(get("/api/v1/over"), never)).rejects.toMatchObject({ kind: "too_large" });
+  expect((await http.send(get("/api/v1/fits"), never)).body).toHaveLength(1000);
+  await expect(http.send(get("/api/v1/over"), never)).rejects.toMatchObject({ kind: "too_large" });
 });
 
-test("a wire bounds the decompressed size and an endless body", async () => {
+test("bounds the decompressed size and an endless body", async () => {
   const server = createServer((request, response) => {
     if (request.url === "/api/v1/bomb") {
       response.setHeader("content-encoding", "gzip");
@@ -112,21 +106,21 @@ test("a wire bounds the decompressed size and an endless body", async () => {
     response.on("drain", pour);
     pour();
   });
-  const wire = open(await listening(server), { maxBodyBytes: 40_000 });
-  await expect(wire.send(get("/api/v1/bomb"), never)).rejects.toMatchObject({ kind: "too_large" });
-  await expect(wire.send(get("/api/v1/endless"), never)).rejects.toMatchObject({ kind: "too_large" });
+  const http = open(await listening(server), { maxBodyBytes: 40_000 });
+  await expect(http.send(get("/api/v1/bomb"), never)).rejects.toMatchObject({ kind: "too_large" });
+  await expect(http.send(get("/api/v1/endless"), never)).rejects.toMatchObject({ kind: "too_large" });
 });
 
-test("a wire's time-out covers the headers and the body", async () => {
+test("the timeout covers headers and body", async () => {
   const server = createServer((request, response) => {
     if (request.url === "/api/v1/half") response.write("[");
   });
-  const wire = open(await listening(server), { timeoutMs: 60 });
-  await expect(wire.send(get("/api/v1/none"), never)).rejects.toMatchObject({ kind: "timeout" });
-  await expect(wire.send(get("/api/v1/half"), never)).rejects.toMatchObject({ kind: "timeout" });
+  const http = open(await listening(server), { timeoutMs: 60 });
+  await expect(http.send(get("/api/v1/none"), never)).rejects.toMatchObject({ kind: "timeout" });
+  await expect(http.send(get("/api/v1/half"), never)).rejects.toMatchObject({ kind: "timeout" });
 });
 
-test("a wire stops at once when its signal aborts, with the signal's reason", async () => {
+test("rejects with the signal's reason when it aborts", async () => {
   const idp = await scripted();
   const stop = new AbortController();
   idp.on("GET", "/api/v1/x", () => {
@@ -138,13 +132,13 @@ test("a wire stops at once when its signal aborts, with the signal's reason", as
   expect(idp.requests).toHaveLength(1);
 });
 
-test("a wire tells refused, reset, cut off and unknown hosts apart", async () => {
+test("distinguishes refused, reset, cut off and unknown hosts", async () => {
   const idp = await scripted();
   idp.on("GET", "/api/v1/reset", { fault: "reset" });
   idp.on("GET", "/api/v1/cut", { fault: "cut", body: [{ id: "a" }, { id: "b" }] });
-  const wire = open(idp.url);
-  await expect(wire.send(get("/api/v1/reset"), never)).rejects.toMatchObject({ kind: "reset" });
-  await expect(wire.send(get("/api/v1/cut"), never)).rejects.toMatchObject({ kind: "reset" });
+  const http = open(idp.url);
+  await expect(http.send(get("/api/v1/reset"), never)).rejects.toMatchObject({ kind: "reset" });
+  await expect(http.send(get("/api/v1/cut"), never)).rejects.toMatchObject({ kind: "reset" });
   const server = createServer();
   const closed = await listening(server);
   await new Promise((resolve) => server.close(resolve));
@@ -154,7 +148,7 @@ test("a wire tells refused, reset, cut off and unknown hosts apart", async () =>
   });
 });
 
-test("a wire tells what is no HTTP and what is no TLS", async () => {
+test("recognizes servers without HTTP and without TLS", async () => {
   const tcp = createTcpServer((socket) => socket.resume().end("SSH-2.0-OpenSSH\r\n"));
   const address = await listening(tcp);
   expect(await failure(address)).toMatchObject({ kind: "not_http" });
@@ -185,27 +179,27 @@ test.each([
   const idp = await scripted({ tls });
   idp.on("GET", "/api/v1/x", { body: {} });
   const directory = await mkdtemp(join(tmpdir(), "scanstream-ca-"));
-  owned.push(() => rm(directory, { recursive: true }));
+  onTestFinished(() => rm(directory, { recursive: true }));
   const file = join(directory, "ca.pem");
   await writeFile(file, tls.cert);
   // Node reads the variable when it starts, so the request is made by a program of its own.
   const program = `
     import { createHttpTransport } from ${JSON.stringify(new URL("../../../scanner/idp/http_transport.ts", import.meta.url).href)};
-    const wire = createHttpTransport({ orgUrl: process.argv[1], timeoutMs: 5000, maxBodyBytes: 1000, proxy: { httpsProxy: null, noProxy: "" } });
-    const told = await wire.send({ method: "GET", path: "/api/v1/x", headers: {} }, new AbortController().signal)
+    const http = createHttpTransport({ orgUrl: process.argv[1], timeoutMs: 5000, maxBodyBytes: 1000, proxy: { httpsProxy: null, noProxy: "" } });
+    const outcome = await http.send({ method: "GET", path: "/api/v1/x", headers: {} }, new AbortController().signal)
       .then((answer) => "answered " + answer.status, (error) => error.kind);
-    console.log(told);
-    await wire.close();`;
+    console.log(outcome);
+    await http.close();`;
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program, idp.url], {
     env: { ...process.env, NODE_EXTRA_CA_CERTS: file },
   });
   expect(stdout.trim()).toBe(expected);
 });
 
-test("a wire goes through HTTPS_PROXY by CONNECT, except for the hosts of NO_PROXY", async () => {
+test("uses HTTPS_PROXY by CONNECT, except for the hosts of NO_PROXY", async () => {
   const idp = await scripted({ tls: createSelfSigned({ names: ["localhost"] }) });
   const { url: httpsProxy, targets } = await proxy(Number(new URL(idp.url).port));
-  // The tunnel ends at a certificate that nobody signed: that it is reached at all is what shows here.
+  // That the tunnel was used shows in the self-signed certificate at its end.
   expect(await failure("https://acme.okta.test", { proxy: { httpsProxy, noProxy: "" } })).toMatchObject({
     kind: "tls_untrusted",
   });
@@ -223,7 +217,7 @@ test("an http:// organization, which is on this machine, never goes through a pr
   expect(targets).toEqual([]);
 });
 
-test("a proxy that refuses or is away is named, not its password", async () => {
+test("an error names a proxy that refuses, but not its password", async () => {
   const refusing = createServer();
   refusing.on("connect", (_, socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"));
   const address = new URL(await listening(refusing));
@@ -231,9 +225,9 @@ test("a proxy that refuses or is away is named, not its password", async () => {
   address.password = "hunter2";
   const error = await failure("https://acme.okta.test", { proxy: { httpsProxy: address.href, noProxy: "" } });
   expect(error).toMatchObject({ kind: "proxy" });
-  const told = unreachableError(error, "https://acme.okta.test");
-  expect(told).toMatchObject({ code: "unreachable", remedy: expect.stringContaining("HTTPS_PROXY") as string });
-  expect(`${told.message}${told.remedy}${String(error.stack)}`).not.toContain("hunter2");
+  const loginError = unreachableError(error, "https://acme.okta.test");
+  expect(loginError).toMatchObject({ code: "unreachable", remedy: expect.stringContaining("HTTPS_PROXY") as string });
+  expect(`${loginError.message}${loginError.remedy}${String(error.stack)}`).not.toContain("hunter2");
 });
 
 function get(path: string): HttpRequest {
@@ -241,15 +235,15 @@ function get(path: string): HttpRequest {
 }
 
 function open(orgUrl: string, options: Partial<HttpTransportOptions> = {}) {
-  const wire = createHttpTransport({
+  const http = createHttpTransport({
     orgUrl,
     timeoutMs: 5000,
     maxBodyBytes: 100_000,
     proxy: { httpsProxy: null, noProxy: "" },
     ...options,
   });
-  owned.push(() => wire.close());
-  return wire;
+  onTestFinished(() => http.close());
+  return http;
 }
 
 async function failure(orgUrl: string, options: Partial<HttpTransportOptions> = {}): Promise<NetworkError> {
@@ -259,12 +253,12 @@ async function failure(orgUrl: string, options: Partial<HttpTransportOptions> = 
     if (error instanceof NetworkError) return error;
     throw error;
   }
-  throw new Error("There was an answer");
+  throw new Error("There was a response");
 }
 
 async function scripted(options: ScriptedIdpOptions = {}): Promise<ScriptedIdp> {
   const idp = await createScriptedIdp(options);
-  owned.push(() => idp.stop());
+  onTestFinished(() => idp.stop());
   return idp;
 }
 
@@ -286,10 +280,10 @@ async function proxy(port: number): Promise<{ readonly url: string; readonly tar
 
 async function listening(server: Server | HttpServer): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  owned.push(
+  onTestFinished(
     () =>
-      new Promise((resolve) => {
-        server.close(resolve);
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
         if ("closeAllConnections" in server) server.closeAllConnections();
       }),
   );

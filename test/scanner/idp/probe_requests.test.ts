@@ -4,12 +4,11 @@ import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import type { ConnectionSettings } from "../../../scanner/idp/connection_settings.ts";
 import { systemClock } from "../../../scanner/idp/clock.ts";
-import { connect } from "../../../scanner/idp/connection.ts";
+import { connect, createAuthorizedClient, createRequestSender } from "../../../scanner/idp/connection.ts";
 import type { IdpClient } from "../../../scanner/idp/idp_client.ts";
 import { readOrganization } from "../../../scanner/idp/organization.ts";
 import { parsePrivateKey } from "../../../scanner/idp/private_key.ts";
 import { probeRequests } from "../../../scanner/idp/probe_requests.ts";
-import { createAuthorizedClient, createRequestSender } from "../../../scanner/idp/connection.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../../practice_org/create_practice_org.ts";
 
 const { signal } = new AbortController();
@@ -72,7 +71,7 @@ test("probeRequests begins with the longest list and what every organization has
   expect(probeRequests([])).toEqual([]);
 });
 
-test("nothing but GET and the token request left in all these scans", () => {
+test("all these scans sent only GET and the token request", () => {
   const sent = new Set(org.requests.map(({ method, path }) => (method === "GET" ? "GET" : `${method} ${path}`)));
   expect(sent).toEqual(new Set(["GET", "POST /oauth2/v1/token"]));
 });

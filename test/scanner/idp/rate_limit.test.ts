@@ -12,13 +12,13 @@ const receivedAtMs = 1_000_000;
 const facts = (headers: Record<string, string>) =>
   parseRateLimit(new Headers({ ...recorded, ...headers }), { receivedAtMs, providerMs: Date.parse(recorded.date) });
 
-test("parseRateLimit places the end of the window by the answer's own Date", () => {
+test("parseRateLimit converts the end of the window to this machine's clock", () => {
   expect(facts({})).toEqual({ limit: 10, remaining: 0, resetSeconds: 1_757_607_758, resetAtMs: receivedAtMs + 48_000 });
 });
 
 const dated = (dateMs: number) => new Headers({ date: new Date(dateMs).toUTCString() });
 
-test("ProviderTime goes by an answer's Date, which is cut to the second", () => {
+test("ProviderTime takes a first response's Date, which is cut to the second", () => {
   const time = new ProviderTime();
   expect(time.at(dated(500_000), { sentAtMs: 900, receivedAtMs: 1000 })).toEqual({
     receivedAtMs: 1000,
@@ -26,7 +26,7 @@ test("ProviderTime goes by an answer's Date, which is cut to the second", () => 
   });
 });
 
-test("ProviderTime becomes more exact with every answer, and never runs ahead of the provider", () => {
+test("ProviderTime becomes more exact with every response, and never runs ahead of the provider", () => {
   const time = new ProviderTime();
   // The provider's clock shows 500,700 when this machine's shows 1,000; an answer takes 20 ms each way.
   for (let atMs = 1000; atMs < 5000; atMs += 130) {
@@ -37,7 +37,7 @@ test("ProviderTime becomes more exact with every answer, and never runs ahead of
   }
 });
 
-test("ProviderTime begins anew when a clock was set back", () => {
+test("ProviderTime starts afresh when a clock was set back", () => {
   const time = new ProviderTime();
   time.at(dated(500_000), { sentAtMs: 900, receivedAtMs: 1000 });
   expect(time.at(dated(100_000), { sentAtMs: 1900, receivedAtMs: 2000 }).providerMs).toBe(100_000);
@@ -57,7 +57,7 @@ test("parseRateLimit believes windows that end up to two minutes ahead", () => {
   expect(facts(reset(121))).toBeNull();
 });
 
-test("parseRateLimit takes a window that has just ended for ended, and an old one for nothing", () => {
+test("parseRateLimit accepts a window that has just ended, and ignores an old one", () => {
   expect(facts(reset(0))).toMatchObject({ resetAtMs: receivedAtMs });
   expect(facts(reset(-2))).toMatchObject({ resetAtMs: receivedAtMs });
   expect(facts(reset(-3))).toBeNull();

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createRequestSender } from "../../../scanner/idp/connection.ts";
-import type { RetryableRequest } from "../../../scanner/idp/request_sender.ts";
+import type { HttpTransport } from "../../../scanner/idp/http_transport.ts";
+import { RequestSender, type RetryableRequest } from "../../../scanner/idp/request_sender.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { setUpIdp, setUpSender } from "../../support/idp_connection.ts";
 import { apiError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";
@@ -160,6 +161,22 @@ test("a 429 for concurrency halves the requests in flight", async () => {
   await sender.send(get("/api/v1/x"));
   await Promise.all(Array.from({ length: 12 }, () => sender.send(get("/api/v1/x"))));
   expect(mostOpen).toBe(2);
+});
+
+test("429s of requests in flight together count once", async () => {
+  const clock = createFakeClock();
+  const statuses = [200, 429, 429, 429, 429, 429, 429];
+  // Without sockets all of them arrive before the clock moves.
+  const http: HttpTransport = {
+    send: async () => ({ status: statuses.shift() ?? 200, headers: new Headers(), body: "[]" }),
+    close: async () => {},
+  };
+  const sender = new RequestSender({ http, clock, signal: new AbortController().signal, concurrency: 8 });
+  await sender.send(get("/api/v1/x"));
+  const startMs = clock.nowMs();
+  const responses = await Promise.all(Array.from({ length: 6 }, () => sender.send(get("/api/v1/x"))));
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
+  expect(clock.nowMs() - startMs).toBe(750);
 });
 
 test("returns a 429 that does not end after four waits, and the next one without a request", async () => {

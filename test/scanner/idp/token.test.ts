@@ -20,7 +20,11 @@ test("requests a token with a private-key JWT that the provider can verify", asy
   await tokens.current();
   const [request] = idp.seen(tokenPath);
   if (request === undefined) throw new Error("No token was asked for");
-  expect(request.headers["content-type"]).toContain("application/x-www-form-urlencoded");
+  expect(request.headers).toMatchObject({
+    accept: "application/json",
+    "content-type": expect.stringContaining("application/x-www-form-urlencoded") as string,
+    "user-agent": "scanstream",
+  });
   expect(Object.fromEntries(request.form)).toMatchObject({
     grant_type: "client_credentials",
     scope: "okta.policies.read okta.apps.read okta.brands.read",

@@ -76,8 +76,8 @@ afterEach(() => {
   beforeRequest = () => {};
 });
 
-/** Follows the scan without any network in between; resolves with what was heard. */
-async function follow(scanId: string): Promise<{ readonly heard: Promise<readonly StreamEvent<ScanEvents>[]> }> {
+/** Follows the scan without any network in between; resolves with the events. */
+async function follow(scanId: string): Promise<{ readonly received: Promise<readonly StreamEvent<ScanEvents>[]> }> {
   const events: StreamEvent<ScanEvents>[] = [];
   const opened = Promise.withResolvers<void>();
   const subscription = subscribe<ScanEvents>(`${gateway.url}/api/v1/scans/${scanId}/event-stream`, {
@@ -88,11 +88,11 @@ async function follow(scanId: string): Promise<{ readonly heard: Promise<readonl
     },
   });
   await Promise.race([opened.promise, subscription.finished]);
-  const heard = subscription.finished.then((end) => {
+  const received = subscription.finished.then((end) => {
     expect(end.state).toBe("ended");
     return events;
   });
-  return { heard };
+  return { received };
 }
 
 /** A registered scan and one follower of it. */
@@ -149,11 +149,11 @@ const countOf = (events: readonly StreamEvent<ScanEvents>[], type: string) =>
 
 describe("createScanPublisher", () => {
   test("stores before it publishes, and the gateway publishes the end last of all", async () => {
-    const { scan, heard } = await startFollowedScan();
+    const { scan, received } = await startFollowedScan();
     const results = threeChecks(2);
     evaluate(scan, results);
     await scan.end("completed", results);
-    const events = await heard;
+    const events = await received;
     expect(events.at(-1)).toMatchObject({
       type: "scan.end",
       data: { scan_id: scan.scanId, status: "completed", pass: 0, fail: 3, manual: 0 },
@@ -176,7 +176,7 @@ describe("createScanPublisher", () => {
     expect(scan.warnings).toEqual([]);
   });
 
-  test("at a round trip of 200 ms, 10,000 findings: every follower hears all of it, and the end within 2 s of the last stored result", async () => {
+  test("at a round trip of 200 ms, 10,000 findings: every subscriber receives all of it, and the end within 2 s of the last stored result", async () => {
     network.impair({ delayMs: 100 });
     const scan = startScan();
     await expect.poll(() => scan.registered()).not.toBeNull();
@@ -184,8 +184,8 @@ describe("createScanPublisher", () => {
     const results = threeChecks(3334);
     evaluate(scan, results);
     await scan.end("completed", results);
-    for (const { heard } of followers) {
-      const events = await heard;
+    for (const { received } of followers) {
+      const events = await received;
       expect(countOf(events, "finding.created")).toBe(10_002);
       expect(countOf(events, "scan.end")).toBe(1);
       expect(countOf(events, "scan.error")).toBe(0);
@@ -198,17 +198,17 @@ describe("createScanPublisher", () => {
     expect((await storedFindings(scan.scanId)).length).toBe(10_002);
   }, 60_000);
 
-  test("whichever single answer is lost, everything is stored once and heard once, the end included", async () => {
+  test("stores and delivers everything once, whichever single response is lost", async () => {
     let requestCount = Infinity;
     for (let lost = 1; lost <= requestCount; lost += 1) {
       beforeRequest = (number) => {
         if (number === lost) network.loseNextAnswer();
       };
-      const { scan, heard } = await startFollowedScan();
+      const { scan, received } = await startFollowedScan();
       const results = threeChecks(2);
       evaluate(scan, results);
       await scan.end("completed", results);
-      const events = await heard;
+      const events = await received;
       const what = `answer ${lost} lost, of ${scan.requests.map((request) => request.what).join(", ")}`;
       expect(countOf(events, "scan.start"), what).toBeLessThanOrEqual(1);
       expect(countOf(events, "finding.created"), what).toBe(6);
@@ -224,13 +224,13 @@ describe("createScanPublisher", () => {
     expect(items.filter(({ status }) => status === "pending")).toEqual([]);
   }, 60_000);
 
-  test("requests that all arrive twice are stored once and heard once", async () => {
+  test("stores and delivers everything once when every request arrives twice", async () => {
     const twice = await startDuplicatingProxy(gateway.url);
-    const { scan, heard } = await startFollowedScan({ url: twice.url });
+    const { scan, received } = await startFollowedScan({ url: twice.url });
     const results = threeChecks(3);
     evaluate(scan, results);
     await scan.end("completed", results);
-    const events = await heard;
+    const events = await received;
     await twice.close();
     expect(countOf(events, "finding.created")).toBe(9);
     expect(countOf(events, "scan.end")).toBe(1);
@@ -238,7 +238,7 @@ describe("createScanPublisher", () => {
     expect(scan.warnings).toEqual([]);
   });
 
-  test("names that no database or line takes cost nothing: each finding is stored", async () => {
+  test("stores each finding, also with names that no database accepts", async () => {
     const names = [
       "bad\u0000name",
       "half \ud83d",
@@ -260,7 +260,7 @@ describe("createScanPublisher", () => {
     expect(scan.warnings).toEqual([]);
   });
 
-  test("a finding that the gateway refuses costs itself, not those beside it", async () => {
+  test("loses only the finding that the gateway refuses", async () => {
     const odd = { ...aFinding({ fingerprint: "odd" }), reason: "no_such_reason" as never };
     const results = [aCheckResult({ check: "one", findings: [...findings(3), odd, ...findings(3, "other")] })];
     const scan = startScan();
@@ -271,30 +271,30 @@ describe("createScanPublisher", () => {
     expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed" });
   });
 
-  test("progress that could not be sent in time is coalesced to the newest", async () => {
+  test("coalesces progress that could not be sent in time", async () => {
     network.stall();
     const scan = startScan();
     const results = Array.from({ length: 20 }, (_, index) => aCheckResult({ check: `c${index}`, findings: [] }));
     evaluate(scan, results);
     network.restore();
     await expect.poll(() => scan.registered()).not.toBeNull();
-    const { heard } = await follow(scan.scanId);
+    const { received } = await follow(scan.scanId);
     await scan.end("completed", results);
-    expect(countOf(await heard, "scan.progress")).toBeLessThanOrEqual(1);
+    expect(countOf(await received, "scan.progress")).toBeLessThanOrEqual(1);
     expect(await storedScan(scan.scanId)).toMatchObject({ checks_done: 20 });
   });
 
-  test("events that a broker does not take are dropped at the end, and the end is stored and heard all the same", async () => {
-    const away: Publisher = { publish: () => Promise.reject(new Error("the broker is away")) };
-    const { scan, heard } = await startFollowedScan({ publisher: away, eventGraceMs: 300 });
+  test("drops events that the broker does not accept at the end, and still delivers the end", async () => {
+    const unavailable: Publisher = { publish: () => Promise.reject(new Error("the broker is unavailable")) };
+    const { scan, received } = await startFollowedScan({ publisher: unavailable, eventGraceMs: 300 });
     const results = threeChecks(10);
     evaluate(scan, results);
     await scan.end("completed", results);
-    expect((await heard).map(({ type }) => type)).toEqual(["scan.end"]);
+    expect((await received).map(({ type }) => type)).toEqual(["scan.end"]);
     expect(await storedFindings(scan.scanId)).toHaveLength(30);
   });
 
-  test("more findings than may wait leave events out and say how many; every finding is stored", async () => {
+  test("drops events over the queue's bound and counts them; every finding is stored", async () => {
     const held = Promise.withResolvers<void>();
     const published: string[] = [];
     const scan = startScan({
@@ -320,7 +320,7 @@ describe("createScanPublisher", () => {
     expect((await storedFindings(scan.scanId)).length).toBe(10_600);
   }, 60_000);
 
-  test("a gateway that is not there costs a warning and little time", async () => {
+  test("an unreachable gateway costs a warning and little time", async () => {
     const closed = await startTcpProxy({ host: "127.0.0.1", port: 1 });
     await closed.close();
     const scan = startScan({ url: `http://127.0.0.1:${closed.port}` });
@@ -333,7 +333,7 @@ describe("createScanPublisher", () => {
     expect(scan.registered()).toBeNull();
   });
 
-  test("a gateway that accepts and never answers holds the end no longer than its bound", async () => {
+  test("a gateway that never responds delays the end up to its bound", async () => {
     network.stall();
     const scan = startScan({ endTimeoutMs: 300 });
     const startedMs = performance.now();
@@ -342,18 +342,18 @@ describe("createScanPublisher", () => {
     expect(scan.warnings).toHaveLength(1);
   });
 
-  test("the end is sent again through an outage, until it is taken", async () => {
-    const { scan, heard } = await startFollowedScan();
+  test("retries the end through an outage until it is accepted", async () => {
+    const { scan, received } = await startFollowedScan();
     network.refuse();
     const ended = scan.end("completed", threeChecks(1));
     await expect.poll(() => scan.warnings.length, { timeout: 10_000 }).toBe(1);
     network.restore();
     await ended;
-    expect(countOf(await heard, "scan.end")).toBe(1);
+    expect(countOf(await received, "scan.end")).toBe(1);
     expect(await storedScan(scan.scanId)).toMatchObject({ status: "completed", fail: 3 });
   }, 20_000);
 
-  test("a refused key is not sent again and again, and is said once", async () => {
+  test("warns once of a refused key, without a retry", async () => {
     const url = `http://127.0.0.1:${network.port}`;
     const client = createGatewayClient({ url, apiKey: `scs_00000000_${"0".repeat(64)}`, timeoutMs: 1000 });
     const scan = startScan({ gateway: client });
@@ -363,7 +363,7 @@ describe("createScanPublisher", () => {
     expect(scan.warnings[0]).not.toContain("scs_");
   });
 
-  test("a scan that has ended at the gateway meanwhile is left alone", async () => {
+  test("does not change a scan that has ended at the gateway", async () => {
     const scan = startScan();
     await expect.poll(() => scan.registered()).not.toBeNull();
     await gateway.request(`/api/v1/scans/${scan.scanId}`, { method: "PATCH", json: { status: "failed" }, as: key() });
@@ -374,7 +374,7 @@ describe("createScanPublisher", () => {
     expect(await storedScan(scan.scanId)).toMatchObject({ status: "failed" });
   });
 
-  test("a cancel comes back with the answer to a heartbeat; what was never evaluated is stored as the report has it", async () => {
+  test("a heartbeat's response cancels the scan; checks that were not evaluated are stored as reported", async () => {
     const scan = startScan({ heartbeatMs: 20 });
     await expect.poll(() => scan.registered()).not.toBeNull();
     expect(scan.cancelRequested.aborted).toBe(false);
