@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, "..");
 export async function benchBundle() {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   try {
-    await promisify(execFile)(process.execPath, [join(root, "build_worker.ts")], { cwd: root });
+    await promisify(execFile)(process.execPath, [join(root, "tools/build_worker.ts")], { cwd: root });
     const wrangler = join(root, "node_modules/wrangler/bin/wrangler.js");
     const args = [wrangler, "deploy", "--dry-run", "--minify", "--outdir", folder];
     await promisify(execFile)(process.execPath, args, {

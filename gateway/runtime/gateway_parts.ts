@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
+import { openPgliteDatabase, PgliteMissingError } from "../../drizzle/databases/pglite.ts";
 import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
 import type { Broker } from "../../shared/broker.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
@@ -195,6 +195,7 @@ async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cle
     return database;
   } catch (cause) {
     opened.reject(cause);
+    if (cause instanceof PgliteMissingError) throw new ConfigError([cause.message], { cause });
     const said = cause instanceof Error ? cause.message : String(cause);
     throw new ConfigError(
       [
