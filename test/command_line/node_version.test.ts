@@ -55,7 +55,6 @@ test("every package of the bundle supports the oldest Node that package.json nam
   expect(packages[""]?.engines).toEqual(packageJson.engines);
 });
 
-/** Nothing but the bundle is in its folder, so whatever is imported of a package before the check fails. */
 const oldNode = encodeURIComponent(
   'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } })',
 );
