@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
 export interface MeasuredProcess {
-  /** What the awaited line said. */
+  /** Of the awaited line. */
   readonly match: RegExpExecArray;
   /** CPU time of it and its children so far. */
   cpuSeconds(): Promise<number>;

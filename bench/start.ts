@@ -51,7 +51,8 @@ export async function benchStart(say: (line: string) => void, rounds: number): P
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   try {
     const packages = [];
-    for (let round = 0; round < rounds; round += 1) packages.push(await measurePackage(join(folder, `install-${round}`)));
+    for (let round = 0; round < rounds; round += 1)
+      packages.push(await measurePackage(join(folder, `install-${round}`)));
     const figures = medians(packages);
     say(
       `tarball ${figures.tarballMB.toFixed(1)} MB, installed ${figures.installedMB.toFixed(1)} MB in ${figures.installSeconds.toFixed(1)} s`,

@@ -11,7 +11,7 @@ const worker = "worker";
 /**
  * Builds into `dist/` what is published and what `npm start` runs: our code and the packages that it uses as one bundle, in
  * chunks, so that each command loads only its own; and the page, the migrations and the schema of the report. Run as
- * `node tools/build.ts [FOLDER]`. Resolves with what esbuild says of the bundle.
+ * `node tools/build.ts [FOLDER]`. Resolves with esbuild's description of the bundle.
  */
 export async function buildPackage(folder: string): Promise<Metafile> {
   const building = `${folder}.${process.pid}.building`;
@@ -46,14 +46,16 @@ async function bundle(outdir: string): Promise<Metafile> {
     // PGlite reads files that lie beside it; `pg` looks for its native twin and does without.
     external: ["@electric-sql/pglite", "pg-native"],
     // Packages in CommonJS require Node's own modules.
-    banner: { js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);' },
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
+    },
     logLevel: "warning",
     metafile: true,
   });
   return metafile;
 }
 
-/** The page is built by `gateway/web/build.ts`; this only asks which packages are in it. */
+/** The page is built by `gateway/web/build.ts`; this only lists the packages in it. */
 async function listPagePackages(): Promise<Metafile> {
   const options = { absWorkingDir: root, bundle: true, write: false, metafile: true, outdir: "dist/web" } as const;
   return (await build({ ...options, entryPoints: ["gateway/web/page.ts"], format: "esm" })).metafile;

@@ -243,7 +243,11 @@ async function createBroker(config: BrokerConfig): Promise<Broker> {
     if (config.kind === "redis") {
       return (await import("../../shared/brokers/redis.ts")).createRedisBroker({ url, database });
     }
-    return (await import("../../shared/brokers/upstash.ts")).createUpstashBroker({ url, token: config.token, database });
+    return (await import("../../shared/brokers/upstash.ts")).createUpstashBroker({
+      url,
+      token: config.token,
+      database,
+    });
   } catch (error) {
     // The adapters check their addresses once more, and name the variable.
     if (error instanceof TypeError || error instanceof RangeError) throw new ConfigError([error.message]);

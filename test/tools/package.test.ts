@@ -7,7 +7,7 @@ import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { buildPackage } from "../../tools/build.ts";
-import { keepProductPackages, productPackages } from "../../tools/product_manifest.ts";
+import { keepProductPackages, productFolders, productPackages } from "../../tools/product_manifest.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 
 /** What is published: the tarball of `npm pack`, installed into an empty folder. */
@@ -42,7 +42,9 @@ describe("the tarball", () => {
     const files = entries.filter((entry) => entry.isFile() && entry.name !== ".package-lock.json");
     const others = files.filter(({ parentPath }) => !parentPath.startsWith(join(installed, "node_modules/scanstream")));
     expect(others).toEqual([]);
-    const sizes = await Promise.all(files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size));
+    const sizes = await Promise.all(
+      files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+    );
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(maxInstalledBytes);
     const { scripts } = packageJson;
     expect(Object.keys(scripts)).not.toEqual(expect.arrayContaining(["preinstall"]));
@@ -119,7 +121,9 @@ describe("the bundle", () => {
   test("loads little for --help: neither database, broker nor HTTP clients", () => {
     const { packages, bytes } = loadedWith(/^main-/);
     expect(packages).toContain("commander");
-    expect([...packages].filter((name) => /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose)$/.test(name))).toEqual([]);
+    expect(
+      [...packages].filter((name) => /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose)$/.test(name)),
+    ).toEqual([]);
     expect(bytes).toBeLessThan(250_000);
   });
 
@@ -135,13 +139,11 @@ describe("keepProductPackages", () => {
   test("leaves in package.json and the lock file what the product imports, and none of the tools", async () => {
     const source = join(folder.path, "product");
     await mkdir(source);
-    for (const file of ["package-lock.json", "package.json", ...["scanner", "shared"]]) {
-      await cp(join(root, file), join(source, file), { recursive: true });
-    }
-    for (const name of ["command_line", "drizzle", "gateway", "practice_org"]) {
+    const files = ["package.json", "package-lock.json", "main.ts", "start.ts", "scanstream.ts"];
+    for (const name of [...files, ...productFolders])
       await cp(join(root, name), join(source, name), { recursive: true });
-    }
-    for (const file of ["main.ts", "start.ts", "scanstream.ts"]) await cp(join(root, file), join(source, file));
+    await keepProductPackages(source);
+    // As when a job uses the action twice.
     await keepProductPackages(source);
     const [manifest, lock] = await Promise.all(
       ["package.json", "package-lock.json"].map(async (file) => JSON.parse(await readFile(join(source, file), "utf8"))),
