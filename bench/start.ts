@@ -33,7 +33,7 @@ export interface StartFigures {
   /** Milliseconds of a whole command. */
   readonly commands: Readonly<Record<string, number>>;
   readonly package: PackageFigures;
-  /** Processes that wanted a core, on average over the minute before and at the end. */
+  /** The load average of the last minute, before and at the end. */
   readonly loads: readonly [number, number];
 }
 
