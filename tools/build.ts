@@ -57,8 +57,18 @@ async function bundle(outdir: string): Promise<Metafile> {
 
 /** The page is built by `gateway/web/build.ts`; this only lists the packages in it. */
 async function listPagePackages(): Promise<Metafile> {
-  const options = { absWorkingDir: root, bundle: true, write: false, metafile: true, outdir: "dist/web" } as const;
-  return (await build({ ...options, entryPoints: ["gateway/web/page.ts"], format: "esm" })).metafile;
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["gateway/web/page.*"],
+    outdir: "dist/web",
+    bundle: true,
+    write: false,
+    format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    metafile: true,
+  });
+  return metafile;
 }
 
 /**

@@ -30,7 +30,7 @@ async function importedPackages(root: string): Promise<ReadonlySet<string>> {
   const folders = productFolders.map((folder) => readdir(join(root, folder), { recursive: true, withFileTypes: true }));
   const entries = [...(await Promise.all(folders)).flat(), ...(await readdir(root, { withFileTypes: true }))];
   const files = entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name));
   const texts = await Promise.all(files.filter((file) => !buildFiles.test(file)).map((file) => readFile(file, "utf8")));
   const imports = texts.flatMap((text) => [
