@@ -1,13 +1,13 @@
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "../test/support/free_port.ts";
 import { createTestDatabase, startPostgres } from "../test/support/postgres.ts";
-import { buildPackage } from "../tools/build.ts";
+import { installTarball, packTarball } from "../test/support/tarball.ts";
 import { residentBytes } from "./measured_process.ts";
 import { medians } from "./statistics.ts";
 
@@ -22,7 +22,7 @@ export interface ServerStart {
 }
 
 export interface PackageFigures {
-  readonly buildSeconds: number;
+  readonly packSeconds: number;
   readonly installSeconds: number;
   readonly tarballMB: number;
   readonly installedMB: number;
@@ -72,21 +72,15 @@ export async function benchStart(say: (line: string) => void, rounds: number): P
   }
 }
 
-/** The tarball of what `npm pack` packs, and its install. It has no dependencies, so there is nothing to download. */
 async function measurePackage(folder: string): Promise<PackageFigures> {
-  const source = join(folder, "source");
+  const packedMs = performance.now();
+  const tarball = await packTarball(join(folder, "package"));
+  const packSeconds = (performance.now() - packedMs) / 1000;
   const installed = join(folder, "installed");
-  await Promise.all([source, installed].map((path) => mkdir(path, { recursive: true })));
-  for (const file of ["package.json", "README.md", "LICENSE"]) await cp(join(root, file), join(source, file));
-  const buildSeconds = await secondsOf(() => buildPackage(join(source, "dist")));
-  await run("npm", ["pack", "--ignore-scripts"], { cwd: source });
-  const tarball = (await readdir(source)).find((name) => name.endsWith(".tgz")) ?? "";
-  const args = ["install", "--offline", "--no-audit", "--no-fund", join(source, tarball)];
-  const installSeconds = await secondsOf(() => run("npm", args, { cwd: installed }));
   return {
-    buildSeconds,
-    installSeconds,
-    tarballMB: (await stat(join(source, tarball))).size / 1e6,
+    packSeconds,
+    installSeconds: await secondsOf(() => installTarball(tarball, installed)),
+    tarballMB: (await stat(tarball.file)).size / 1e6,
     installedMB: (await sizeOf(join(installed, "node_modules"))) / 1e6,
   };
 }

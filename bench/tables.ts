@@ -147,7 +147,7 @@ function startTables({ figures, machine, node, at }: Result<StartFigures>): stri
       ...Object.entries(commands).map(([name, ms]) => [name, `${ms.toFixed(0)} ms`] as const),
       ["install of the tarball", `${published.installSeconds.toFixed(1)} s, one package`],
       ["tarball", `${published.tarballMB.toFixed(1)} MB, installed ${published.installedMB.toFixed(1)} MB`],
-      ["`npm run build`", `${published.buildSeconds.toFixed(1)} s`],
+      ["build and pack", `${published.packSeconds.toFixed(1)} s`],
     ]),
   ].join("\n\n");
 }

@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { buildPackage } from "../../tools/build.ts";
 import { keepProductPackages, productFolders, productPackages } from "../../tools/product_manifest.ts";
 import { temporaryFolder } from "../support/command_line.ts";
+import { installTarball, packTarball } from "../support/tarball.ts";
 
 /** What is published: the tarball of `npm pack`, installed into an empty folder. */
 
@@ -20,17 +20,10 @@ let metafile: Metafile;
 let installed: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
-  const source = join(folder.path, "source");
-  await mkdir(source);
-  metafile = await buildPackage(join(source, "dist"));
-  for (const file of ["package.json", "README.md", "LICENSE"]) await cp(join(root, file), join(source, file));
-  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json"], { cwd: source });
-  const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
+  const tarball = await packTarball(join(folder.path, "package"));
+  ({ metafile } = tarball);
   installed = join(folder.path, "installed");
-  await mkdir(installed);
-  // Offline: it needs nothing beside itself.
-  const args = ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", join(source, filename)];
-  await run("npm", args, { cwd: installed });
+  await installTarball(tarball, installed);
 }, 120_000);
 afterAll(() => folder[Symbol.asyncDispose]());
 
