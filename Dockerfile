@@ -5,13 +5,13 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund --ignore-scripts && npm rebuild esbuild
 COPY . .
-# What stays are the packages of the lock file, and not newer ones.
-RUN npm run build && npm prune --omit=dev --no-audit --no-fund --ignore-scripts
+RUN npm run build
 
 FROM gcr.io/distroless/nodejs24-debian13:nonroot
-COPY --from=build /app/package.json /app/
-COPY --from=build /app/node_modules /app/node_modules
+COPY --from=build /app/package.json /app/LICENSE /app/
 COPY --from=build /app/dist /app/dist
+# The one package that is not in the bundle, and has no dependencies: `serve` without DATABASE_URL runs it.
+COPY --from=build /app/node_modules/@electric-sql/pglite /app/node_modules/@electric-sql/pglite
 # The user's own folder: `.scanstream/` and reports are written there. A directory that WORKDIR makes would be root's.
 WORKDIR /home/nonroot
 ENV NODE_ENV=production HOST=0.0.0.0

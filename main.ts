@@ -16,7 +16,7 @@ import { AppError } from "./shared/app_error.ts";
 /** The command line: it joins the two halves, which never import each other. */
 const interruption = new Interruption();
 const streams = openStandardStreams();
-/** What is done after an error that nobody expected: a scan's followers hear its end, a gateway's clients are sent away. */
+/** For cleaning up after an unexpected error: a scan publishes its end, a gateway closes its streams. */
 const lastWorkMs = 10_000;
 let exitCode: number = exitCodes.ok;
 let hasBug = false;
@@ -45,7 +45,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
     if (!interruption.receive(signal)) process.exit(exitCodes.interrupted);
   });
 }
-// What escapes every promise and listener: Node's own exit code for it is 1, which here says that there are findings.
+// Node's own exit code for an uncaught error is 1, which here means findings.
 process.on("uncaughtException", (error) => {
   explainBug(error);
   if (hasBug || interruption.interrupted.aborted) process.exit(exitCodes.bug);
@@ -63,7 +63,7 @@ try {
 await streams.flushed();
 process.exit(hasBug ? exitCodes.bug : withStdoutFailure(exitCode));
 
-/** What was asked for and did not get to stdout is a failure, whether a disk was full or the reader closed the pipe. */
+/** Output that did not reach stdout is a failure, whether a disk was full or the reader closed the pipe. */
 function withStdoutFailure(code: number): number {
   const { aborted: hasFailed, reason } = streams.stdoutFailed;
   if (!hasFailed) return code;
@@ -71,7 +71,7 @@ function withStdoutFailure(code: number): number {
   return isVerdict(code) ? exitCodes.usage : code;
 }
 
-/** Says what went wrong, for the person at the terminal, and gives the exit code. */
+/** Prints what went wrong, for the person at the terminal, and returns the exit code. */
 function explain(error: unknown): number {
   // Commander has already written its own message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;

@@ -33,7 +33,7 @@ interface Demo {
   readonly api_key: string;
 }
 
-/** What the demo session needs, once it is there. */
+/** What the demo session needs, once it is open. */
 let current: { readonly gateway: RunningGateway; readonly demo: Demo } | null = null;
 const interruption = new AbortController();
 const streams = openStandardStreams();
@@ -73,7 +73,7 @@ async function main(): Promise<void> {
     SCANSTREAM_API_KEY: demo.api_key,
   };
   say(`  Practice org ${org.url}`);
-  say(`  State        ${stateDirectory}/ (gateway.log, demo.json; delete the folder to begin anew)\n`);
+  say(`  State        ${stateDirectory}/ (gateway.log, demo.json; delete the folder to start afresh)\n`);
 
   await scanCommand(
     { format: "table", failOn: "never", concurrency: String(practiceConcurrency) },
@@ -113,7 +113,7 @@ async function openGateway(): Promise<RunningGateway> {
   });
 }
 
-/** The tenant, user and key of the first run; made anew when the database no longer knows them. */
+/** The tenant, user and key of the first run; made again when the database no longer has them. */
 async function openDemo(gateway: RunningGateway): Promise<Demo> {
   const kept = await readFile(demoFile, "utf8").then(
     (text) => JSON.parse(text) as Demo,

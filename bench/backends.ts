@@ -12,10 +12,10 @@ const issuer = "https://issuer.bench";
 const audience = "scanstream-bench";
 const tenantId = "7e000000-0000-4000-8000-000000000000";
 const brokerDatabase = 2;
-/** Scans and members that are there to be asked for. */
+/** Scans and members in the database. */
 export const maxScans = 20_000;
 
-/** The real Postgres and Redis behind the gateway, and who may ask. */
+/** The real Postgres and Redis behind the gateway, and its credentials. */
 export interface Backends {
   /** The environment of a gateway on them. */
   readonly environment: Readonly<Record<string, string>>;
@@ -75,7 +75,7 @@ export async function startBackends(): Promise<Backends> {
       publish(publisher, options);
     },
     async transactions() {
-      // An idle connection of the server reports what it did after ten seconds.
+      // A connection of the server reports its transactions after ten idle seconds.
       await new Promise((resolve) => setTimeout(resolve, 10_500));
       return asAdmin(postgres.adminUrl, async (admin) => {
         const { rows } = await admin.query<{ count: string }>(
@@ -93,14 +93,14 @@ export async function startBackends(): Promise<Backends> {
   };
 }
 
-/** Bytes as they travel, as for the other servers: a client library would need more of the two cores than what is measured. */
+/** Raw bytes, as for the other servers: a client library would use more CPU than what is measured. */
 async function connectPublisher(port: number): Promise<Socket> {
   const publisher = connect(port, "127.0.0.1");
   await once(publisher, "connect");
   publisher.setNoDelay();
   publisher.on("data", (answers: Uint8Array) => {
-    // How many subscribers got it; an error begins with a minus.
-    if (answers.includes(0x2d)) throw new Error(`Cannot publish: Redis said ${new TextDecoder().decode(answers)}`);
+    // The number of subscribers that got it; an error starts with a minus.
+    if (answers.includes(0x2d)) throw new Error(`Cannot publish: Redis answered ${new TextDecoder().decode(answers)}`);
   });
   return publisher;
 }

@@ -5,7 +5,7 @@ export interface BenchServer {
   readonly name: string;
   readonly host: string;
   readonly port: number;
-  /** What the streams of a run ask for: `channels` of them in turn, or all the same one. */
+  /** The streams' paths: `channels` different ones in turn, or all the same one. */
   path(channels: number): string;
   readonly headers: readonly string[];
   readonly process: Pick<MeasuredProcess, "cpuSeconds" | "residentBytes">;
@@ -21,7 +21,7 @@ export interface PublishOptions {
   readonly payloadBytes: number;
 }
 
-/** The event that everybody sends: as large as a progress event, with the time in it. */
+/** The event of every bench: as large as a progress event, with the time in it. */
 export function makePayload(payloadBytes: number): string {
   const nowNs = Math.round((performance.timeOrigin + performance.now()) * 1e3) * 1000;
   const payload = {

@@ -8,7 +8,7 @@ export interface FanOutOptions {
   readonly channels: number;
   /**
    * How often something is published: while one event is on its way to the streams the next one is on its way to the
-   * server, and the one after that waits until everybody has the first. So no two of them can be joined, and the time
+   * server, and the one after that waits until every stream has the first. So no two of them can be joined, and the time
    * from the publisher to the server (through Redis where there is one) is not counted as the server's.
    */
   readonly steps: number;
@@ -16,7 +16,7 @@ export interface FanOutOptions {
   readonly burst?: number;
   /** Default 110: an event of about 150 bytes. */
   readonly payloadBytes?: number;
-  /** Instead of waiting for everybody: a fixed time between two. */
+  /** A fixed time between two, instead of waiting for every stream. */
   readonly everyMs?: number;
 }
 
@@ -27,7 +27,7 @@ export interface FanOutFigures {
   readonly cpuMicroseconds: number;
   /** CPU time of the load client for the same. */
   readonly clientCpuMicroseconds: number;
-  /** Of all cores' time, whoever had it. At 1 nobody can be faster, however many processes there are. */
+  /** Share of all cores' time, of every process. At 1 the machine is the limit, whatever the number of processes. */
   readonly machineBusyShare: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -80,6 +80,7 @@ export async function measureFanOut(
 }
 
 /** A rate over fewer events than were sent would be of another experiment. */
-function requireAll(server: BenchServer, { events, want }: LoadFigures): void {
-  if (events !== want) throw new Error(`${server.name}: ${events} of ${want} events arrived in ${timeoutSeconds} s`);
+function requireAll(server: BenchServer, { events, expected }: LoadFigures): void {
+  if (events !== expected)
+    throw new Error(`${server.name}: ${events} of ${expected} events arrived in ${timeoutSeconds} s`);
 }

@@ -90,7 +90,7 @@ export async function benchOpening(run: BenchRun) {
   const streams = 3000;
   await withServers([gateway(run)], async ([server]) => {
     if (server === undefined) return;
-    // A process that has just started is slow for a second or two; that is the first deployment's cost, not a storm's.
+    // A process that has just started is slow for a second or two: a cost of deployments, not of storms.
     await measureOpening(run.client, server, { backends: run.backends, streams: 2000, credential: "one JWT" });
     for (const credential of ["one JWT", "a JWT each", "one API key"] satisfies Credential[]) {
       const before = await run.backends.transactions();
@@ -113,14 +113,14 @@ export async function benchOpening(run: BenchRun) {
   return { "C1 opening streams": figures };
 }
 
-/** Where the time goes in what is furthest from its aim. */
+/** Where the time goes in the benches that are furthest from their aims. */
 export async function benchProfile(run: BenchRun) {
   const start = (nodeArgs: readonly string[]) => startGatewayServer(run.backends, { nodeArgs });
   const fanOut = (options: FanOutOptions) =>
     profile(
       start,
       (server) => measureFanOut(run.client, server, { streams: 1000, channels: 1, steps: 100 }),
-      (server, begin) => measureFanOut(run.client, beginningWith(begin, server), options),
+      (server, startMeasuring) => measureFanOut(run.client, startingWith(startMeasuring, server), options),
     );
   const opening = { backends: run.backends, streams: 3000, credential: "one JWT" } as const;
   const figures = {
@@ -130,31 +130,31 @@ export async function benchProfile(run: BenchRun) {
     "C1 opening, one JWT": await profile(
       start,
       (server) => measureOpening(run.client, server, opening),
-      async (server, begin) => {
-        begin();
+      async (server, startMeasuring) => {
+        startMeasuring();
         for (let round = 0; round < 3; round += 1) await measureOpening(run.client, server, opening);
       },
     ),
   };
   for (const [name, { shares, idleShare }] of Object.entries(figures)) {
-    const told = Object.entries(shares).map(([part, share]) => `${part} ${(share * 100).toFixed(0)} %`);
-    run.say(`${name}: idle ${(idleShare * 100).toFixed(0)} % of the time; else ${told.join(", ")}`);
+    const parts = Object.entries(shares).map(([part, share]) => `${part} ${(share * 100).toFixed(0)} %`);
+    run.say(`${name}: idle ${(idleShare * 100).toFixed(0)} % of the time; else ${parts.join(", ")}`);
   }
   return figures;
 }
 
 /** The streams are open when the first event is sent. */
-function beginningWith(begin: () => void, server: BenchServer): BenchServer {
+function startingWith(startMeasuring: () => void, server: BenchServer): BenchServer {
   return {
     ...server,
     publish(options) {
-      begin();
+      startMeasuring();
       return server.publish(options);
     },
   };
 }
 
-/** What an event costs, against one thing that grows at a time. */
+/** What an event costs, as one thing grows and all others stay. */
 export async function benchGrowth(run: BenchRun) {
   const base = { streams: 1000, channels: 1, steps: 40 };
   const series: Readonly<Record<string, readonly (readonly [number, FanOutOptions])[]>> = {
@@ -192,7 +192,7 @@ export async function benchGrowth(run: BenchRun) {
   return figures;
 }
 
-/** The servers take turns, so that what else the machine does meets all of them. */
+/** The servers take turns, so that other work of the machine affects all of them. */
 async function compare(run: BenchRun, starts: readonly Start[], options: FanOutOptions) {
   const figures: Record<string, FanOutFigures> = {};
   run.say(`${options.streams} streams, ${options.channels} channels, ${options.burst ?? 1} events at once`);

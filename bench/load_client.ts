@@ -26,7 +26,7 @@ export interface LoadFigures {
   readonly ready: number;
   readonly failed: number;
   readonly events: number;
-  readonly want: number;
+  readonly expected: number;
   /** From the first event's sending to the last one's receipt. */
   readonly seconds: number;
   readonly bytes: number;

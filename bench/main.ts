@@ -13,10 +13,11 @@ import {
   type BenchRun,
 } from "./gateway_benches.ts";
 import { benchScan } from "./scan.ts";
+import { benchStart } from "./start.ts";
 
 /**
- * `npm run bench -- [scan fan_out processes memory opening growth profile bundle]`: measures and prints; it never fails a run by
- * a time. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, 3 unless told.
+ * `npm run bench -- [scan fan_out processes memory opening growth profile bundle start]`: measures and prints; it never fails a
+ * run by a time. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
  */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
   fan_out: benchFanOut,
@@ -26,22 +27,24 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   growth: benchGrowth,
   profile: benchProfile,
 };
-const known = ["scan", ...Object.keys(gatewayBenches), "bundle"];
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !known.includes(name));
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
+const known = ["scan", ...Object.keys(gatewayBenches), "bundle", "start"];
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`Unknown bench: ${unknown.join(", ")}: expected ${known.join(", ")}\n`);
   process.exit(2);
 }
-const names = asked.length === 0 ? known : asked;
+const names = requested.length === 0 ? known : requested;
 
 const gatewayNames = names.filter((name) => name in gatewayBenches);
 if (gatewayNames.length > 0) await gateway(gatewayNames);
 if (names.includes("bundle")) await bundle();
+if (names.includes("start")) await keep("start", await benchStart(say, rounds));
 if (names.includes("scan")) await scan();
 
 async function gateway(benches: readonly string[]): Promise<void> {
-  const run = await openBenchRun(say, Number(process.env["BENCH_ROUNDS"] ?? 3));
+  const run = await openBenchRun(say, rounds);
   try {
     for (const name of benches) {
       say(`\n${name}`);

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
 export interface MeasuredProcess {
-  /** What the awaited line said. */
+  /** Of the awaited line. */
   readonly match: RegExpExecArray;
   /** CPU time of it and its children so far. */
   cpuSeconds(): Promise<number>;
@@ -47,10 +47,7 @@ export async function startProcess({ command, env, cwd, until }: ProcessOptions)
       const stats = await Promise.all((await treeOf(pidOf(child))).map(readStat));
       return stats.reduce((sum, stat) => sum + stat.cpuSeconds, 0);
     },
-    async residentBytes() {
-      const stats = await Promise.all((await treeOf(pidOf(child))).map(readStat));
-      return stats.reduce((sum, stat) => sum + stat.residentBytes, 0);
-    },
+    residentBytes: () => residentBytes(pidOf(child)),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, "exit");
@@ -88,6 +85,12 @@ async function untilLine(
   } finally {
     clearTimeout(late);
   }
+}
+
+/** Resident memory of a process and its children now. */
+export async function residentBytes(pid: number): Promise<number> {
+  const stats = await Promise.all((await treeOf(pid)).map(readStat));
+  return stats.reduce((sum, stat) => sum + stat.residentBytes, 0);
 }
 
 function pidOf(child: ChildProcess): number {

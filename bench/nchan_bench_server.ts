@@ -19,7 +19,7 @@ export async function startNchanServer(): Promise<BenchServer | null> {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-nchan-"));
   const port = await freePort();
   await writeFile(join(folder, "nginx.conf"), configuration(folder, module, port));
-  // nginx says nothing once it serves; a shell says it when the port answers.
+  // nginx prints nothing when it is ready: a shell does once the port answers.
   const started = `"$@" & pid=$!; trap 'kill $pid; wait $pid; exit 0' TERM
     for try in $(seq 100); do (: < /dev/tcp/127.0.0.1/${port}) 2>/dev/null && break; sleep 0.05; done
     echo READY; wait $pid`;

@@ -5,7 +5,7 @@ import { streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { startLoadClient } from "./load_client.ts";
 
-/** Who opens the streams. */
+/** What authenticates the streams. */
 export type Credential = "one JWT" | "a JWT each" | "one API key";
 
 export interface OpeningOptions {
@@ -26,7 +26,7 @@ export interface OpeningFigures {
 const timeoutSeconds = 60;
 const signed = new Map<number, readonly string[]>();
 
-/** Opens streams, 200 at a time, until all have their head. */
+/** Opens streams, 200 concurrently, until all have their head. */
 export async function measureOpening(
   client: string,
   server: BenchServer,

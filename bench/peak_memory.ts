@@ -1,4 +1,4 @@
-/** Loaded into a process that is measured: says at its end how much memory it held at most. */
+/** Loaded into a measured process: prints its peak memory when it exits. */
 process.once("exit", () => {
   process.stderr.write(`peak memory ${process.resourceUsage().maxRSS} KiB\n`);
 });

@@ -25,11 +25,11 @@ interface CpuProfile {
 
 type StartProfiled = (nodeArgs: readonly string[]) => Promise<BenchServer>;
 
-/** Starts a gateway under Node's profiler, warms it up, and says where the time of `work` went. */
+/** Starts a gateway under Node's profiler, warms it up, and resolves with where the time of `work` went. */
 export async function profile(
   start: StartProfiled,
   prepare: (server: BenchServer) => Promise<unknown>,
-  work: (server: BenchServer, begin: () => void) => Promise<unknown>,
+  work: (server: BenchServer, startMeasuring: () => void) => Promise<unknown>,
 ): Promise<Profile> {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-profile-"));
   try {

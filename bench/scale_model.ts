@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /**
  * What a number of open streams takes, past one machine: `node bench/scale_model.ts [streams]` prints the tables of
- * `docs/scale.md`. What was measured is read from `results/`; what is cited or assumed stands here with its source.
+ * `docs/scale.md`. Measurements are read from `results/`; what is cited or assumed stands here with its source.
  */
 const streams = Number(process.argv[2] ?? 100_000);
 
@@ -92,11 +92,11 @@ print(`${whole(streams)} open streams, ${whole(channels)} channels, ${load.event
 ]);
 
 print("A storm: every stream is cut at once and comes back", [
-  ["told to come back within", "1 to 5 s by `retry:`, in 32 steps, when the gateway closes them"],
-  ["asked for a second", whole(streams / 4)],
+  ["clients reconnect within", "1 to 5 s by `retry:`, in 32 steps, when the gateway closes them"],
+  ["opened a second then", whole(streams / 4)],
   ["opened a second by these processes", whole(opensPerSecond * processes)],
   ["until all are back", `${Math.max(5, streams / (opensPerSecond * processes)).toFixed(0)} s`],
-  ["with the default drain of 3 s, one process at a time", `${whole(streams / processes / 7)} a second`],
+  ["with the default drain of 3 s, one process after another", `${whole(streams / processes / 7)} a second`],
 ]);
 
 const objects = Math.max(streams / load.streamsPerTenant, streams / streamsPerObject);

@@ -15,7 +15,7 @@ export interface ScanFigures {
   /** The fewest requests that can answer all 29 checks of this org. */
   readonly fewest: number;
   readonly refused429: number;
-  /** From the first request to the last verdict, as the report says. */
+  /** From the first request to the last verdict, from the report. */
   readonly scanMs: number;
   /** The whole command, Node's own start included. */
   readonly wallMs: number;
@@ -116,10 +116,10 @@ async function runScanCommand(org: PracticeOrg, keyFile: string, folder: string)
 
 /** The provider's largest page of apps. */
 const appsPerPage = 200;
-/** To log in: the org's address document, the token request that is told a nonce, and the one with it. */
+/** To log in: the org's address document, the token request that is answered with a nonce, and the one with it. */
 const loginRequests = 3;
 
-/** Counted from what the org holds, not from what the scanner asks: one request for each thing that no list contains. */
+/** Counted from what the org holds, not from the scanner's requests: one request for each thing that no list contains. */
 function fewestRequests(contents: OrgContents): number {
   const ofType = (type: string) => contents.policies.filter(({ policy }) => policy.type === type);
   const isActive = ({ policy }: { readonly policy: { readonly status: string } }) => policy.status === "ACTIVE";

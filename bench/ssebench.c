@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
   }
   const char *host = argv[1], *template = argv[3];
   const int port = atoi(argv[2]), count = atoi(argv[4]);
-  const long want = (long)count * atol(argv[5]), step = atol(argv[7]);
+  const long expected = (long)count * atol(argv[5]), step = atol(argv[7]);
   const double timeout = atof(argv[6]);
   char **paths = template[0] == '@' ? read_paths(template + 1, count) : NULL;
   static char headers[8192];
@@ -84,7 +84,7 @@ int main(int argc, char **argv) {
   raise_file_limit();
 
   Stream *streams = calloc((size_t)count, sizeof *streams);
-  long latency_capacity = want + 16 > 40000000 ? 40000000 : want + 16, latencies_length = 0;
+  long latency_capacity = expected + 16 > 40000000 ? 40000000 : expected + 16, latencies_length = 0;
   uint32_t *latencies = malloc((size_t)latency_capacity * sizeof *latencies);
   const int poll = epoll_create1(0);
   int opened = 0, ready = 0, opening = 0, failed = 0, told_ready = 0, first_status = 0;
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
   struct epoll_event events[1024];
   const uint64_t start = now_ns();
 
-  while (total < want || want == 0) {
+  while (total < expected || expected == 0) {
     while (opened < count && opening < MAX_OPENING) {
       int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), one = 1;
       if (fd < 0) { perror("socket"); return 1; }
@@ -222,7 +222,7 @@ int main(int argc, char **argv) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   const double cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-  printf("RESULT {\"ready\":%d,\"failed\":%d,\"events\":%ld,\"want\":%ld,\"seconds\":%.6f,\"bytes\":%ld,\"p50Ms\":%.3f,\"p99Ms\":%.3f,\"maxMs\":%.3f,\"clientCpuSeconds\":%.2f}\n",
-         ready, failed, total, want, seconds, bytes, p50, p99, max, cpu);
+  printf("RESULT {\"ready\":%d,\"failed\":%d,\"events\":%ld,\"expected\":%ld,\"seconds\":%.6f,\"bytes\":%ld,\"p50Ms\":%.3f,\"p99Ms\":%.3f,\"maxMs\":%.3f,\"clientCpuSeconds\":%.2f}\n",
+         ready, failed, total, expected, seconds, bytes, p50, p99, max, cpu);
   return 0;
 }

@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FanOutFigures as Point } from "./fan_out.ts";
 import type { Profile } from "./profile.ts";
+import type { StartFigures } from "./start.ts";
 import { frame } from "./svg.ts";
 
 /** `node bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. */
@@ -39,6 +40,7 @@ const sections: Readonly<Record<string, string>> = {
   figures: figureTable(await otherFigures()),
   growth: growthTable(growth.figures),
   profiles: profileTable((await read<Readonly<Record<string, Profile>>>("profile")).figures),
+  start: startTables(await read<StartFigures>("start")),
 };
 const page = join(import.meta.dirname, "../docs/performance.md");
 let text = await readFile(page, "utf8");
@@ -127,6 +129,27 @@ function profileTable(profiles: Readonly<Record<string, Profile>>): string {
     ...parts.map((part) => `| ${part} | ${columns.map(({ shares }) => percent(shares[part] ?? 0)).join(" | ")} |`),
     `| beside that, of the time: idle | ${columns.map(({ idleShare }) => percent(idleShare)).join(" | ")} |`,
   ].join("\n");
+}
+
+function startTables({ figures, machine, node, at }: Result<StartFigures>): string {
+  const { servers, commands, package: published, loads } = figures;
+  const load = `load ${loads.map((value) => value.toFixed(1)).join(" before, ")} at the end`;
+  return [
+    `${machine.cores} cores (${machine.cpu}), Node ${node}, ${at.slice(0, 10)}; ${load}.`,
+    [
+      "| | ready after | resident |",
+      "|---|---|---|",
+      ...Object.entries(servers).map(
+        ([name, { readyMs, residentMiB }]) => `| ${name} | ${readyMs.toFixed(0)} ms | ${residentMiB.toFixed(0)} MiB |`,
+      ),
+    ].join("\n"),
+    figureTable([
+      ...Object.entries(commands).map(([name, ms]) => [name, `${ms.toFixed(0)} ms`] as const),
+      ["install of the tarball", `${published.installSeconds.toFixed(1)} s, one package`],
+      ["tarball", `${published.tarballMB.toFixed(1)} MB, installed ${published.installedMB.toFixed(1)} MB`],
+      ["build and pack", `${published.packSeconds.toFixed(1)} s`],
+    ]),
+  ].join("\n\n");
 }
 
 function barPlot(title: string, servers: Readonly<Record<string, Point>>): string {

@@ -1,31 +1,92 @@
-import { cp, readdir, rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { build } from "esbuild";
+import { cp, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { build, type Metafile } from "esbuild";
+import { buildPage } from "../gateway/web/build.ts";
+import { thirdPartyLicenses } from "./third_party_licenses.ts";
+
+const root = dirname(import.meta.dirname);
+/** In `dist/`, but `build_worker.ts` puts it there. */
+const worker = "worker";
 
 /**
- * Bundles the command line into `dist/`, or the directory that is its argument, because Node does not strip types under `node_modules`. Our own code is bundled;
- * packages stay dependencies, so that npm installs, audits and updates them.
+ * Builds into `dist/` what is published and what `npm start` runs: our code and the packages that it uses as one bundle, in
+ * chunks, so that each command loads only its own; and the page, the migrations and the schema of the report. Run as
+ * `node tools/build.ts [FOLDER]`. Resolves with esbuild's description of the bundle.
  */
-const root = dirname(import.meta.dirname);
-const outdir = resolve(process.argv[2] ?? `${root}/dist`);
-
-// The page in dist/web is its own build's; everything else is made anew.
-for (const name of await readdir(outdir).catch(() => [])) {
-  if (name !== "web") await rm(`${outdir}/${name}`, { recursive: true, force: true });
+export async function buildPackage(folder: string): Promise<Metafile> {
+  const building = `${folder}.${process.pid}.building`;
+  try {
+    const [program, page] = await Promise.all([
+      bundle(building),
+      listPagePackages(),
+      buildPage(join(building, "web")),
+      cp(join(root, "drizzle/migrations"), join(building, "migrations"), { recursive: true }),
+      cp(join(root, "shared/report.schema.json"), join(building, "report.schema.json")),
+    ]);
+    await writeFile(join(building, "THIRD_PARTY_LICENSES.txt"), await thirdPartyLicenses(root, [program, page]));
+    await replaceFolder(folder, building);
+    return program;
+  } finally {
+    await rm(building, { recursive: true, force: true });
+  }
 }
-await build({
-  absWorkingDir: root,
-  entryPoints: { scanstream: "scanstream.ts" },
-  outdir,
-  chunkNames: "[name]-[hash]",
-  bundle: true,
-  splitting: true,
-  format: "esm",
-  platform: "node",
-  target: "node22",
-  packages: "external",
-  sourcemap: "linked",
-  logLevel: "warning",
-});
-await cp(`${root}/drizzle/migrations`, `${outdir}/migrations`, { recursive: true });
-await cp(`${root}/shared/report.schema.json`, `${outdir}/report.schema.json`);
+
+/** Neither minified nor with source maps: stack traces can be read, and it starts no slower. */
+async function bundle(outdir: string): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: { scanstream: "scanstream.ts", start: "start.ts" },
+    outdir,
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22",
+    // PGlite reads files that lie beside it; `pg` looks for its native twin and does without.
+    external: ["@electric-sql/pglite", "pg-native"],
+    // Packages in CommonJS require Node's own modules.
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
+    },
+    logLevel: "warning",
+    metafile: true,
+  });
+  return metafile;
+}
+
+/** The page is built by `gateway/web/build.ts`; this only lists the packages in it. */
+async function listPagePackages(): Promise<Metafile> {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: ["gateway/web/page.*"],
+    outdir: "dist/web",
+    bundle: true,
+    write: false,
+    format: "esm",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    metafile: true,
+  });
+  return metafile;
+}
+
+/**
+ * Chunks carry a hash of what is in them, and files are replaced one by one: a gateway that runs from this folder still finds
+ * the chunks that it has not loaded yet, unless the code has changed.
+ */
+async function replaceFolder(folder: string, building: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const entries = await readdir(building, { withFileTypes: true });
+  for (const entry of entries) {
+    const target = join(folder, entry.name);
+    if (entry.isDirectory()) await rm(target, { recursive: true, force: true });
+    await rename(join(building, entry.name), target);
+  }
+  const kept = new Set([...entries.map(({ name }) => name), worker]);
+  for (const name of await readdir(folder)) {
+    if (!kept.has(name)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) await buildPackage(resolve(process.argv[2] ?? join(root, "dist")));

@@ -1,8 +1,6 @@
-import { PGlite } from "@electric-sql/pglite";
-import { createPgConfig } from "@electric-sql/pglite/node-postgres";
-import { drizzle } from "drizzle-orm/pglite";
-import { migrate } from "drizzle-orm/pglite/migrator";
+import type { PGlite } from "@electric-sql/pglite";
 import { Pool } from "pg";
+import packageJson from "../../package.json" with { type: "json" };
 import { AppError } from "../../shared/app_error.ts";
 import type { Database } from "../database.ts";
 import { migrationConfig } from "../migrations_folder.ts";
@@ -15,12 +13,28 @@ export interface PgliteOptions {
   readonly dump?: Blob;
 }
 
+/** The package is optional: it is larger than all the rest, and a gateway beside a real Postgres does without. */
+export class PgliteMissingError extends AppError {
+  constructor(options: { readonly cause: unknown }) {
+    const name = "@electric-sql/pglite";
+    super(
+      "unavailable",
+      "DATABASE_URL: unset, and the embedded database is not installed: " +
+        `run \`npm install ${name}@${packageJson.peerDependencies[name]}\`, or set DATABASE_URL to a Postgres database`,
+      options,
+    );
+    this.name = "PgliteMissingError";
+  }
+}
+
 /**
  * The embedded default: Postgres in this process, migrated at open. It has one connection, so transactions run one after
- * another. Only one process may have a directory open. Rejects with `AppError("unavailable")` where it cannot be opened.
+ * another. One process at a time may have a directory open. Rejects with `PgliteMissingError` where the package is not
+ * installed, and with `AppError("unavailable")` where the database cannot be opened.
  */
 export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
-  const pglite = await openPglite(options).catch((cause: unknown) => {
+  const { createPgConfig, ...modules } = await loadPglite();
+  const pglite = await openPglite(modules, options).catch((cause: unknown) => {
     const place = options.directory === null ? "" : ` in ${options.directory}`;
     throw new AppError("unavailable", `The embedded database${place} cannot be opened: ${problemOf(cause)}`, { cause });
   });
@@ -30,7 +44,24 @@ export async function openPgliteDatabase(options: PgliteOptions): Promise<Databa
   return createPoolDatabase(new Pool(config), { onClosed: () => pglite.close() });
 }
 
-async function openPglite(options: PgliteOptions): Promise<PGlite> {
+async function loadPglite() {
+  try {
+    const [{ PGlite }, { createPgConfig }, { drizzle }, { migrate }] = await Promise.all([
+      import("@electric-sql/pglite"),
+      import("@electric-sql/pglite/node-postgres"),
+      import("drizzle-orm/pglite"),
+      import("drizzle-orm/pglite/migrator"),
+    ]);
+    return { PGlite, createPgConfig, drizzle, migrate };
+  } catch (cause) {
+    if ((cause as { readonly code?: unknown }).code === "ERR_MODULE_NOT_FOUND") throw new PgliteMissingError({ cause });
+    throw cause;
+  }
+}
+
+type Modules = Pick<Awaited<ReturnType<typeof loadPglite>>, "PGlite" | "drizzle" | "migrate">;
+
+async function openPglite({ PGlite, drizzle, migrate }: Modules, options: PgliteOptions): Promise<PGlite> {
   const pglite = await PGlite.create({
     dataDir: options.directory ?? "memory://",
     ...(options.dump === undefined ? {} : { loadDataDir: options.dump }),

@@ -11,8 +11,8 @@ import { createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
 
 /**
- * The gateway on Deno, until SIGINT or SIGTERM, then drained. `docs/deploy.md` has the command with the least permissions:
- * it reads only the variables that are listed here.
+ * The gateway on Deno, until SIGINT or SIGTERM, then drained. `npm run start:deno` gives it the least permissions: it reads only
+ * the variables that are listed here.
  */
 const variables = `
   HOST PORT METRICS_PORT DATABASE_URL REDIS_URL UPSTASH_REDIS_REST_URL UPSTASH_REDIS_REST_TOKEN EVENTSTREAM_CACHE_DB

@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { explainUnsupportedNode } from "../../command_line/node_version.ts";
 import packageJson from "../../package.json" with { type: "json" };
+import { productPackages } from "../../tools/product_manifest.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 
 const run = promisify(execFile);
@@ -41,10 +42,10 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { readonly engines?: { readonly node?: string } }>>;
 }
 
-test("every dependency supports the oldest Node that package.json names", () => {
+test("every package of the bundle supports the oldest Node that package.json names", async () => {
   const oldest = packageJson.engines.node.replace(/^\^(\S+).*/, "$1");
   const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as LockFile;
-  const bounds = Object.keys(packageJson.dependencies).flatMap((name) => {
+  const bounds = Object.keys(await productPackages(root)).flatMap((name) => {
     const range = packages[`node_modules/${name}`]?.engines?.node ?? "";
     const bound = /^>= ?(\d+(?:\.\d+)*)$/.exec(range)?.[1];
     return bound === undefined ? [] : [{ name, bound }];
@@ -54,7 +55,6 @@ test("every dependency supports the oldest Node that package.json names", () => 
   expect(packages[""]?.engines).toEqual(packageJson.engines);
 });
 
-/** Nothing but the bundle is in its folder, so whatever is imported of a package before the check fails. */
 const oldNode = encodeURIComponent(
   'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } })',
 );

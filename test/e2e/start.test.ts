@@ -1,11 +1,13 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile } from "node:fs/promises";
+import { cp, mkdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { buildPackage } from "../../tools/build.ts";
 import { startProgram, temporaryFolder } from "../support/command_line.ts";
 
+const root = join(import.meta.dirname, "../..");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let cwd: string;
 beforeAll(async () => {
@@ -13,11 +15,15 @@ beforeAll(async () => {
   // As a person may call it.
   cwd = join(folder.path, "it's my folder");
   await mkdir(cwd);
+  await buildPackage(join(folder.path, "dist"));
+  // As in a checkout, where the embedded database is installed.
+  await cp(join(root, "package.json"), join(folder.path, "package.json"));
+  await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
 });
 afterAll(() => folder[Symbol.asyncDispose]());
 
-function start() {
-  return startProgram("start.ts", [], { cwd, env: { PORT: "0" } });
+function start(program: string) {
+  return startProgram(program, [], { cwd, env: { PORT: "0" } });
 }
 
 async function getJson(url: string, accessToken?: string): Promise<Record<string, unknown>> {
@@ -27,8 +33,8 @@ async function getJson(url: string, accessToken?: string): Promise<Record<string
   return (await response.json()) as Record<string, unknown>;
 }
 
-test("npm start shows one scan live on its page's session, ends it, and works again on the kept state", async () => {
-  const first = start();
+test("npm start streams one scan to its page's session, ends it, and continues unbuilt on the kept state", async () => {
+  const first = start(join(folder.path, "dist/start.js"));
   const [, url = ""] = await first.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
   expect((await fetch(url)).headers.get("content-type")).toContain("text/html");
   const session = await getJson(`${url}/demo/session`);
@@ -54,7 +60,7 @@ test("npm start shows one scan live on its page's session, ends it, and works ag
   expect(await getJson(`${url}/api/v1/scans/${scanId}`, token)).toMatchObject({ status: "completed", checks_done: 29 });
   expect((await first.stop("SIGINT")).code).toBe(0);
 
-  const second = start();
+  const second = start("start.ts");
   const [, again = ""] = await second.until("stdout", /Live page\s+(http:\/\/127\.0\.0\.1:\d+)\//);
   const secondSession = await getJson(`${again}/demo/session`);
   expect(secondSession["tenant_id"]).toBe(session["tenant_id"]);

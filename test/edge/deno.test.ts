@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildPage } from "../../gateway/web/build.ts";
@@ -15,7 +14,7 @@ import {
   send,
   type GatewayUnderTest,
 } from "../conformance/gateway_harness.ts";
-import { denoPermissions, denoProgram, startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
+import { denoProgram, startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import type { PostgresServer } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
@@ -121,9 +120,4 @@ test("its types are what Deno expects", { timeout: 60_000 }, async () => {
     cwd: root,
   });
   await expect(check).resolves.toBeDefined();
-});
-
-test("the permissions it is given here are those that the documentation names", async () => {
-  const page = (await readFile(`${root}/docs/deploy.md`, "utf8")).replaceAll(/\\\n\s*/g, "");
-  for (const permission of denoPermissions) expect(page).toContain(permission);
 });

@@ -127,7 +127,7 @@ function forbiddenFloor(file: string, target: string): string | null {
 const neighbours: readonly (readonly [folder: string, allowed: RegExp, instead: string])[] = [
   ["shared/", /^$/, "shared/ imports nothing of ours outside shared/: take it as an argument, or move it into shared/"],
   ["command_line/", /^package\.json$/, "command_line/ imports only shared/: take it as an argument"],
-  ["drizzle/", /^$/, "drizzle/ imports only shared/: take it as an argument"],
+  ["drizzle/", /^package\.json$/, "drizzle/ imports only shared/: take it as an argument"],
   [
     "practice_org/",
     /^command_line\//,

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 
-/** What the project tells others to run holds an Okta key: it runs this repository's code, and a Node that is new enough. */
+/** The documented commands run with an Okta key: they run this repository's code, on a Node that is new enough. */
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../..");
 
 /**
- * A registry's package of this name: anybody could publish it. Allowed are a path (`./scanstream-0.1.0.tgz`) and what
- * runs a script of this repository (`npm run scanstream`).
+ * A registry's package of this name could be published by an attacker. Allowed are a path (`./scanstream-0.1.0.tgz`) and
+ * scripts of this repository (`npm run scanstream`).
  */
 const registryInstall =
   /\b(?:npx|bunx|npm (?:x|exec)|(?:pnpm|yarn) (?:dlx|exec)|(?:npm|pnpm|bun) (?:i|install|add)|yarn (?:global )?add|deno (?:run|install))(?=[^\n&|;]*[\s:"'=]scanstream(?:@|\b(?![-./\w])))/;
@@ -29,7 +29,7 @@ test.each([
   "yarn add scanstream",
   "bunx scanstream",
   "deno run -A npm:scanstream",
-])("%s is found", (line) => {
+])("finds a registry's package in %s", (line) => {
   expect(line).toMatch(registryInstall);
 });
 
@@ -40,7 +40,7 @@ test.each([
   "npm ci && node scanstream.ts scan",
   "npm install && npm start",
   "npx wrangler deploy",
-])("%s is none", (line) => {
+])("finds no registry's package in %s", (line) => {
   expect(line).not.toMatch(registryInstall);
 });
 
@@ -102,7 +102,7 @@ describe("action.yml", () => {
       IDP_ORG_URL: org.url,
       IDP_CLIENT_ID: org.clientId,
       IDP_PRIVATE_KEY: org.privateKeyPem,
-      // What is not given to the action is an empty variable.
+      // An input that is not given is an empty variable.
       IDP_PRIVATE_KEY_ID: "",
       SCANSTREAM_URL: "",
       SCANSTREAM_API_KEY: "",
@@ -117,7 +117,7 @@ describe("action.yml", () => {
     );
   }
 
-  test("scans from a folder of the caller's with the code of the action itself, and says where the report is", async () => {
+  test("scans from a folder of the caller's with the code of the action itself, and outputs the report's path", async () => {
     expect(await scan({})).toBe(1);
     expect(JSON.parse(await readFile(join(folder.path, "report/scan.json"), "utf8"))).toMatchObject({
       schema: "scanstream.report/1",

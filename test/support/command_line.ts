@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -35,9 +35,9 @@ export function startCommand(args: readonly string[], options: RunOptions): Runn
   return startProgram("scanstream.ts", args, options);
 }
 
-/** As `startCommand`, for another program of the project: `start.ts` is `npm start`. */
+/** As `startCommand`, for another program of the project, or the absolute path of one. */
 export function startProgram(program: string, args: readonly string[], options: RunOptions): Running {
-  const command = [process.execPath, join(root, program), ...args] as const;
+  const command = [process.execPath, resolve(root, program), ...args] as const;
   const [file, ...rest] = options.shell === undefined ? command : ["bash", "-c", options.shell, "bash", ...command];
   const child = spawn(file, rest, {
     cwd: options.cwd,

@@ -2,11 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import packageJson from "../../package.json" with { type: "json" };
 import { refuseInFastTest } from "./machine_tools.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-/** `gateway/runtime/main_deno.ts` in a process of its own, with the permissions that `docs/deploy.md` gives it. */
+/** `gateway/runtime/main_deno.ts` in a process of its own, as `npm run start:deno` starts it. */
 export interface DenoGateway {
   /** Without a slash at its end. */
   readonly url: string;
@@ -16,21 +17,10 @@ export interface DenoGateway {
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** What it may do, and nothing else; `docs/deploy.md` says the same. Packages look for variables of their own: they find none. */
-export const denoPermissions = [
-  "--no-prompt",
-  "--allow-net",
-  "--allow-env=HOST,PORT,METRICS_PORT,DATABASE_URL,REDIS_URL,UPSTASH_REDIS_REST_URL,UPSTASH_REDIS_REST_TOKEN," +
-    "EVENTSTREAM_CACHE_DB,AUTH_JWKS_URL,AUTH_JWKS,AUTH_ISSUER,AUTH_AUDIENCE,AUTH_TENANT_CLAIM,STREAM_TOKEN_SECRET," +
-    "CORS_ORIGINS,DRAIN_DELAY_SECONDS,EVENTSTREAM_HEARTBEAT_SECONDS,EVENTSTREAM_RECHECK_SECONDS,EVENTSTREAM_MAX_BUFFER_BYTES," +
-    "EVENTSTREAM_MAX_STREAMS,EVENTSTREAM_MAX_STREAMS_PER_TENANT,EVENTSTREAM_MAX_LIFETIME_SECONDS",
-  "--ignore-env",
-  "--allow-read=dist/web",
-] as const;
-
 /** Rejects with everything that was said when it ends before it listens. */
 export async function startDenoGateway(environment: Readonly<Record<string, string>>): Promise<DenoGateway> {
-  const args = ["run", "--no-lock", "--no-check", ...denoPermissions, "gateway/runtime/main_deno.ts"];
+  const [, run = "", ...permissionsAndFile] = packageJson.scripts["start:deno"].split(" ");
+  const args = [run, "--no-lock", "--no-check", ...permissionsAndFile];
   const child = spawn(denoProgram(), args, {
     cwd: root,
     env: { PATH: process.env["PATH"], NO_COLOR: "1", PORT: "0", DRAIN_DELAY_SECONDS: "0", ...environment },

@@ -17,7 +17,7 @@ export function createAssetFiles(assets: Fetcher): WebAssets {
   };
 }
 
-/** The documents as `build_worker.ts` has written them: what makes them is a tenth of the bundle that they stay out of. */
+/** The documents as `tools/build_worker.ts` has written them: what makes them is a tenth of the bundle that they stay out of. */
 export function createAssetDocs(assets: Fetcher): Docs {
   async function read(name: string): Promise<unknown> {
     const response = await readAsset(assets, `docs/${name}.json`);

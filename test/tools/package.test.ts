@@ -1,0 +1,160 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { isBuiltin } from "node:module";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import type { Metafile } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { keepProductPackages, productFolders, productPackages } from "../../tools/product_manifest.ts";
+import { temporaryFolder } from "../support/command_line.ts";
+import { installTarball, packTarball } from "../support/tarball.ts";
+
+/** What is published: the tarball of `npm pack`, installed into an empty folder. */
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let metafile: Metafile;
+let installed: string;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  const tarball = await packTarball(join(folder.path, "package"));
+  ({ metafile } = tarball);
+  installed = join(folder.path, "installed");
+  await installTarball(tarball, installed);
+}, 120_000);
+afterAll(() => folder[Symbol.asyncDispose]());
+
+describe("the tarball", () => {
+  const maxInstalledBytes = 12_000_000;
+
+  test("installs as one package without scripts, in at most 12 MB", async () => {
+    const entries = await readdir(join(installed, "node_modules"), { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile() && entry.name !== ".package-lock.json");
+    const others = files.filter(({ parentPath }) => !parentPath.startsWith(join(installed, "node_modules/scanstream")));
+    expect(others).toEqual([]);
+    const sizes = await Promise.all(
+      files.map(async ({ parentPath, name }) => (await stat(join(parentPath, name))).size),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(maxInstalledBytes);
+    const { scripts } = packageJson;
+    // npm asks for an approval of each package that has one of these.
+    for (const name of ["preinstall", "install", "postinstall", "prepare"]) expect(scripts).not.toHaveProperty(name);
+  });
+
+  test("has the licence of every package that is in the bundle", async () => {
+    const text = await readFile(join(installed, "node_modules/scanstream/dist/THIRD_PARTY_LICENSES.txt"), "utf8");
+    for (const [name, version] of Object.entries(await productPackages(root))) {
+      if (isBundled(name)) expect(text).toContain(`${name} ${version} (`);
+    }
+    expect(text).toContain("Permission is hereby granted, free of charge");
+  });
+
+  test("runs, and its help comes from it", async () => {
+    const { stdout } = await run(process.execPath, [program(), "scan", "--help"], { cwd: installed });
+    expect(stdout).toContain("collect, evaluate, publish, report");
+  });
+
+  test.each([["serve"], ["admin", "tenant", "list"]])(
+    "says how to install the embedded database where `%s` needs it",
+    async (...args) => {
+      const outcome = await run(process.execPath, [program(), ...args], { cwd: installed, env: { PORT: "0" } }).then(
+        () => null,
+        (error: unknown) => error,
+      );
+      const version = packageJson.peerDependencies["@electric-sql/pglite"];
+      expect(outcome).toMatchObject({
+        code: 2,
+        stdout: "",
+        stderr: expect.stringMatching(
+          `^(Cannot use the configuration: )?DATABASE_URL: unset, and the embedded database is not installed: run \`npm install @electric-sql/pglite@${version}\`, or set DATABASE_URL to a Postgres database\n$`,
+        ),
+      });
+    },
+  );
+
+  function program(): string {
+    return join(installed, "node_modules/scanstream/dist/scanstream.js");
+  }
+});
+
+function isBundled(name: string): boolean {
+  return Object.values(metafile.outputs).some(({ inputs }) =>
+    Object.keys(inputs).some((file) => file.includes(`node_modules/${name}/`)),
+  );
+}
+
+describe("the bundle", () => {
+  /** What is loaded with the files of this name: they, and what they import statically. */
+  function loadedWith(name: RegExp) {
+    const loaded = new Map<string, Metafile["outputs"][string]>();
+    const load = (path: string) => {
+      const output = metafile.outputs[path];
+      if (output === undefined || loaded.has(path)) return;
+      loaded.set(path, output);
+      for (const { path: next, kind } of output.imports) if (kind === "import-statement") load(next);
+    };
+    for (const path of Object.keys(metafile.outputs)) if (name.test(basename(path))) load(path);
+    const outputs = [...loaded.values()];
+    const statics = outputs.flatMap(({ imports }) => imports.filter(({ kind }) => kind === "import-statement"));
+    const externals = new Set(statics.flatMap(({ path, external }) => (external === true ? [path] : [])));
+    const inputs = outputs.flatMap((output) => Object.keys(output.inputs));
+    const packages = inputs.flatMap((file) => /.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? []);
+    return { packages: new Set(packages), externals, bytes: outputs.reduce((sum, { bytes }) => sum + bytes, 0) };
+  }
+
+  test("loads no package before the version of Node is checked", () => {
+    const { packages, bytes } = loadedWith(/^scanstream\.js$/);
+    expect([...packages]).toEqual([]);
+    expect(bytes).toBeGreaterThan(1000);
+  });
+
+  test("loads little for --help: neither database, broker nor HTTP clients", () => {
+    const { packages, bytes } = loadedWith(/^main-/);
+    expect(packages).toContain("commander");
+    expect(
+      [...packages].filter((name) => /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose)$/.test(name)),
+    ).toEqual([]);
+    expect(bytes).toBeLessThan(250_000);
+  });
+
+  test("loads the embedded database only where it is opened", () => {
+    const { packages, externals } = loadedWith(/^main_node-/);
+    expect(packages).toContain("drizzle-orm");
+    expect(packages).not.toContain("undici");
+    expect([...externals].filter((path) => !isBuiltin(path))).toEqual([]);
+  });
+});
+
+describe("keepProductPackages", () => {
+  test("leaves in package.json and the lock file what the product imports, and none of the tools", async () => {
+    const source = join(folder.path, "product");
+    await mkdir(source);
+    const files = ["package.json", "package-lock.json", "main.ts", "start.ts", "scanstream.ts"];
+    for (const name of [...files, ...productFolders])
+      await cp(join(root, name), join(source, name), { recursive: true });
+    await keepProductPackages(source);
+    // As when a job uses the action twice.
+    await keepProductPackages(source);
+    const [manifest, lock] = await Promise.all(
+      ["package.json", "package-lock.json"].map(async (file) => JSON.parse(await readFile(join(source, file), "utf8"))),
+    );
+    expect(Object.keys(manifest.dependencies)).toEqual(expect.arrayContaining(["undici", "jose", "commander"]));
+    expect(manifest.dependencies).not.toHaveProperty("esbuild");
+    expect(manifest).not.toHaveProperty("devDependencies");
+    expect(lock.packages[""].dependencies).toEqual(manifest.dependencies);
+  });
+
+  test("finds every package that is in the bundle", async () => {
+    const found = Object.keys(await productPackages(root));
+    const imported = Object.entries(metafile.inputs)
+      .filter(([file]) => !file.includes("node_modules/"))
+      .flatMap(([, { imports }]) => imports.map(({ path, original }) => ({ path, original: original ?? "" })))
+      .filter(({ path }) => path.includes("node_modules/"))
+      .map(({ original }) => /^(?:@[^/]+\/)?[^/]+/.exec(original)?.[0] ?? "");
+    expect(imported.length).toBeGreaterThan(10);
+    expect([...new Set(imported)].filter((name) => !found.includes(name))).toEqual([]);
+  });
+});
