@@ -17,20 +17,16 @@ import {
 } from "../conformance/gateway_harness.ts";
 import { denoPermissions, denoProgram, startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
-import type { PostgresServer } from "../support/postgres.ts";
-import { suitePostgres } from "../support/suite_postgres.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 
 const root = `${import.meta.dirname}/../..`;
-let postgres: PostgresServer;
 let backends: EdgeBackends;
 let gateway: DenoGateway;
 let underTest: GatewayUnderTest;
 
 beforeAll(async () => {
   await buildPage();
-  postgres = await suitePostgres();
-  backends = await startEdgeBackends(postgres);
+  backends = await startEdgeBackends();
   gateway = await startDenoGateway({ ...backends.processEnvironment, ...smallBounds });
   underTest = await toGatewayUnderTest(backends, gateway.url);
 });
@@ -38,7 +34,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await gateway.stop();
   await backends.close();
-  await postgres.stop();
 });
 
 describeGateway("the gateway on Deno", gatewayContract, () => underTest);

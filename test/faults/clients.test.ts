@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
-import { startFaultyGateway, type FaultyGateway, type FaultyScan } from "./faulty_gateway.ts";
+import { startFaultyGateway, type FaultyScan } from "./faulty_gateway.ts";
 import { recordFault, seconds } from "./reliability_table.ts";
 import { openDeafClient, openReader } from "./stream_reader.ts";
 import { startTraffic } from "./traffic.ts";
@@ -10,7 +10,7 @@ import { startTraffic } from "./traffic.ts";
 /** Clients that vanish, stall or crawl: they lose their own stream, and nobody else notices. */
 
 const here = "test/faults/clients.test.ts";
-let faulty: FaultyGateway;
+let faulty: Awaited<ReturnType<typeof startFaultyGateway>>;
 let scan: FaultyScan;
 
 beforeAll(async () => {

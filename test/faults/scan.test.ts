@@ -134,9 +134,9 @@ test("a gateway whose connections break again and again: the scan is stored whol
 
 test("a broker that is away during a whole scan: the gateway stores what it cannot stream", async () => {
   const tenant = await faulty.createTenant("Umbrella");
-  faulty.redisNetwork.refuse();
+  faulty.brokerNetwork.refuse();
   const broken = await scanWhile(faulty.url, tenant.apiKey, () => undefined).finally(() =>
-    faulty.redisNetwork.restore(),
+    faulty.brokerNetwork.restore(),
   );
   expectUnharmed(broken);
   const listed = await faulty.request("/api/v1/scans", `Api-Key ${tenant.apiKey}`);

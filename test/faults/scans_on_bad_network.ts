@@ -6,10 +6,11 @@ import { scanCommand } from "../../scanner/commands/scan_command.ts";
 import type { Finding, Report } from "../../shared/report.ts";
 import type { ScanEvents } from "../../shared/scan_events.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
+import type { EdgeTenant } from "../support/edge_backends.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 import { createRandom } from "../support/random.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
-import { startFaultyGateway, type FaultyGateway, type FaultyTenant } from "./faulty_gateway.ts";
+import { startFaultyGateway, type FaultyGateway } from "./faulty_gateway.ts";
 
 /**
  * Real scans over networks that are slow, lose answers and break connections, between all parts at once: scanner and
@@ -58,7 +59,7 @@ export async function runScansOnBadNetwork({ scans, lanes, seed }: BadNetworkOpt
   };
   let begun = 0;
   // The gateway stands near its database and broker.
-  for (const network of [gateway.databaseNetwork, gateway.redisNetwork]) {
+  for (const network of [gateway.databaseNetwork, gateway.brokerNetwork]) {
     network.impair({ delayMs: 1, jitterMs: 5, lostAnswers, cuts: cuts / 10, random });
   }
 
@@ -94,7 +95,7 @@ export async function runScansOnBadNetwork({ scans, lanes, seed }: BadNetworkOpt
 
   await Promise.all(Array.from({ length: lanes }, lane));
   gateway.databaseNetwork.restore();
-  gateway.redisNetwork.restore();
+  gateway.brokerNetwork.restore();
   await gateway.close();
   return result;
 }
@@ -105,7 +106,7 @@ interface ScanContext {
   readonly followerUrl: string;
   readonly idp: Readonly<Record<string, string>>;
   readonly gateway: FaultyGateway;
-  readonly tenant: FaultyTenant;
+  readonly tenant: EdgeTenant;
   readonly result: Counts;
 }
 
