@@ -18,8 +18,10 @@ const system = [
   "test/shared/brokers/{close_and_exit,contract,deno,redis,upstash,workerd}.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/support/upstash_bridge.test.ts",
-  "soak/soak.test.ts",
 ];
+
+/** Minutes each; `npm run test:nightly` runs them, with the programs of which they show that they can fail. */
+const nightly = ["mutations/**/*.test.ts", "soak/soak.test.ts"];
 
 export default defineConfig({
   test: {
@@ -37,7 +39,7 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["{test,soak}/**/*.test.ts"],
-          exclude: system,
+          exclude: [...system, ...nightly],
           env: { TEST_SPEED: "fast" },
           isolate: false,
           typecheck: { enabled: true, include: ["test/**/*.test_d.ts"], tsconfig: "tsconfig.json" },
@@ -46,6 +48,10 @@ export default defineConfig({
       {
         extends: true,
         test: { name: "system", include: system, globalSetup: ["test/support/global_setup.ts"] },
+      },
+      {
+        extends: true,
+        test: { name: "nightly", include: nightly },
       },
     ],
   },

@@ -16,12 +16,13 @@ export const faults: readonly Mutation[] = [
   },
   {
     mistake: "an outage does not say when to come back",
-    holds: ["PostgreSQL cut off"],
+    holds: ["database cut off"],
     file: "gateway/http/problem.ts",
     find: "if (problem.status === 429 || problem.status === 503) {",
     replace: "if (problem.status === 429) {",
-    testFile: "test/faults/database.test.ts",
-    test: "a database that is away (%s)",
+    testFile: "test/faults/runtime_faults.ts",
+    via: "test/faults/on_node.test.ts",
+    test: "a database that is cut off",
   },
   {
     mistake: "a database that says nothing is waited for four times as long",
@@ -30,7 +31,7 @@ export const faults: readonly Mutation[] = [
     find: "deadlineMs} ms`)), deadlineMs);",
     replace: "deadlineMs} ms`)), deadlineMs * 4);",
     testFile: "test/faults/database.test.ts",
-    test: "a database that is away (%s)",
+    test: "a database that falls silent",
   },
   {
     mistake: "what is stored waits for what is published",
@@ -47,7 +48,8 @@ export const faults: readonly Mutation[] = [
     file: "gateway/http/publish_route.ts",
     find: 'metrics.eventsPublished("unavailable", count);\n      throw error;',
     replace: 'metrics.eventsPublished("unavailable", count);\n      void error;',
-    testFile: "test/faults/broker.test.ts",
+    testFile: "test/faults/runtime_faults.ts",
+    via: "test/faults/on_node.test.ts",
     test: "a broker that is cut off",
   },
   {
@@ -56,8 +58,9 @@ export const faults: readonly Mutation[] = [
     file: "gateway/streaming/open_stream.ts",
     find: "this.close(reason);",
     replace: 'this.close("ended");',
-    testFile: "test/faults/broker.test.ts",
-    test: "a broker that is killed and started anew",
+    testFile: "test/faults/runtime_faults.ts",
+    via: "test/faults/on_node.test.ts",
+    test: "a broker that is killed",
   },
   {
     mistake: "a silent broker is waited for half a minute more",
@@ -65,7 +68,8 @@ export const faults: readonly Mutation[] = [
     file: "shared/brokers/redis.ts",
     find: "pingTimeoutMs = 10_000",
     replace: "pingTimeoutMs = 30_000",
-    testFile: "test/faults/broker.test.ts",
+    testFile: "test/faults/runtime_faults.ts",
+    via: "test/faults/on_node.test.ts",
     test: "a broker that falls silent",
   },
   {

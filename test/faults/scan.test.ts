@@ -23,7 +23,7 @@ let calm: { readonly outcome: Outcome; readonly ms: number };
 beforeAll(async () => {
   folder = await temporaryFolder();
   faulty = await startFaultyGateway();
-  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 60 });
+  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 });
   const { privateKeyFile } = await publishCredentials(org, join(folder.path, "org"));
   idpEnvironment = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
   const startedMs = performance.now();
@@ -146,7 +146,7 @@ test("a broker that is away during a whole scan: the gateway stores what it cann
 }, 90_000);
 
 test("an identity provider that goes away in the middle of a scan: no verdict on what was not read", async () => {
-  const fleeting = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 60 });
+  const fleeting = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 });
   const { privateKeyFile } = await publishCredentials(fleeting, join(folder.path, "fleeting"));
   const env = {
     IDP_ORG_URL: fleeting.url,

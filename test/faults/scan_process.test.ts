@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = await temporaryFolder();
   [redis, org, port] = await Promise.all([
     startRedis(),
-    createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 80 }),
+    createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 }),
     freePort(),
   ]);
   [gatewayNetwork, brokerNetwork] = await Promise.all([
