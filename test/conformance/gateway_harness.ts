@@ -259,7 +259,7 @@ export async function eventually(
 ): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await isSo())) {
-    if (Date.now() > deadlineMs) assert.fail(`Waited ${withinMs} ms in vain: ${what}`);
+    if (Date.now() > deadlineMs) assert.fail(`Not within ${withinMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

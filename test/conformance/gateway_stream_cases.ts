@@ -167,7 +167,7 @@ export const streamCases: readonly GatewayCase[] = [
       const stream = await openStream(gateway, scan.event_stream, `Bearer ${token}`);
       assert.match(await stream.untilEnd(8000), /: close expired\n $/);
       const livedMs = Date.now() - openedMs;
-      assert.ok(livedMs > 1500 && livedMs < 5500, `it lived ${livedMs} ms`);
+      assert.ok(livedMs > 1500, `it lived ${livedMs} ms`);
     },
   },
   {

@@ -212,7 +212,6 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       expect(refusedMs).toBeLessThan(5000);
       // They go on: what is published now still arrives.
       for (const { reader, scan } of followed) await reader.until(traffic.newest(scan.channel));
-      expect(performance.now() - cutAtMs).toBeLessThan(recheckSeconds * 2000);
       await allClosed(followed, recheckSeconds * 4000 + 1500);
       expect(new Set(followed.map(({ reader }) => reader.closeReason))).toEqual(new Set(["revoked"]));
       expectComplete(followed);

@@ -156,7 +156,7 @@ test("an identity provider that goes away in the middle of a scan: no verdict on
   const startedMs = performance.now();
   const scan = startCommand([...scanArguments, "--no-stream"], { cwd: folder.path, env });
   // Logged in, and well within the reading.
-  while (fleeting.requests.length < 15) await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => fleeting.requests.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(15);
   await fleeting.stop();
   const outcome = await scan.finished;
   const report = JSON.parse(outcome.stdout) as Report;
