@@ -7,7 +7,7 @@ const badNetwork =
 export const faults: readonly Mutation[] = [
   {
     mistake: "one question that cannot be answered closes streams",
-    holds: ["PostgreSQL away for a moment"],
+    holds: ["PostgreSQL unavailable for a moment"],
     file: "gateway/streaming/authority_recheck.ts",
     find: "if (unconfirmedMs < 2 * recheckMs) continue;",
     replace: "if (unconfirmedMs < 0) continue;",
@@ -35,12 +35,12 @@ export const faults: readonly Mutation[] = [
   },
   {
     mistake: "what is stored waits for what is published",
-    holds: ["broker away during a scan", "V5"],
+    holds: ["broker unavailable during a scan", "V5"],
     file: "scanner/streaming/scan_publisher.ts",
     find: "for (const publish of events) void publish(queue, scan);",
     replace: "for (const publish of events) await publish(options.publisher, scan);",
     testFile: "test/faults/scan.test.ts",
-    test: "a broker that is away during a whole scan",
+    test: "a broker that is unavailable during a whole scan",
   },
   {
     mistake: "an event that the broker did not take is taken all the same",
@@ -164,16 +164,16 @@ export const faults: readonly Mutation[] = [
   },
   {
     mistake: "a list whose first page could not be read is an empty list",
-    holds: ["identity provider away in the middle of a scan", "V1"],
+    holds: ["identity provider unavailable in the middle of a scan", "V1"],
     file: "scanner/idp/http_idp_client.ts",
     find: 'if (pages === 1) return { state: "missing", partial: null, ...missing };',
     replace: 'if (pages === 1) return { state: "obtained", value: items };',
     testFile: "test/faults/scan.test.ts",
-    test: "an identity provider that goes away",
+    test: "an identity provider that becomes unavailable",
   },
   {
     mistake: "while no key can be had every token is a bad one",
-    holds: ["issuer's JWKS away"],
+    holds: ["issuer's JWKS unavailable"],
     file: "gateway/auth/jwt.ts",
     find: "if (keys === null) throw keysAway(lastFailure);",
     replace: "if (keys === null) throw badToken(lastFailure);",

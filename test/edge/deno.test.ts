@@ -39,10 +39,10 @@ afterAll(async () => {
 describeGateway("the gateway on Deno", gatewayContract, () => underTest);
 
 test("S9: no secret reached the log", () => {
-  const said = gateway.output();
-  expect(said).toContain('"route":"/api/v1/scans/:id/event-stream"');
-  expect(said).not.toMatch(/uncaught|a request failed|could not be/i);
-  for (const secret of backends.secrets()) expect(said).not.toContain(secret);
+  const output = gateway.output();
+  expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');
+  expect(output).not.toMatch(/uncaught|a request failed|could not be/i);
+  for (const secret of backends.secrets()) expect(output).not.toContain(secret);
 });
 
 test("S6: a reader that reads nothing is closed, and counts as a stream until its connection is gone", async () => {

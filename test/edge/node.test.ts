@@ -36,7 +36,7 @@ afterAll(async () => {
 describeGateway("the gateway on Node", gatewayContract, () => underTest);
 
 test("S9: no secret reached the log", () => {
-  const said = log.join("");
-  expect(said).toContain("event-stream");
-  for (const secret of backends.secrets()) expect(said).not.toContain(secret);
+  const output = log.join("");
+  expect(output).toContain("event-stream");
+  for (const secret of backends.secrets()) expect(output).not.toContain(secret);
 });

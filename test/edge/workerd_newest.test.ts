@@ -86,7 +86,7 @@ test("Chromium's EventSource follows a scan to its end, and 204 ends it for good
         for (const type of ["scan.start", "scan.progress", "scan.end"]) {
           source.addEventListener(type, (event) => seen.push(`${type} ${String(event.data)}`));
         }
-        // The stream ends after `scan.end`, the browser comes back by itself, and is told to stop.
+        // The stream ends after `scan.end`, the browser reconnects, and the 204 stops it.
         source.addEventListener("error", () => {
           if (source.readyState === EventSource.CLOSED) resolve();
         });

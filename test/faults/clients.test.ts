@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startFaultyGateway, type FaultyScan } from "./faulty_gateway.ts";
 import { recordFault, seconds } from "./reliability_table.ts";
-import { openDeafClient, openReader } from "./stream_reader.ts";
+import { openClientThatNeverReads, openReader } from "./stream_reader.ts";
 import { startTraffic } from "./traffic.ts";
 
-/** Clients that vanish, stall or crawl: they lose their own stream, and nobody else notices. */
+/** Clients that vanish, stall or crawl: they lose their own stream, and no other client notices. */
 
 const here = "test/faults/clients.test.ts";
 let faulty: Awaited<ReturnType<typeof startFaultyGateway>>;
@@ -59,7 +59,7 @@ test("clients that reset their connection, by the dozen, are gone at once with e
   );
 });
 
-test("clients that end their half of the connection are closed, or read on: no place is held for ever", async () => {
+test("clients that end their half of the connection are closed, or read on: no place is held indefinitely", async () => {
   const { hostname, port, pathname } = new URL(scan.streamUrl);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   await once(socket, "connect");
@@ -84,9 +84,11 @@ test("clients that end their half of the connection are closed, or read on: no p
   );
 });
 
-test("a client that does not read is closed alone; whoever reads misses nothing", async () => {
+test("a client that does not read is closed alone; the others miss nothing", async () => {
   const good = await openReader(scan.streamUrl, scan.authorization);
-  const deaf = await Promise.all(Array.from({ length: 5 }, () => openDeafClient(scan.streamUrl, scan.authorization)));
+  const stuck = await Promise.all(
+    Array.from({ length: 5 }, () => openClientThatNeverReads(scan.streamUrl, scan.authorization)),
+  );
   const { channel } = scan;
   const fill = "x".repeat(30_000);
   const startedMs = performance.now();
@@ -95,14 +97,14 @@ test("a client that does not read is closed alone; whoever reads misses nothing"
     const message = JSON.stringify({ type: "scan.delta", data: { n: sent, fill } });
     await faulty.producer.publish(channel, message);
     sent += 1;
-    if (performance.now() - startedMs > 20_000) throw new Error("The deaf clients are still open");
+    if (performance.now() - startedMs > 20_000) throw new Error("The clients that do not read are still open");
   }
   const closedMs = performance.now() - startedMs;
   await good.until(sent - 1);
   expect(good.numbers).toEqual(Array.from({ length: sent }, (_, n) => n));
   expect(good.closedAtMs).toBeNull();
   good.leave();
-  for (const socket of deaf) socket.destroy();
+  for (const socket of stuck) socket.destroy();
   await until("no streams", () => openStreams() === 0);
   recordFault(
     {

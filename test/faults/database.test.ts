@@ -65,7 +65,7 @@ test("a database that falls silent: 503 in time, open streams go on, close once 
   const brokenAtMs = performance.now();
   faulty.databaseNetwork.stall();
   const refused = expectUnavailable();
-  // Meanwhile every stream still hears what happens.
+  // Meanwhile every stream still receives events.
   const next = traffic.newest(scan.channel) + 50;
   await Promise.all(readers.map((reader) => reader.until(next)));
   const firstMs = await refused;
@@ -115,7 +115,7 @@ test("a short outage of the database costs no stream at all", async () => {
   }
   recordFault(
     {
-      fault: "PostgreSQL away for a moment",
+      fault: "PostgreSQL unavailable for a moment",
       client: "503 with `Retry-After`; open streams notice nothing",
       soon: "at once",
       recovers: `${seconds(backMs)} after it is back`,
@@ -125,7 +125,7 @@ test("a short outage of the database costs no stream at all", async () => {
   );
 }, 60_000);
 
-test("an issuer whose keys cannot be had: users hear 503 and not 401, keys go on, and all is well when it is back", async () => {
+test("an issuer whose keys cannot be had: users get 503 and not 401, keys go on, and all is well when it is back", async () => {
   let keySet = "";
   let isUnavailable = true;
   const jwks = createServer((request, response) => {
@@ -160,7 +160,7 @@ test("an issuer whose keys cannot be had: users hear 503 and not 401, keys go on
   jwks.close();
   recordFault(
     {
-      fault: "issuer's JWKS away",
+      fault: "issuer's JWKS unavailable",
       client: "keys in hand: nothing; none yet: users get 503 with `Retry-After`, API keys go on",
       soon: `503 after ${seconds(refusedMs)}`,
       recovers: `${seconds(backMs)} after it is back`,

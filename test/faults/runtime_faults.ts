@@ -95,7 +95,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
     }
 
     /** A 503 that says when to come back, to whatever is asked. How long the slowest took. */
-    async function expectAway(paths: readonly string[]): Promise<number> {
+    async function expectUnavailable(paths: readonly string[]): Promise<number> {
       const [scan] = scans;
       const asked = paths.map(async (path) => {
         const startedMs = performance.now();
@@ -118,7 +118,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       const cutAtMs = performance.now();
       gateway.brokerNetwork.refuse();
       const lostMs = await untilLost(followed, cutAtMs);
-      const refusedMs = await expectAway([streamPath(), publishPath()]);
+      const refusedMs = await expectUnavailable([streamPath(), publishPath()]);
       expect(refusedMs).toBeLessThan(20_000);
       expect((await gateway.request("/readyz", "")).status).toBe(503);
       gateway.brokerNetwork.restore();
@@ -133,7 +133,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       });
     }, 60_000);
 
-    test("subscriptions that the broker ends politely: every stream closes as lost, and opens again", async () => {
+    test("subscriptions that the broker ends cleanly: every stream closes as lost, and opens again", async () => {
       const followed = await openAll();
       const endedAtMs = performance.now();
       if (runtime === "Workers") gateway.backends.bridge.endStreams();
@@ -142,7 +142,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       const backMs = await untilReopened(traffic, scans, performance.now());
       expect(backMs).toBeLessThan(20_000);
       record({
-        fault: "broker ends its side politely",
+        fault: "broker ends its side cleanly",
         client: "`: close lost`",
         soon: seconds(lostMs),
         recovers: `streams open ${seconds(backMs)} later`,
@@ -168,7 +168,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       });
     }, 60_000);
 
-    test("clients that reset their connections: their places are free again, and nobody else notices", async () => {
+    test("clients that reset their connections: their places are free again, and no other client notices", async () => {
       const elsewhere = await gateway.createTenant("Initech");
       const scan = await gateway.createScan(elsewhere);
       const bystanders = await openAll();
@@ -204,11 +204,11 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       });
     }, 60_000);
 
-    test("a database that is cut off: prompt 503s, open streams go on, and close as revoked once nobody knows their authority", async () => {
+    test("a database that is cut off: prompt 503s, open streams go on, and close as revoked once their authority is stale", async () => {
       const followed = await openAll();
       const cutAtMs = performance.now();
       gateway.databaseNetwork.refuse();
-      const refusedMs = await expectAway(["/api/v1/scans", streamPath()]);
+      const refusedMs = await expectUnavailable(["/api/v1/scans", streamPath()]);
       expect(refusedMs).toBeLessThan(5000);
       // They go on: what is published now still arrives.
       for (const { reader, scan } of followed) await reader.until(traffic.newest(scan.channel));

@@ -18,7 +18,7 @@ import { startFaultyGateway, type FaultyGateway } from "./faulty_gateway.ts";
  */
 export interface BadNetworkOptions {
   readonly scans: number;
-  /** Scans at a time. */
+  /** Scans that run concurrently. */
   readonly lanes: number;
   readonly seed: number;
 }
@@ -27,7 +27,7 @@ export interface BadNetworkResult {
   /** What was not as promised, one line each. */
   readonly complaints: readonly string[];
   readonly scans: number;
-  /** Followers that heard `scan.end`, and that were told by 204 after their stream had been lost. */
+  /** Followers that received `scan.end`, and that learned of it by 204 after their stream had been lost. */
   readonly heardEnd: number;
   readonly told204: number;
   /** Followers that had every finding by events and refetches alone when the end came. */
@@ -163,12 +163,12 @@ async function oneScan({ gatewayUrl, followerUrl, idp, gateway, tenant, result }
   for (const follower of followers) {
     const { state, ends, hasEvent, fingerprints, reconnects } = await follower;
     if (state !== "ended") complain(`a follower finished as ${state}`);
-    if (ends > 1) complain(`a follower heard ${ends} ends`);
+    if (ends > 1) complain(`a follower received ${ends} ends`);
     if (hasEvent) result.heardEnd += 1;
     else result.told204 += 1;
     const all = new Set(reported.map(({ fingerprint }) => fingerprint));
     for (const fingerprint of fingerprints)
-      if (!all.has(fingerprint)) complain("a follower heard of a finding that is not there");
+      if (!all.has(fingerprint)) complain("a follower received a finding that is not there");
     if (fingerprints.size === all.size) result.complete += 1;
     result.reconnects += reconnects;
   }

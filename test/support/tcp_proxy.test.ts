@@ -69,7 +69,7 @@ test("startTcpProxy cuts with a reset on both sides, and takes new connections",
   expect(faults).toMatchObject([{ code: "ECONNRESET" }]);
 });
 
-test("startTcpProxy ends politely", async () => {
+test("startTcpProxy ends connections with FIN", async () => {
   const { proxy, faults } = await start();
   const socket = await dial(proxy);
   await echoed(socket, "a");
