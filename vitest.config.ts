@@ -20,8 +20,8 @@ const system = [
   "test/support/upstash_bridge.test.ts",
 ];
 
-/** Minutes each; `npm run test:nightly` runs them, with the programs of which they show that they can fail. */
-const nightly = ["mutations/**/*.test.ts", "soak/soak.test.ts"];
+/** Those that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */
+const nightly = ["mutations/**/*.test.ts", "soak/soak.test.ts", "test/edge/workerd_newest.test.ts"];
 
 export default defineConfig({
   test: {
@@ -47,11 +47,11 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "system", include: system, globalSetup: ["test/support/global_setup.ts"] },
+        test: { name: "system", include: system, exclude: nightly, globalSetup: ["test/support/global_setup.ts"] },
       },
       {
         extends: true,
-        test: { name: "nightly", include: nightly },
+        test: { name: "nightly", include: nightly, globalSetup: ["test/support/global_setup.ts"] },
       },
     ],
   },
