@@ -1,22 +1,27 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * Tests that start a server beside Node (PostgreSQL, Redis, Chromium, workerd, Deno) or that run whole commands, one after
- * the other. Everything else is fast; `test/support/machine_tools.ts` refuses to start such a server for a fast test.
+ * Tests that start a server beside Node (PostgreSQL, Redis, Chromium, workerd, Deno), run whole commands, or take long. All
+ * others are fast; `test/support/machine_tools.ts` refuses to start such a server for a fast test.
  */
 const system = [
-  "test/{e2e,edge,faults}/**/*.test.ts",
+  "test/{attacks,e2e,edge,faults,fuzz}/**/*.test.ts",
   "test/web/!(scan_model).test.ts",
-  "test/attacks/{decision_files,hostile_provider,hostile_publisher}.test.ts",
   "test/command_line/node_version.test.ts",
   "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",
-  "test/gateway/runtime/{main_node,serve_processes}.test.ts",
+  "test/gateway/runtime/{draining,main_node,serve_processes,start_gateway}.test.ts",
+  "test/gateway/admin/{call_admin,socket}.test.ts",
+  "test/lint/recipes.test.ts",
+  "test/scanner/evidence_matrix.test.ts",
   "test/scanner/reports/{hostile_text,html,outside_readers}.test.ts",
+  "test/scanner/streaming/scan_publisher.test.ts",
   "test/shared/brokers/{close_and_exit,contract,deno,redis,upstash,workerd}.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/support/upstash_bridge.test.ts",
-  "soak/soak.test.ts",
 ];
+
+/** Those that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */
+const nightly = ["mutations/**/*.test.ts", "soak/soak.test.ts", "test/edge/workerd_newest.test.ts"];
 
 export default defineConfig({
   test: {
@@ -34,14 +39,19 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["{test,soak}/**/*.test.ts"],
-          exclude: system,
+          exclude: [...system, ...nightly],
           env: { TEST_SPEED: "fast" },
+          isolate: false,
           typecheck: { enabled: true, include: ["test/**/*.test_d.ts"], tsconfig: "tsconfig.json" },
         },
       },
       {
         extends: true,
-        test: { name: "system", include: system, globalSetup: ["test/support/global_setup.ts"] },
+        test: { name: "system", include: system, exclude: nightly, globalSetup: ["test/support/global_setup.ts"] },
+      },
+      {
+        extends: true,
+        test: { name: "nightly", include: nightly, globalSetup: ["test/support/global_setup.ts"] },
       },
     ],
   },

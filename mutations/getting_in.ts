@@ -211,7 +211,7 @@ export const gettingIn: readonly Mutation[] = [
     find: "if (unconfirmedMs < 2 * recheckMs) continue;",
     replace: "if (unconfirmedMs < 6 * recheckMs) continue;",
     testFile: "test/faults/database.test.ts",
-    test: "a database that is away (%s)",
+    test: "a database that falls silent",
   },
   {
     mistake: "a proof may be sent again",

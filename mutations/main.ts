@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { mutations } from "./catalog.ts";
+import { catalogProblems } from "./catalog_problems.ts";
 import type { Mutation } from "./mutation.ts";
 import { runMutations, type MutationResult, type Verdict } from "./run_mutations.ts";
 
 const usage =
-  "Usage: npm run test:mutations -- [--only PATTERN] [--list]\n" +
+  "Usage: npm run test:mutations -- [--only PATTERN] [--list] [--check]\n" +
   "  --only PATTERN  only those whose mistake, row, file or test matches this regular expression\n" +
-  "  --list          name them, run nothing";
+  "  --list          name them, run nothing\n" +
+  "  --check         say where the catalog no longer fits the code, run nothing";
 
 const { values } = parse();
 const only = new RegExp(values.only, "i");
@@ -22,10 +24,15 @@ if (values.list) {
   process.exit(0);
 }
 
+const root = join(import.meta.dirname, "..");
+const problems = catalogProblems(root);
+for (const problem of problems) console.error(`stale: ${problem}`);
+if (values.check) process.exit(problems.length === 0 ? 0 : 1);
+
 // What runs has a process group of its own: it is ended, and the copy removed, on the way out.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const results = await runMutations({
-  projectRoot: join(import.meta.dirname, ".."),
+  projectRoot: root,
   mutations: wanted,
   say: (line) => console.error(line),
   onResult: ({ mutation, verdict, detail, seconds }) =>
@@ -35,13 +42,14 @@ const results = await runMutations({
 });
 console.log(`\n${tableOf(results)}\n`);
 console.log(
-  `${count("seen failing")} seen failing, ${count("survived")} survived, ${count("could not run")} could not run`,
+  `${count("seen failing")} seen failing, ${count("survived")} survived, ${count("could not run")} could not run, ${problems.length} stale`,
 );
-process.exit(count("seen failing") === results.length ? 0 : 1);
+process.exit(count("seen failing") === results.length && problems.length === 0 ? 0 : 1);
 
 function parse() {
   try {
-    return parseArgs({ options: { only: { type: "string", default: "" }, list: { type: "boolean", default: false } } });
+    const flag = { type: "boolean", default: false } as const;
+    return parseArgs({ options: { only: { type: "string", default: "" }, list: flag, check: flag } });
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
     return process.exit(2);

@@ -83,7 +83,7 @@ export async function runNamedTests({
 /** This process may itself be one of vitest's; and no run of a mistake may write into a page. */
 function environment(): NodeJS.ProcessEnv {
   const isOurs = (name: string) => !name.startsWith("VITEST") && name !== "UPDATE_DOCS";
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => isOurs(name)));
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isOurs(name))), NIGHTLY: "1" };
 }
 
 function endGroup(pid: number | undefined): void {

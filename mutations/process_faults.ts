@@ -18,13 +18,13 @@ export const processFaults: readonly Mutation[] = [
   },
   {
     ...suite,
-    mistake: "over REST, a stream that the broker ends politely is no loss",
-    holds: ["broker ends its side politely", "S2"],
+    mistake: "over REST, a stream that the broker ends cleanly is no loss",
+    holds: ["broker ends its side cleanly", "S2"],
     file: "shared/brokers/event_stream_source.ts",
     find: "listener.onLost(reason);",
     replace: 'if (reason !== "ended") listener.onLost(reason);',
     via: "test/faults/on_workerd.test.ts",
-    test: "subscriptions that the broker ends politely",
+    test: "subscriptions that the broker ends cleanly",
   },
   {
     ...suite,
@@ -110,7 +110,7 @@ export const processFaults: readonly Mutation[] = [
   },
   {
     mistake: "the end waits for events as long as it takes",
-    holds: ["broker away while a scan publishes straight to it", "V5"],
+    holds: ["broker unavailable while a scan publishes straight to it", "V5"],
     file: "scanner/streaming/scan_publisher.ts",
     find: "options.eventGraceMs ?? 1000",
     replace: "options.eventGraceMs ?? 100_000",

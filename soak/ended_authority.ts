@@ -77,7 +77,7 @@ export async function expiringToken(work: Work, tenant: SoakTenant): Promise<voi
     const scan = pick(tenant.scans);
     const expiresAtSeconds = nowSeconds() + 3;
     const authorization = `Bearer ${await work.surroundings.sign({ tenantId: tenant.id, sub: "ann", expiresAtSeconds })}`;
-    // Every other one by a stream token, whose stream lives under the authority of whoever asked for it.
+    // Every other one by a stream token, whose stream lives under the authority of the caller who asked for it.
     const credential =
       turn % 2 === 0 ? { authorization, query: "" } : await streamToken(work, scan, authorization, [401]);
     const opened = credential === null ? null : await open(work, scan, credential, [401]);

@@ -35,7 +35,7 @@ function life(valuesAt: (shareOfTheRise: number) => Partial<Sample>): { readonly
 
 test.each(["streams", "unended", "subscriptions"] as const)("whatStayed allows not one of %s", (name) => {
   expect(whatStayed(nothing, nothing)).toEqual([]);
-  expect(whatStayed(nothing, { ...nothing, [name]: 1 })).toEqual([`${name}: 1 after everybody had gone`]);
+  expect(whatStayed(nothing, { ...nothing, [name]: 1 })).toEqual([`${name}: 1 after every client had left`]);
   // Fewer closings than openings, or more: one of the two counts is wrong.
   expect(whatStayed(nothing, { ...nothing, [name]: -1 })).toHaveLength(1);
 });

@@ -2,7 +2,7 @@ import { courseAfterWarmUp, type Point } from "./plateau.ts";
 import { takeSample, type Sample } from "./samples.ts";
 import { pause, type Work } from "./work.ts";
 
-/** What the gateway's process holds while nobody is there. */
+/** What the gateway's process holds without clients. */
 export interface Held {
   readonly descriptors: number;
   readonly timers: number;
@@ -10,7 +10,7 @@ export interface Held {
   readonly streams: number;
   /** Streams that were opened, less those that ended. */
   readonly unended: number;
-  /** Channels at Redis that somebody is subscribed to. */
+  /** Channels at Redis with subscribers. */
   readonly subscriptions: number;
   readonly liveMiB: number;
   readonly rssMiB: number;
@@ -58,7 +58,7 @@ const heapSlackMiB = 24;
 export function whatStayed(before: Held, after: Held): readonly string[] {
   const stayed = (name: keyof Held, slack: number) =>
     after[name] > before[name] + slack ? [`${name}: ${after[name]}, and ${before[name]} before`] : [];
-  const left = (name: keyof Held) => (after[name] === 0 ? [] : [`${name}: ${after[name]} after everybody had gone`]);
+  const left = (name: keyof Held) => (after[name] === 0 ? [] : [`${name}: ${after[name]} after every client had left`]);
   return [
     ...left("streams"),
     ...left("unended"),

@@ -5,7 +5,7 @@ import type { Broker } from "../shared/broker.ts";
 export interface NumberedChannel {
   readonly name: string;
   readonly scanId: string;
-  /** The number that the next event will have; whoever subscribes before it is published receives it. */
+  /** The number that the next event will have; a subscriber from before its publication receives it. */
   readonly next: number;
 }
 

@@ -14,7 +14,7 @@ export async function requireAllPlaces(work: Work): Promise<void> {
     if (got.length < work.maxStreamsPerTenant) {
       complain(
         work,
-        `a tenant that may have ${work.maxStreamsPerTenant} streams got ${got.length} after everybody had gone`,
+        `a tenant that may have ${work.maxStreamsPerTenant} streams got ${got.length} after every client had left`,
       );
     }
     opened.push(...got);

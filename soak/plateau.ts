@@ -1,4 +1,4 @@
-/** A measurement at a time. */
+/** A measurement at one moment. */
 export interface Point {
   readonly atSeconds: number;
   readonly value: number;
@@ -15,7 +15,7 @@ export interface Course {
 
 /** The first third of a process's life: code is compiled, pools are filled, the heap finds its size. */
 const warmUpShare = 1 / 3;
-/** Fewer in a half say nothing. */
+/** Fewer in a half are not judged. */
 const minPoints = 4;
 
 /**

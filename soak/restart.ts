@@ -21,14 +21,14 @@ export async function restart(work: Work): Promise<void> {
 }
 
 /** After the last fault a slow machine may take a while until there is something to be drained. */
-const patienceMs = 30_000;
+const graceMs = 30_000;
 
 async function untilManyAreOpen(work: Work): Promise<void> {
-  const untilMs = Date.now() + patienceMs;
+  const untilMs = Date.now() + graceMs;
   while (work.life.open.size < work.maxStreamsPerTenant) {
     await pause(50);
     if (Date.now() < untilMs) continue;
-    complain(work, `${work.life.open.size} streams open, ${patienceMs / 1000} s after the last fault`);
+    complain(work, `${work.life.open.size} streams open, ${graceMs / 1000} s after the last fault`);
     return;
   }
 }

@@ -29,7 +29,7 @@ export async function runScans(work: Work, apiKey: string): Promise<void> {
 /** Well within the time after which a scan without a sign of its producer is ended. */
 const signOfLifeMs = 60_000;
 
-/** The sign of life of a producer, without which the scans whose events are counted would be ended as expired. */
+/** The heartbeat of a producer, without which the scans whose events are counted would be ended as expired. */
 export async function keepScansAlive(work: Work): Promise<void> {
   const scans = [...work.tenants, work.crowded].flatMap((tenant) => tenant.scans);
   let dueMs = 0;
@@ -43,6 +43,6 @@ export async function keepScansAlive(work: Work): Promise<void> {
 
 async function touch(work: Work, { id, tenant }: SoakScan): Promise<boolean> {
   const { status } = await ask(work, `/api/v1/scans/${id}`, `Api-Key ${tenant.apiKey}`, { status: "running" }, "PATCH");
-  if (![200, 503, 0].includes(status)) complain(work, `a producer's sign of life was answered with ${status}`);
+  if (![200, 503, 0].includes(status)) complain(work, `a producer's heartbeat was answered with ${status}`);
   return status === 200;
 }

@@ -17,7 +17,7 @@ import { complain, noCounts, pause, type Counts, type SoakTenant, type Work } fr
 
 export interface SoakOptions {
   readonly durationMs: number;
-  /** Ordinary clients at a time; those of other kinds come on top. */
+  /** Ordinary clients that are there concurrently; those of other kinds come on top. */
   readonly clients: number;
   /** Default true. */
   readonly hasFaults?: boolean;
@@ -27,7 +27,7 @@ export interface SoakOptions {
 export interface SoakFigures {
   readonly counts: Counts;
   readonly faults: Readonly<Record<string, number>>;
-  /** The gateway before anybody came, and after everybody had gone. */
+  /** The gateway before the first client, and after the last. */
   readonly before: Held;
   readonly after: Held;
   readonly lives: readonly LifeFigures[];
@@ -130,7 +130,7 @@ function neverSeen({ counts }: Work, { hasFaults = true }: SoakOptions): readonl
 }
 
 /** How much longer a slow machine may take until everything has happened. */
-const patienceMs = 60_000;
+const graceMs = 60_000;
 
 /** Half of the soak, with the gateway that is there, or as long as `isWaiting`; no fault is left at its end. */
 async function live(work: Work, options: SoakOptions, isWaiting: () => boolean): Promise<LifeFigures> {
@@ -143,7 +143,7 @@ async function live(work: Work, options: SoakOptions, isWaiting: () => boolean):
   const faults = hasFaults ? sprinkleFaults(work, calm.signal) : null;
   const sampleMs = Math.min(5000, Math.max(500, halfMs / 60));
   const samplesPerCollection = Math.max(2, Math.round(halfMs / sampleMs / collections));
-  for (let turn = 1; Date.now() < untilMs || (isWaiting() && Date.now() < untilMs + patienceMs); turn += 1) {
+  for (let turn = 1; Date.now() < untilMs || (isWaiting() && Date.now() < untilMs + graceMs); turn += 1) {
     await pause(sampleMs);
     const collect = turn % samplesPerCollection === 0;
     const sample = await takeSample(gateway, { atSeconds: (Date.now() - life.startedAtMs) / 1000, collect });

@@ -71,11 +71,11 @@ export async function finish(
   const expected = [...reasons, closedAtMs >= life.stoppingAtMs ? "drain" : "lost"];
   // Who leaves may meet half of what the gateway says at that moment.
   if ((wasClosed || closeReason !== null) && !expected.includes(closeReason)) {
-    complain(work, `a stream was closed ${closeReason === null ? "without a word" : `as ${closeReason}`}`);
+    complain(work, `a stream was closed ${closeReason === null ? "without a reason" : `as ${closeReason}`}`);
   }
 }
 
-/** Everything that was published while a stream is open has to come; nothing for so long is a gap that nobody was told of. */
+/** Everything that was published while a stream is open has to come; nothing for so long is a silent gap. */
 const silenceMs = 60_000;
 
 export async function untilNewest(work: Work, { subscriber, scan }: Opened): Promise<void> {

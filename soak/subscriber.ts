@@ -10,7 +10,7 @@ export interface Subscriber {
   readonly events: number;
   readonly isClosed: boolean;
   readonly closedAtMs: number;
-  /** What the gateway wrote before it closed; null when it said nothing. */
+  /** What the gateway wrote before it closed; null when it wrote none. */
   readonly closeReason: string | null;
   readonly closed: Promise<void>;
   /** What was wrong with what came: another channel's event, a gap, something after the close; null while nothing is. */

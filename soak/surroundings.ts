@@ -25,7 +25,7 @@ export interface Surroundings {
   sign(claims: Claims): Promise<string>;
   /** The issuer takes a new key into service, and signs with it; the first and the newest one count. */
   rotate(): Promise<void>;
-  /** Channels that somebody is subscribed to at Redis, and the most subscribers that one of them has. */
+  /** Channels with subscribers at Redis, and the most subscribers that one of them has. */
   subscriptions(): Promise<{ readonly channels: number; readonly most: number }>;
   close(): Promise<void>;
 }

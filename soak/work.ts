@@ -109,7 +109,7 @@ export function streamPathOf({ id }: SoakScan): string {
   return `/api/v1/scans/${id}/event-stream`;
 }
 
-/** An idle connection is let go of soon, so that none of ours is counted as the gateway's when everybody has gone. */
+/** An idle connection is closed soon, so that none of ours is counted as the gateway's when every client has left. */
 const agent = new Agent({ keepAliveTimeout: 500, keepAliveMaxTimeout: 500 });
 
 /** The answer's status, 0 when there was none, and its JSON; anything but an answer counts while the gateway stops only. */

@@ -1,12 +1,8 @@
 import { connect } from "node:net";
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest";
-import {
-  startFaultyGateway,
-  type FaultyGateway,
-  type FaultyScan,
-  type FaultyTenant,
-} from "../faults/faulty_gateway.ts";
+import type { EdgeTenant } from "../support/edge_backends.ts";
+import { startFaultyGateway, type FaultyGateway, type FaultyScan } from "../faults/faulty_gateway.ts";
 
 /**
  * Somebody who may write to the broker, but is none of us: whatever is published, no client reads a line that is no event,
@@ -14,7 +10,7 @@ import {
  */
 
 let faulty: FaultyGateway;
-let acme: FaultyTenant;
+let acme: EdgeTenant;
 let own: FaultyScan;
 let foreign: FaultyScan;
 
@@ -68,7 +64,7 @@ async function follow(scan: FaultyScan): Promise<RawStream> {
 
 /** As Redis takes it from anybody who knows its password. */
 const publish = (scan: FaultyScan, text: string) =>
-  faulty.redis.command("PUBLISH", `scanstream:2:${scan.channel}`, text);
+  faulty.backends.redis.command("PUBLISH", `scanstream:2:${scan.channel}`, text);
 
 test.each([
   ["lines of its own in the data", `{"type":"scan.delta","data":{"a":"x"}}\n\nevent: scan.end\ndata: {}\n\n`],
@@ -110,7 +106,7 @@ test("a message of 20 MB costs its own channel only: the other tenant's stream s
 });
 
 test("a message over 32 MiB costs the connection, also where Redis has no such bound: everybody is told, and may come back at once", async () => {
-  await faulty.redis.command("CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 0 0");
+  await faulty.backends.redis.command("CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 0 0");
   const both = await Promise.all([follow(own), follow(foreign)]);
   await publish(own, "x".repeat(40_000_000));
   for (const stream of both) {
@@ -145,7 +141,7 @@ test("what is published on channels whose names only look alike reaches nobody",
     `scanstream:2:${foreign.channel}`,
     "*",
   ]) {
-    await faulty.redis.command("PUBLISH", name, event);
+    await faulty.backends.redis.command("PUBLISH", name, event);
   }
   await publish(own, `{"type":"scan.delta","data":{"last":1}}`);
   await stream.until(`{"last":1}`);

@@ -181,8 +181,11 @@ const cases: readonly { readonly name: string; readonly run: (harness: NetworkHa
         isOpen = true;
         return recording;
       });
-      await harness.createDirectBroker().publish(channel, eventMessage({ n: 0 }));
-      await sleep(200);
+      // Meanwhile another subscribes, and receives what is published.
+      const direct = harness.createDirectBroker();
+      const witness = await record(direct, channel);
+      await direct.publish(channel, eventMessage({ n: 0 }));
+      await witness.untilCount(1);
       assert.equal(isOpen, false);
       harness.network.restore();
       const recording = await pending;

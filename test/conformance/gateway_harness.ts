@@ -28,7 +28,7 @@ export interface ConformanceTenant {
   readonly sub: string;
 }
 
-/** What only whoever started the gateway can do. */
+/** What only the operator of the gateway can do. */
 export interface GatewayControl {
   /** As the gateway was configured. */
   readonly heartbeatSeconds: number;
@@ -100,7 +100,7 @@ export async function refused(
   code: string,
   secrets: readonly string[] = [],
 ): Promise<void> {
-  // A stream that was opened instead would be read for ever.
+  // A stream that was opened instead would be read indefinitely.
   if (response.status === 200) await response.body?.cancel();
   assert.notEqual(response.status, 200, `expected a refusal with ${status}, and it was answered`);
   const text = await response.text();
@@ -259,7 +259,7 @@ export async function eventually(
 ): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await isSo())) {
-    if (Date.now() > deadlineMs) assert.fail(`Waited ${withinMs} ms in vain: ${what}`);
+    if (Date.now() > deadlineMs) assert.fail(`Not within ${withinMs} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

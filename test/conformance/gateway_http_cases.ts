@@ -17,7 +17,7 @@ export const httpCases: readonly GatewayCase[] = [
     },
   },
   {
-    name: "serves the live page with a policy, and its files for ever",
+    name: "serves the live page with a policy, and its files as immutable",
     needs: [],
     async run(gateway) {
       const page = await call(gateway, "/");
@@ -61,7 +61,7 @@ export const httpCases: readonly GatewayCase[] = [
     },
   },
   {
-    name: "refuses whoever shows no credentials or bad ones with 401, on every kind of route",
+    name: "refuses requests without credentials or with bad ones with 401, on every kind of route",
     needs: [],
     async run(gateway) {
       const forged = `scs_${"0".repeat(8)}_${"0".repeat(64)}`;
@@ -243,7 +243,7 @@ export const httpCases: readonly GatewayCase[] = [
     },
   },
   {
-    name: "tells a body that is broken, wrong or too large apart",
+    name: "distinguishes a body that is broken, wrong or too large",
     needs: [],
     async run(gateway) {
       const as = keyOf(gateway.tenant);
@@ -254,7 +254,7 @@ export const httpCases: readonly GatewayCase[] = [
     },
   },
   {
-    name: "shows another tenant's scans to nobody",
+    name: "shows a tenant's scans to no other tenant",
     needs: ["stranger"],
     async run(gateway) {
       const { id } = await createScan(gateway);

@@ -75,7 +75,7 @@ describe("artifacts on a full disk", () => {
     expect(outcome.stderr).not.toContain("Artifacts of");
   });
 
-  test("of an interrupted scan: 130 stays, and the reason is said", async () => {
+  test("of an interrupted scan: 130 stays, and the reason is written", async () => {
     await using slow = await startCommandOrg(cwd, 150);
     const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
       cwd,
@@ -149,7 +149,7 @@ describe("reports in a folder", () => {
 });
 
 describe("a named pipe", () => {
-  test("that nobody reads is not waited for", async () => {
+  test("without a reader is not waited for", async () => {
     await promisify(execFile)("mkfifo", [join(cwd, "unread")]);
     const args = ["collect", ...oneCheck, "--save-artifacts", "unread"];
     const outcome = await runCommand(args, { cwd, env: idpEnv });
@@ -167,7 +167,7 @@ describe("a named pipe", () => {
 });
 
 describe("an internal error", () => {
-  test("of a scan exits with 4, and its followers hear the end", async () => {
+  test("of a scan exits with 4, and its followers receive the end", async () => {
     await using slow = await startCommandOrg(cwd, 150);
     const bug = "process.on('SIGUSR2',()=>{throw(new(Error)('boom'))})";
     const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {

@@ -233,8 +233,8 @@ describe("scan", () => {
 });
 
 test.each([
-  ["an error that nobody catches", "setTimeout(()=>{throw(new(Error)('boom'))},100)"],
-  ["a promise that nobody awaits", "setTimeout(()=>{Promise.reject(new(Error)('boom'))},100)"],
+  ["an uncaught error", "setTimeout(()=>{throw(new(Error)('boom'))},100)"],
+  ["an unhandled rejection", "setTimeout(()=>{Promise.reject(new(Error)('boom'))},100)"],
 ])("%s exits with 4: Node's own 1 would say that there are findings", async (_, bug) => {
   const options = { cwd: folder.path, env: { NODE_OPTIONS: `--import=data:text/javascript,${bug}` } };
   const { code, stderr } = await startCommand(["practice-org"], options).finished;

@@ -2,20 +2,17 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { gatewayContract } from "../conformance/gateway_contract.ts";
 import { createScan, keyOf, openStream, type GatewayUnderTest } from "../conformance/gateway_harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
-import { asAdmin, type PostgresServer } from "../support/postgres.ts";
-import { suitePostgres } from "../support/suite_postgres.ts";
+import { asAdmin } from "../support/postgres.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
 import { casesWithout, describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 
-let postgres: PostgresServer;
 let backends: EdgeBackends;
 let worker: WranglerDev;
 let underTest: GatewayUnderTest;
 
 beforeAll(async () => {
-  postgres = await suitePostgres();
-  backends = await startEdgeBackends(postgres);
+  backends = await startEdgeBackends();
   worker = await startWranglerDev({ environment: { ...backends.workerEnvironment, ...smallBounds } });
   underTest = { ...(await toGatewayUnderTest(backends, worker.url)), seesEmptyHeaders: false };
 });
@@ -23,7 +20,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker.stop();
   await backends.close();
-  await postgres.stop();
 });
 
 // workerd takes a header without a value off a request before any Worker sees it.
@@ -47,7 +43,7 @@ test("there are no metrics that anybody could read", async () => {
 test("the cron trigger expires scans whose producer is gone", async () => {
   const scan = await createScan(underTest);
   // The server's superuser, whom no policy holds back.
-  const url = new URL(`/${backends.database.name}`, postgres.adminUrl).href;
+  const url = new URL(`/${backends.database.name}`, backends.postgres.adminUrl).href;
   await asAdmin(url, async (admin) => {
     await admin.query("update scans set updated_at = now() - interval '20 minutes' where id = $1", [scan.id]);
   });
@@ -59,9 +55,9 @@ test("the cron trigger expires scans whose producer is gone", async () => {
   );
 });
 
-test("no request touched another request's I/O, and S9: no secret was said", () => {
-  const said = worker.output();
-  expect(said).toContain('"route":"/api/v1/scans/:id/event-stream"');
-  expect(runtimeComplaints(said)).toEqual([]);
-  for (const secret of backends.secrets()) expect(said).not.toContain(secret);
+test("no request touched another request's I/O, and S9: no secret was logged", () => {
+  const output = worker.output();
+  expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');
+  expect(runtimeComplaints(output)).toEqual([]);
+  for (const secret of backends.secrets()) expect(output).not.toContain(secret);
 });

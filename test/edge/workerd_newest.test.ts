@@ -16,14 +16,11 @@ import {
 } from "../conformance/gateway_harness.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
-import type { PostgresServer } from "../support/postgres.ts";
-import { suitePostgres } from "../support/suite_postgres.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
 import { casesWithout, describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 import { runtimeComplaints } from "./runtime_complaints.ts";
 
 // The same Worker at the newest date that the installed runtime knows, with room for many streams.
-let postgres: PostgresServer;
 let backends: EdgeBackends;
 let worker: WranglerDev;
 let underTest: GatewayUnderTest;
@@ -31,8 +28,7 @@ let browser: Browser;
 let issuer: Awaited<ReturnType<typeof startIssuer>>;
 
 beforeAll(async () => {
-  postgres = await suitePostgres();
-  backends = await startEdgeBackends(postgres);
+  backends = await startEdgeBackends();
   // A crowd with a heartbeat each second would be kept from its work by it.
   const bounds = { ...smallBounds, EVENTSTREAM_HEARTBEAT_SECONDS: "5", EVENTSTREAM_MAX_STREAMS_PER_TENANT: "2500" };
   issuer = await startIssuer(backends.workerEnvironment["AUTH_JWKS"] ?? "");
@@ -48,7 +44,6 @@ afterAll(async () => {
   await worker.stop();
   issuer.close();
   await backends.close();
-  await postgres.stop();
 });
 
 /** Gives the keys that tokens are checked with: each request of a Worker has to ask for itself. */
@@ -91,7 +86,7 @@ test("Chromium's EventSource follows a scan to its end, and 204 ends it for good
         for (const type of ["scan.start", "scan.progress", "scan.end"]) {
           source.addEventListener(type, (event) => seen.push(`${type} ${String(event.data)}`));
         }
-        // The stream ends after `scan.end`, the browser comes back by itself, and is told to stop.
+        // The stream ends after `scan.end`, the browser reconnects, and the 204 stops it.
         source.addEventListener("error", () => {
           if (source.readyState === EventSource.CLOSED) resolve();
         });

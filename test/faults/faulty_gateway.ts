@@ -1,21 +1,16 @@
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { runAdmin } from "../../gateway/admin/call_admin.ts";
 import { parseConfig } from "../../gateway/config.ts";
-import type { Environment } from "../../shared/environment_reader.ts";
-import { createLog } from "../../gateway/observability/log.ts";
+import { silentLog } from "../../gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
+import { buildPage } from "../../gateway/web/build.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
-import { createTestDatabase, startPostgres, type PostgresServer, type TestDatabase } from "../support/postgres.ts";
-import { startRedis, type RedisServer } from "../support/redis.ts";
-import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";
+import { startCommand, temporaryFolder } from "../support/command_line.ts";
+import { startDenoGateway } from "../support/deno_gateway.ts";
+import { startEdgeBackends, type EdgeBackends, type EdgeTenant } from "../support/edge_backends.ts";
+import type { TcpProxy } from "../support/tcp_proxy.ts";
+import { startWranglerDev } from "../support/wrangler_dev.ts";
 
-export interface FaultyTenant {
-  readonly id: string;
-  readonly apiKey: string;
-  /** A member's JWT. */
-  readonly token: string;
-}
+export type Runtime = "Node" | "Deno" | "Workers";
 
 export interface FaultyScan {
   readonly id: string;
@@ -24,125 +19,105 @@ export interface FaultyScan {
   readonly authorization: string;
 }
 
-/** A gateway as `serve` runs it, over real servers, with a breakable network in front of each. */
+/** A gateway over real servers, with a breakable network before its broker and its database. */
 export interface FaultyGateway {
-  readonly gateway: RunningGateway;
   readonly url: string;
-  readonly redis: RedisServer;
-  /** Between the gateway and Redis. */
-  readonly redisNetwork: TcpProxy;
-  /** Between the gateway and PostgreSQL. */
+  readonly backends: EdgeBackends;
+  /** To Redis over TCP; on Workers to Upstash's REST. */
+  readonly brokerNetwork: TcpProxy;
+  /** To PostgreSQL over TCP; on Workers to Neon's HTTP. */
   readonly databaseNetwork: TcpProxy;
   /** Another producer, on a network of its own that never breaks. */
   readonly producer: Broker;
-  readonly environment: Environment;
-  readonly log: readonly string[];
-  createTenant(name: string): Promise<FaultyTenant>;
-  createScan(tenant: FaultyTenant): Promise<FaultyScan>;
+  createTenant(name: string): Promise<EdgeTenant>;
+  createScan(tenant: EdgeTenant): Promise<FaultyScan>;
   request(path: string, authorization: string, json?: unknown): Promise<Response>;
-  /** Subscriptions at Redis, of whomever. */
+  /** Subscriptions of scans at Redis, by any client. */
   subscriptions(): Promise<number>;
   close(): Promise<void>;
 }
 
-const issuer = "https://issuer.test";
-const audience = "scanstream";
+type Variables = Readonly<Record<string, string>>;
 
-/** `null` in the environment takes a variable away. */
+/** What `serve` runs, in this process. */
 export async function startFaultyGateway(
-  environment: Readonly<Record<string, string | null>> = {},
-  issuerKeys?: CryptoKeyPair,
-): Promise<FaultyGateway> {
-  const postgres = await openPostgres();
-  const redis = await startRedis();
-  const redisNetwork = await startTcpProxy(redis);
-  const database: TestDatabase = await createTestDatabase(postgres.adminUrl);
-  const databaseUrl = new URL(database.appUrl);
-  const databaseNetwork = await startTcpProxy({ host: databaseUrl.hostname, port: Number(databaseUrl.port) });
-  databaseUrl.port = String(databaseNetwork.port);
-  const { privateKey, publicKey } = issuerKeys ?? (await generateKeyPair("ES256"));
-  const publicJwk = { ...(await exportJWK(publicKey)), kid: "fault", alg: "ES256", use: "sig" };
-  const all: Record<string, string | null> = {
-    PORT: "0",
-    DATABASE_URL: databaseUrl.href,
-    REDIS_URL: `redis://127.0.0.1:${redisNetwork.port}`,
-    STREAM_TOKEN_SECRET: "stream-token-secret-of-32-bytes-!",
-    AUTH_JWKS: JSON.stringify({ keys: [publicJwk] }),
-    AUTH_ISSUER: issuer,
-    AUTH_AUDIENCE: audience,
-    ...environment,
-  };
-  const given = Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== null));
-  const log: string[] = [];
-  const gateway = await startGateway({
-    config: parseConfig(given),
-    log: createLog({ level: "debug", write: (line) => log.push(line) }),
-  });
-  const producer = createRedisBroker({ url: redis.url, database: 2 });
-  const admin = (operation: Parameters<typeof runAdmin>[1], args: Readonly<Record<string, unknown>>) =>
-    runAdmin({ DATABASE_URL: database.ownerUrl }, operation, args);
+  environment: Variables = {},
+): Promise<FaultyGateway & { readonly gateway: RunningGateway }> {
+  const backends = await startEdgeBackends();
+  const config = parseConfig({ PORT: "0", ...backends.processEnvironment, ...environment });
+  const gateway = await startGateway({ config, log: silentLog });
+  const stop = () => gateway.stop({ drainMs: 0 });
+  return { ...toFaultyGateway(backends, "Node", { url: gateway.url, stop }), gateway };
+}
+
+/** A process of its own, as it is deployed on the runtime. */
+export async function startRuntimeGateway(runtime: Runtime, bounds: Variables): Promise<FaultyGateway> {
+  const backends = await startEdgeBackends();
+  const environment = { ...backends.processEnvironment, ...bounds };
+  if (runtime === "Workers") {
+    const worker = await startWranglerDev({ environment: { ...backends.workerEnvironment, ...bounds } });
+    return toFaultyGateway(backends, runtime, worker);
+  }
+  if (runtime === "Node") return toFaultyGateway(backends, runtime, await startServe(environment));
+  await buildPage();
+  return toFaultyGateway(backends, runtime, await startDenoGateway(environment));
+}
+
+interface RunningProcess {
+  readonly url: string;
+  stop(): Promise<unknown>;
+}
+
+function toFaultyGateway(backends: EdgeBackends, runtime: Runtime, running: RunningProcess): FaultyGateway {
+  const isWorker = runtime === "Workers";
+  const brokerNetwork = isWorker ? backends.bridgeNetwork : backends.redisNetwork;
+  const databaseNetwork = isWorker ? backends.neonNetwork : backends.databaseNetwork;
+  const producer = createRedisBroker({ url: backends.redis.url, database: 2 });
 
   async function request(path: string, authorization: string, json?: unknown): Promise<Response> {
     const init = json === undefined ? {} : { method: "POST", body: JSON.stringify(json) };
     const headers = { authorization, ...(json === undefined ? {} : { "content-type": "application/json" }) };
-    return fetch(new URL(path, gateway.url), { ...init, headers });
+    return fetch(new URL(path, running.url), { ...init, headers });
   }
 
   return {
-    gateway,
-    url: gateway.url,
-    redis,
-    redisNetwork,
+    url: running.url,
+    backends,
+    brokerNetwork,
     databaseNetwork,
     producer,
-    environment: given,
-    log,
     request,
-    async createTenant(name) {
-      const { id } = (await admin("tenant.create", { name })) as { readonly id: string };
-      await admin("user.create", { tenant: id, sub: "ann" });
-      const key = (await admin("api-key.create", { tenant: id, name: "fault" })) as { readonly api_key: string };
-      const now = Math.floor(Date.now() / 1000);
-      const token = await new SignJWT({
-        iss: issuer,
-        aud: audience,
-        sub: "ann",
-        tenant_id: id,
-        iat: now,
-        exp: now + 3600,
-      })
-        .setProtectedHeader({ alg: "ES256", kid: "fault" })
-        .sign(privateKey);
-      return { id, apiKey: key.api_key, token };
-    },
+    createTenant: (name) => backends.createTenant(name),
     async createScan(tenant) {
       const authorization = `Api-Key ${tenant.apiKey}`;
       const response = await request("/api/v1/scans", authorization, {});
       if (response.status !== 201) throw new Error(`Cannot create a scan: ${response.status} ${await response.text()}`);
-      const { id, channel } = (await response.json()) as { id: string; channel: string };
-      return { id, channel, authorization, streamUrl: `${gateway.url}/api/v1/scans/${id}/event-stream` };
+      const { id, channel } = (await response.json()) as { readonly id: string; readonly channel: string };
+      return { id, channel, authorization, streamUrl: `${running.url}/api/v1/scans/${id}/event-stream` };
     },
     async subscriptions() {
-      const channels = (await redis.command("PUBSUB", "CHANNELS", "scanstream:2:scan:*")) as readonly string[];
-      return channels.length;
+      const channels = await backends.redis.command("PUBSUB", "CHANNELS", "scanstream:2:scan:*");
+      return (channels as readonly string[]).length;
     },
     async close() {
+      brokerNetwork.restore();
       databaseNetwork.restore();
-      redisNetwork.restore();
-      await gateway.stop({ drainMs: 0 });
+      await running.stop();
       await producer.close();
-      await redisNetwork.close();
-      await databaseNetwork.close();
-      await redis.stop();
-      await database.drop();
-      await postgres.stop();
+      await backends.close();
     },
   };
 }
 
-/** The run's own server; outside of vitest (the soak), where that cannot even be imported, one of our own. */
-async function openPostgres(): Promise<PostgresServer> {
-  if (process.env["VITEST"] === undefined) return startPostgres();
-  const { suitePostgres } = await import("../support/suite_postgres.ts");
-  return suitePostgres();
+async function startServe(environment: Variables): Promise<RunningProcess> {
+  const folder = await temporaryFolder();
+  const serve = startCommand(["serve"], { cwd: folder.path, env: { PORT: "0", ...environment } });
+  const [url] = await serve.until("stdout", /http:\/\/127\.0\.0\.1:\d+/);
+  return {
+    url,
+    async stop() {
+      await serve.stop();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
 }

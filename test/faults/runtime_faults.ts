@@ -1,38 +1,49 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { FaultyScan, FaultyTenant } from "./faulty_gateway.ts";
+import type { EdgeTenant } from "../support/edge_backends.ts";
+import { startRuntimeGateway, type FaultyGateway, type FaultyScan, type Runtime } from "./faulty_gateway.ts";
 import { recordFault, seconds, type FaultRow } from "./reliability_table.ts";
-import {
-  heartbeatSeconds,
-  maxStreamsPerTenant,
-  recheckSeconds,
-  startRuntimeGateway,
-  type Runtime,
-  type RuntimeGateway,
-} from "./runtimes.ts";
 import { openReader, type StreamReader } from "./stream_reader.ts";
 import { startTraffic, untilReopened, type Traffic } from "./traffic.ts";
 
 const here = "test/faults/runtime_faults.ts";
 /** Before the first heartbeat of Node and Deno. */
 const placesFreeMs = 8000;
+const recheckSeconds = 2;
+const maxStreamsPerTenant = 24;
+
+/**
+ * workerd sees that a client is gone when it writes; behind `wrangler dev`'s own proxy, at the second write. Node and Deno
+ * see it at once, and write their first heartbeat long after the tests are over.
+ */
+const heartbeatSeconds: Readonly<Record<Runtime, number>> = { Node: 15, Deno: 15, Workers: 1 };
+
+/**
+ * The time until silence is noticed cannot be shortened in a deployed gateway. By day it is waited for on Node; the adapters'
+ * contract has the same on every runtime, with short times.
+ */
+const isNightly = process.env["NIGHTLY"] === "1";
 
 export interface RuntimeFaultsOptions {
-  /** By when a broker that falls silent must have been noticed (contract, "Broker"). Null: seen elsewhere. */
-  readonly silenceBoundMs: number | null;
+  /** By when a broker that falls silent must have been noticed (contract, "Broker"). */
+  readonly silenceBoundMs: number;
 }
 
 /** The promises S1, S2, S4 and S5 while things break, on a gateway that runs as it is deployed. */
 export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: RuntimeFaultsOptions): void {
   describe(`faults on ${runtime}`, () => {
-    let gateway: RuntimeGateway;
-    let tenant: FaultyTenant;
+    let gateway: FaultyGateway;
+    let tenant: EdgeTenant;
     let scans: readonly FaultyScan[];
     let traffic: Traffic;
 
     beforeAll(async () => {
-      gateway = await startRuntimeGateway(runtime);
+      gateway = await startRuntimeGateway(runtime, {
+        EVENTSTREAM_HEARTBEAT_SECONDS: String(heartbeatSeconds[runtime]),
+        EVENTSTREAM_RECHECK_SECONDS: String(recheckSeconds),
+        EVENTSTREAM_MAX_STREAMS_PER_TENANT: String(maxStreamsPerTenant),
+      });
       tenant = await gateway.createTenant("Acme");
       const other = await gateway.createTenant("Globex");
       scans = [await gateway.createScan(tenant), await gateway.createScan(tenant), await gateway.createScan(other)];
@@ -47,15 +58,15 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       await gateway.close();
     });
 
-    // The rows of the gateway inside the tests' own process are called Node.
+    // Rows of a gateway inside the test's own process say Node alone.
     const on = runtime === "Node" ? "Node, `serve`" : runtime;
     const record = (row: Omit<FaultRow, "on">) => recordFault({ ...row, on }, here);
 
-    /** Four streams of each scan, each of which has heard what is newest. */
+    /** Eight streams of each scan, each of which has received the newest event. */
     async function openAll(): Promise<readonly Followed[]> {
       const followed = await Promise.all(
         scans.flatMap((scan) =>
-          Array.from({ length: 4 }, async () => ({
+          Array.from({ length: 8 }, async () => ({
             scan,
             reader: await openReader(scan.streamUrl, scan.authorization),
           })),
@@ -84,7 +95,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
     }
 
     /** A 503 that says when to come back, to whatever is asked. How long the slowest took. */
-    async function expectAway(paths: readonly string[]): Promise<number> {
+    async function expectUnavailable(paths: readonly string[]): Promise<number> {
       const [scan] = scans;
       const asked = paths.map(async (path) => {
         const startedMs = performance.now();
@@ -107,7 +118,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       const cutAtMs = performance.now();
       gateway.brokerNetwork.refuse();
       const lostMs = await untilLost(followed, cutAtMs);
-      const refusedMs = await expectAway([streamPath(), publishPath()]);
+      const refusedMs = await expectUnavailable([streamPath(), publishPath()]);
       expect(refusedMs).toBeLessThan(20_000);
       expect((await gateway.request("/readyz", "")).status).toBe(503);
       gateway.brokerNetwork.restore();
@@ -122,15 +133,16 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       });
     }, 60_000);
 
-    test("subscriptions that the broker ends politely: every stream closes as lost, and opens again", async () => {
+    test("subscriptions that the broker ends cleanly: every stream closes as lost, and opens again", async () => {
       const followed = await openAll();
       const endedAtMs = performance.now();
-      gateway.endSubscriptions();
+      if (runtime === "Workers") gateway.backends.bridge.endStreams();
+      else gateway.brokerNetwork.end();
       const lostMs = await untilLost(followed, endedAtMs);
       const backMs = await untilReopened(traffic, scans, performance.now());
       expect(backMs).toBeLessThan(20_000);
       record({
-        fault: "broker ends its side politely",
+        fault: "broker ends its side cleanly",
         client: "`: close lost`",
         soon: seconds(lostMs),
         recovers: `streams open ${seconds(backMs)} later`,
@@ -156,7 +168,7 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       });
     }, 60_000);
 
-    test("clients that reset their connections: their places are free again, and nobody else notices", async () => {
+    test("clients that reset their connections: their places are free again, and no other client notices", async () => {
       const elsewhere = await gateway.createTenant("Initech");
       const scan = await gateway.createScan(elsewhere);
       const bystanders = await openAll();
@@ -192,15 +204,14 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       });
     }, 60_000);
 
-    test("a database that is cut off: prompt 503s, open streams go on, and close as revoked once nobody knows their authority", async () => {
+    test("a database that is cut off: prompt 503s, open streams go on, and close as revoked once their authority is stale", async () => {
       const followed = await openAll();
       const cutAtMs = performance.now();
       gateway.databaseNetwork.refuse();
-      const refusedMs = await expectAway(["/api/v1/scans", streamPath()]);
+      const refusedMs = await expectUnavailable(["/api/v1/scans", streamPath()]);
       expect(refusedMs).toBeLessThan(5000);
       // They go on: what is published now still arrives.
       for (const { reader, scan } of followed) await reader.until(traffic.newest(scan.channel));
-      expect(performance.now() - cutAtMs).toBeLessThan(recheckSeconds * 2000);
       await allClosed(followed, recheckSeconds * 4000 + 1500);
       expect(new Set(followed.map(({ reader }) => reader.closeReason))).toEqual(new Set(["revoked"]));
       expectComplete(followed);
@@ -219,7 +230,26 @@ export function describeRuntimeFaults(runtime: Runtime, { silenceBoundMs }: Runt
       });
     }, 60_000);
 
-    if (silenceBoundMs === null) return;
+    if (runtime === "Node") {
+      test("a broker that is killed: every stream closes as lost, and opens again when it is back", async () => {
+        const followed = await openAll();
+        const killedAtMs = performance.now();
+        await gateway.backends.redis.stop("SIGKILL");
+        const lostMs = await untilLost(followed, killedAtMs);
+        await gateway.backends.redis.start();
+        const backMs = await untilReopened(traffic, scans, performance.now());
+        expect(backMs).toBeLessThan(20_000);
+        record({
+          fault: "broker killed and restarted",
+          client: "`: close lost`; then 503 with `Retry-After`",
+          soon: seconds(lostMs),
+          recovers: `streams open ${seconds(backMs)} after it is back`,
+          lost: "no event between `open` and close",
+        });
+      }, 60_000);
+    }
+
+    if (runtime !== "Node" && !isNightly) return;
     test("a broker that falls silent, its connections open: every stream closes as lost within the bound", async () => {
       const followed = await openAll();
       const stalledAtMs = performance.now();

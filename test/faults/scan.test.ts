@@ -8,7 +8,7 @@ import { startTcpProxy } from "../support/tcp_proxy.ts";
 import { startFaultyGateway, type FaultyGateway } from "./faulty_gateway.ts";
 import { recordFault, seconds } from "./reliability_table.ts";
 
-/** V5: a scan outlives its stream. Its report and exit code are those of a scan that nobody follows, and it ends in time. */
+/** V5: a scan outlives its stream. Its report and exit code are those of a scan without followers, and it ends in time. */
 
 const here = "test/faults/scan.test.ts";
 /** What an outage may cost at the end of a scan, for the last words to be tried. */
@@ -23,7 +23,7 @@ let calm: { readonly outcome: Outcome; readonly ms: number };
 beforeAll(async () => {
   folder = await temporaryFolder();
   faulty = await startFaultyGateway();
-  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 60 });
+  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 });
   const { privateKeyFile } = await publishCredentials(org, join(folder.path, "org"));
   idpEnvironment = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
   const startedMs = performance.now();
@@ -132,21 +132,21 @@ test("a gateway whose connections break again and again: the scan is stored whol
   );
 }, 90_000);
 
-test("a broker that is away during a whole scan: the gateway stores what it cannot stream", async () => {
+test("a broker that is unavailable during a whole scan: the gateway stores what it cannot stream", async () => {
   const tenant = await faulty.createTenant("Umbrella");
-  faulty.redisNetwork.refuse();
+  faulty.brokerNetwork.refuse();
   const broken = await scanWhile(faulty.url, tenant.apiKey, () => undefined).finally(() =>
-    faulty.redisNetwork.restore(),
+    faulty.brokerNetwork.restore(),
   );
   expectUnharmed(broken);
   const listed = await faulty.request("/api/v1/scans", `Api-Key ${tenant.apiKey}`);
   const { items } = (await listed.json()) as { items: readonly Record<string, unknown>[] };
   expect(items[0]).toMatchObject({ status: "completed" });
-  record("broker away during a scan", "the scanner warns once; the scan is stored", broken);
+  record("broker unavailable during a scan", "the scanner warns once; the scan is stored", broken);
 }, 90_000);
 
-test("an identity provider that goes away in the middle of a scan: no verdict on what was not read", async () => {
-  const fleeting = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 60 });
+test("an identity provider that becomes unavailable in the middle of a scan: no verdict on what was not read", async () => {
+  const fleeting = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 });
   const { privateKeyFile } = await publishCredentials(fleeting, join(folder.path, "fleeting"));
   const env = {
     IDP_ORG_URL: fleeting.url,
@@ -156,7 +156,7 @@ test("an identity provider that goes away in the middle of a scan: no verdict on
   const startedMs = performance.now();
   const scan = startCommand([...scanArguments, "--no-stream"], { cwd: folder.path, env });
   // Logged in, and well within the reading.
-  while (fleeting.requests.length < 15) await new Promise((resolve) => setTimeout(resolve, 20));
+  await expect.poll(() => fleeting.requests.length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(15);
   await fleeting.stop();
   const outcome = await scan.finished;
   const report = JSON.parse(outcome.stdout) as Report;
@@ -175,7 +175,7 @@ test("an identity provider that goes away in the middle of a scan: no verdict on
   expect(unknown).toBeGreaterThan(0);
   recordFault(
     {
-      fault: "identity provider away in the middle of a scan",
+      fault: "identity provider unavailable in the middle of a scan",
       client: "MANUAL with `provider_error` for each check whose evidence was not complete",
       soon: `the scan ends ${seconds(Math.max(0, performance.now() - startedMs - calm.ms))} later than in calm`,
       recovers: "the next scan",

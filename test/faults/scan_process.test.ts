@@ -32,7 +32,7 @@ beforeAll(async () => {
   folder = await temporaryFolder();
   [redis, org, port] = await Promise.all([
     startRedis(),
-    createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 80 }),
+    createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 }),
     freePort(),
   ]);
   [gatewayNetwork, brokerNetwork] = await Promise.all([
@@ -152,7 +152,7 @@ function expectCalmVerdicts(outcome: Outcome, warningCount: number): Report {
   return report;
 }
 
-test("a gateway that is killed in the middle of a scan and started again: the scan is stored whole, and told of once", async () => {
+test("a gateway that is killed in the middle of a scan and started again: the scan is stored whole, with one warning", async () => {
   const { running, id } = await startScan();
   const killedAtMs = performance.now();
   await serve.stop("SIGKILL");
@@ -180,7 +180,7 @@ test("a gateway that is killed in the middle of a scan and started again: the sc
   );
 }, 120_000);
 
-test("an interrupted scan: exit 130, the report of what was evaluated, and its followers hear that it was cancelled", async () => {
+test("an interrupted scan: exit 130, the report of what was evaluated, and its followers receive that it was cancelled", async () => {
   const { running, id } = await startScan();
   const { events } = await follow(id);
   const interruptedAtMs = performance.now();
@@ -233,9 +233,9 @@ test("a broker whose plug is pulled while a scan publishes straight to it: nothi
   expect(await storedFingerprints(id)).toEqual(fingerprintsOf(report));
   recordFault(
     {
-      fault: "broker away while a scan publishes straight to it",
+      fault: "broker unavailable while a scan publishes straight to it",
       on: "Node, `serve`",
-      client: "the scanner warns once; followers hear nothing more, and find the scan's end when they ask",
+      client: "the scanner warns once; followers receive nothing more, and find the scan's end when they refetch",
       soon: "at once",
       recovers: "what waits is sent when the broker is back in time",
       lost: "live events; the stored scan is whole",
@@ -244,7 +244,7 @@ test("a broker whose plug is pulled while a scan publishes straight to it: nothi
   );
 }, 120_000);
 
-test("a broker that comes back in the middle of such a scan: followers hear of every finding, and of the end", async () => {
+test("a broker that comes back in the middle of such a scan: followers receive every finding, and the end", async () => {
   const { running, id } = await startScan({ REDIS_URL: `redis://127.0.0.1:${brokerNetwork.port}` });
   const { events } = await follow(id);
   const known = await storedFingerprints(id);
@@ -258,7 +258,7 @@ test("a broker that comes back in the middle of such a scan: followers hear of e
     data: { scan_id: id, status: "completed", ...report.summary },
   });
   const told = heard.filter(({ type }) => type === "finding.created").map(({ data }) => String(data["fingerprint"]));
-  // What was told before anybody followed is in the state that a follower reads when its stream is open.
+  // What was published before there was a follower is in the state that a follower reads when its stream is open.
   expect(known.length).toBeLessThan(fingerprintsOf(report).length);
   expect(Array.from(new Set([...known, ...told])).toSorted()).toEqual(fingerprintsOf(report));
 }, 120_000);

@@ -3,9 +3,9 @@ import { runScansOnBadNetwork } from "./scans_on_bad_network.ts";
 import { recordFault } from "./reliability_table.ts";
 
 /** `npm run test:bad-network` runs three hundred of them. */
-const scans = 18;
+const scans = 12;
 
-test("on networks that are slow, lose answers and break, each scan is stored as reported and its end is heard once", async () => {
+test("on networks that are slow, lose answers and break, each scan is stored as reported and its end is received once", async () => {
   const result = await runScansOnBadNetwork({ scans, lanes: 6, seed: 20_261_122 });
   expect(result.complaints).toEqual([]);
   expect(result.scans).toBe(scans);
@@ -19,7 +19,7 @@ test("on networks that are slow, lose answers and break, each scan is stored as 
       client: "followers reconnect; the scanner says nothing, or warns once",
       soon: "each scan ends by itself",
       recovers: "what was lost is sent again, and counts once",
-      lost: "live events at most; `scan.end` is heard once, the stored scan is the report",
+      lost: "live events at most; `scan.end` is received once, the stored scan is the report",
     },
     "test/faults/scans_on_bad_network.test.ts",
   );

@@ -5,10 +5,11 @@ import { scanCommand } from "../../scanner/commands/scan_command.ts";
 import type { Finding, Report } from "../../shared/report.ts";
 import type { ScanEvents } from "../../shared/scan_events.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
+import type { EdgeTenant } from "../support/edge_backends.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 import { createRandom } from "../support/random.ts";
 import { startTcpProxy } from "../support/tcp_proxy.ts";
-import { startFaultyGateway, type FaultyGateway, type FaultyTenant } from "./faulty_gateway.ts";
+import { startFaultyGateway, type FaultyGateway } from "./faulty_gateway.ts";
 
 /**
  * Real scans over networks that are slow, lose answers and break connections, between all parts at once: scanner and
@@ -16,7 +17,7 @@ import { startFaultyGateway, type FaultyGateway, type FaultyTenant } from "./fau
  */
 export interface BadNetworkOptions {
   readonly scans: number;
-  /** Scans at a time. */
+  /** Scans that run concurrently. */
   readonly lanes: number;
   readonly seed: number;
 }
@@ -25,7 +26,7 @@ export interface BadNetworkResult {
   /** What was not as promised, one line each. */
   readonly complaints: readonly string[];
   readonly scans: number;
-  /** Followers that heard `scan.end`, and that were told by 204 after their stream had been lost. */
+  /** Followers that received `scan.end`, and that learned of it by 204 after their stream had been lost. */
   readonly heardEnd: number;
   readonly told204: number;
   /** Followers that had every finding by events and refetches alone when the end came. */
@@ -57,7 +58,7 @@ export async function runScansOnBadNetwork({ scans, lanes, seed }: BadNetworkOpt
   };
   let begun = 0;
   // The gateway stands near its database and broker.
-  for (const network of [gateway.databaseNetwork, gateway.redisNetwork]) {
+  for (const network of [gateway.databaseNetwork, gateway.brokerNetwork]) {
     network.impair({ delayMs: 1, jitterMs: 5, lostAnswers, cuts: cuts / 10, random });
   }
 
@@ -93,7 +94,7 @@ export async function runScansOnBadNetwork({ scans, lanes, seed }: BadNetworkOpt
 
   await Promise.all(Array.from({ length: lanes }, lane));
   gateway.databaseNetwork.restore();
-  gateway.redisNetwork.restore();
+  gateway.brokerNetwork.restore();
   await gateway.close();
   return result;
 }
@@ -104,7 +105,7 @@ interface ScanContext {
   readonly followerUrl: string;
   readonly idp: Readonly<Record<string, string>>;
   readonly gateway: FaultyGateway;
-  readonly tenant: FaultyTenant;
+  readonly tenant: EdgeTenant;
   readonly result: Counts;
 }
 
@@ -161,12 +162,12 @@ async function oneScan({ gatewayUrl, followerUrl, idp, gateway, tenant, result }
   for (const follower of followers) {
     const { state, ends, hasEvent, fingerprints, reconnects } = await follower;
     if (state !== "ended") complain(`a follower finished as ${state}`);
-    if (ends > 1) complain(`a follower heard ${ends} ends`);
+    if (ends > 1) complain(`a follower received ${ends} ends`);
     if (hasEvent) result.heardEnd += 1;
     else result.told204 += 1;
     const all = new Set(reported.map(({ fingerprint }) => fingerprint));
     for (const fingerprint of fingerprints)
-      if (!all.has(fingerprint)) complain("a follower heard of a finding that is not there");
+      if (!all.has(fingerprint)) complain("a follower received a finding that is not there");
     if (fingerprints.size === all.size) result.complete += 1;
     result.reconnects += reconnects;
   }

@@ -12,7 +12,7 @@ export interface StreamReader {
   readonly openedAtMs: number;
   /** Null while it is open. */
   readonly closedAtMs: number | null;
-  /** What the gateway wrote before it closed; null when it said nothing. */
+  /** What the gateway wrote before it closed; null when it wrote none. */
   readonly closeReason: string | null;
   readonly closed: Promise<void>;
   /** Resolves once an event with this or a later number came; rejects when the stream closes before. */
@@ -73,7 +73,7 @@ export async function openReader(url: string, authorization: string): Promise<St
 }
 
 /** A client that opens a stream on a socket of its own, and then reads nothing. */
-export async function openDeafClient(url: string, authorization: string): Promise<Socket> {
+export async function openClientThatNeverReads(url: string, authorization: string): Promise<Socket> {
   const { hostname, port, pathname } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on("error", () => undefined);

@@ -3,66 +3,46 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { expect } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import { runCommand, startCommand, temporaryFolder } from "./command_line.ts";
+import { temporaryFolder } from "./command_line.ts";
+import { createScan, startTestGateway, type TestScan } from "./test_gateway.ts";
 
-/** A gateway as `serve` starts it, with a tenant and a key, and a folder to run commands in. */
+/** A gateway with a tenant and a key, and a folder to run commands in. */
 export interface CommandGateway extends AsyncDisposable {
   readonly folder: string;
   /** `SCANSTREAM_URL` and `SCANSTREAM_API_KEY`. */
   readonly env: Readonly<Record<string, string>>;
   get(path: string): Promise<Record<string, unknown>>;
-  post(path: string, body: object): Promise<unknown>;
-  registerScan(): Promise<RegisteredScan>;
-  publish(scan: RegisteredScan, event: { readonly type: string; readonly data: object }): Promise<void>;
-  /** The types of the events that a follower hears from now until the stream ends. */
+  registerScan(): Promise<TestScan>;
+  publish(scan: TestScan, event: { readonly type: string; readonly data: object }): Promise<void>;
+  /** The types of the events that a subscriber receives from now until the stream ends. */
   follow(scanId: string): Promise<readonly string[]>;
-}
-
-export interface RegisteredScan {
-  readonly id: string;
-  readonly channel: string;
 }
 
 export async function startCommandGateway(): Promise<CommandGateway> {
   const folder = await temporaryFolder();
-  const process = startCommand(["serve"], { cwd: folder.path, env: { PORT: "0" } });
-  const url = (await process.until("stdout", /http:\/\/127\.0\.0\.1:\d+/))[0];
-  const { id = "" } = await admin("tenant", "create", "--name", "Acme");
-  const { api_key: apiKey = "" } = await admin("api-key", "create", "--tenant", id, "--name", "ci");
-  const authorization = `Api-Key ${apiKey}`;
-
-  async function admin(...args: readonly string[]): Promise<Record<string, string>> {
-    const { stdout } = await runCommand(["admin", ...args, "--format", "json"], { cwd: folder.path });
-    return JSON.parse(stdout) as Record<string, string>;
-  }
-
-  async function post(path: string, body: object): Promise<unknown> {
-    const headers = { authorization, "content-type": "application/json" };
-    const response = await fetch(`${url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
-    expect(response.ok, await response.clone().text()).toBe(true);
-    return response.json();
-  }
+  const gateway = await startTestGateway();
+  const as = `Api-Key ${gateway.acme.apiKey}`;
 
   return {
     folder: folder.path,
-    env: { SCANSTREAM_URL: url, SCANSTREAM_API_KEY: apiKey },
+    env: { SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: gateway.acme.apiKey },
     async get(path) {
-      return (await (await fetch(`${url}${path}`, { headers: { authorization } })).json()) as Record<string, unknown>;
+      return (await (await gateway.request(path, { as })).json()) as Record<string, unknown>;
     },
-    post,
-    registerScan: async () => (await post("/api/v1/scans", {})) as RegisteredScan,
-    async publish({ channel }, event) {
-      await post(`/api/v1/channels/${encodeURIComponent(channel)}/events`, event);
+    registerScan: () => createScan(gateway, gateway.acme),
+    async publish({ channel }, json) {
+      const response = await gateway.request(`/api/v1/channels/${encodeURIComponent(channel)}/events`, { as, json });
+      expect(response.ok, await response.text()).toBe(true);
     },
     async follow(scanId) {
-      const response = await fetch(`${url}/api/v1/scans/${scanId}/event-stream`, { headers: { authorization } });
+      const response = await gateway.request(`/api/v1/scans/${scanId}/event-stream`, { as });
       const types: string[] = [];
       const messages = response.body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
       for await (const { event } of messages ?? []) types.push(event ?? "");
       return types;
     },
     async [Symbol.asyncDispose]() {
-      await process.stop();
+      await gateway.stop();
       await folder[Symbol.asyncDispose]();
     },
   };

@@ -24,7 +24,7 @@ export interface Running {
 
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** Where it runs; default: a folder that nobody else uses. */
+  /** Where it runs; default: a folder of its own. */
   readonly cwd: string;
   /** A line of bash that runs it as `"$@"`, for redirections and limits; default: it is run without a shell. */
   readonly shell?: string;
@@ -41,7 +41,7 @@ export function startProgram(program: string, args: readonly string[], options: 
   const [file, ...rest] = options.shell === undefined ? command : ["bash", "-c", options.shell, "bash", ...command];
   const child = spawn(file, rest, {
     cwd: options.cwd,
-    // Nobody balances load over a test's gateway, so it need not wait before it leaves.
+    // There is no load balancer before a test's gateway that would have to notice first.
     env: { PATH: process.env["PATH"], HOME: options.cwd, DRAIN_DELAY_SECONDS: "0", ...options.env },
   });
   const output = { stdout: "", stderr: "" };

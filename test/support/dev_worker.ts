@@ -1,5 +1,4 @@
 import { listedOrigin, startEdgeBackends } from "./edge_backends.ts";
-import { startPostgres } from "./postgres.ts";
 import { startWranglerDev } from "./wrangler_dev.ts";
 
 // `npm run dev:worker`: PostgreSQL with the tables, Neon's HTTP and Upstash's REST before real servers, a tenant with a
@@ -12,9 +11,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => st
 const opened: { readonly close: () => Promise<void> }[] = [];
 try {
   console.log("Starting PostgreSQL, Redis and what Neon and Upstash put before them");
-  const postgres = await startPostgres();
-  opened.push({ close: () => postgres.stop() });
-  const backends = await startEdgeBackends(postgres);
+  const backends = await startEdgeBackends();
   opened.push(backends);
   const tenant = await backends.createTenant("Demo");
   const stranger = await backends.createTenant("Stranger");

@@ -2,6 +2,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { runAdmin } from "../../gateway/admin/call_admin.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase } from "./postgres.ts";
+import { suitePostgres } from "./suite_postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
 import { startUpstashBridge, type UpstashBridge } from "./upstash_bridge.ts";
@@ -14,8 +15,13 @@ export interface EdgeBackends {
   readonly bridgeNetwork: TcpProxy;
   /** Between the gateway and Redis, for those that speak TCP. */
   readonly redisNetwork: TcpProxy;
+  readonly postgres: PostgresServer;
   readonly database: TestDatabase;
+  /** Between the gateway and PostgreSQL. */
+  readonly databaseNetwork: TcpProxy;
   readonly neon: NeonProxy;
+  /** Between the gateway and Neon's HTTP. */
+  readonly neonNetwork: TcpProxy;
   /** The variables of a gateway on Workers: Upstash and Neon over HTTP. */
   readonly workerEnvironment: Readonly<Record<string, string>>;
   /** The same for a gateway that is a process: Redis and Postgres over TCP. */
@@ -46,18 +52,22 @@ export const listedOrigin = "https://app.example.test";
 const issuer = "https://issuer.test";
 const audience = "scanstream";
 
-export async function startEdgeBackends(postgres: PostgresServer): Promise<EdgeBackends> {
+export async function startEdgeBackends(): Promise<EdgeBackends> {
+  const postgres = await suitePostgres();
   const redis = await startRedis();
   const bridge = await startUpstashBridge({ redisUrl: redis.url });
   const bridgeNetwork = await startTcpProxy(bridge);
   const redisNetwork = await startTcpProxy(redis);
   const database = await createTestDatabase(postgres.adminUrl);
-  const { hostname, port } = new URL(database.ownerUrl);
-  const neon = await startNeonProxy({ host: hostname, port: Number(port) });
+  const databaseUrl = new URL(database.appUrl);
+  const server = { host: databaseUrl.hostname, port: Number(databaseUrl.port) };
+  const databaseNetwork = await startTcpProxy(server);
+  databaseUrl.port = String(databaseNetwork.port);
+  const neon = await startNeonProxy(server);
+  const neonNetwork = await startTcpProxy({ host: "127.0.0.1", port: neon.port });
   const { privateKey, publicKey } = await generateKeyPair("ES256");
   const publicJwk = { ...(await exportJWK(publicKey)), kid: "edge", alg: "ES256", use: "sig" };
   const common = {
-    DATABASE_URL: database.appUrl,
     AUTH_JWKS: JSON.stringify({ keys: [publicJwk] }),
     AUTH_ISSUER: issuer,
     AUTH_AUDIENCE: audience,
@@ -66,11 +76,16 @@ export async function startEdgeBackends(postgres: PostgresServer): Promise<EdgeB
   };
   const workerEnvironment = {
     ...common,
-    DATABASE_HTTP_URL: neon.sqlEndpoint,
+    DATABASE_URL: database.appUrl,
+    DATABASE_HTTP_URL: `http://127.0.0.1:${neonNetwork.port}/sql`,
     UPSTASH_REDIS_REST_URL: `http://127.0.0.1:${bridgeNetwork.port}`,
     UPSTASH_REDIS_REST_TOKEN: bridge.token,
   };
-  const processEnvironment = { ...common, REDIS_URL: `redis://127.0.0.1:${redisNetwork.port}` };
+  const processEnvironment = {
+    ...common,
+    DATABASE_URL: databaseUrl.href,
+    REDIS_URL: `redis://127.0.0.1:${redisNetwork.port}`,
+  };
   const admin = (operation: Parameters<typeof runAdmin>[1], args: Readonly<Record<string, unknown>>) =>
     runAdmin({ DATABASE_URL: database.ownerUrl }, operation, args);
 
@@ -90,8 +105,11 @@ export async function startEdgeBackends(postgres: PostgresServer): Promise<EdgeB
     bridge,
     bridgeNetwork,
     redisNetwork,
+    postgres,
     database,
+    databaseNetwork,
     neon,
+    neonNetwork,
     workerEnvironment,
     processEnvironment,
     sign,
@@ -115,12 +133,15 @@ export async function startEdgeBackends(postgres: PostgresServer): Promise<EdgeB
       await admin("user.remove", { tenant: tenantId, sub });
     },
     async close() {
+      await neonNetwork.close();
       await neon.close();
+      await databaseNetwork.close();
       await database.drop();
       await bridgeNetwork.close();
       await redisNetwork.close();
       await bridge.close();
       await redis.stop();
+      await postgres.stop();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A loopback port that nobody listens on now, for a program that cannot be told to choose its own. */
+/** A loopback port that is free now, for a program that cannot be told to choose its own. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -25,7 +25,7 @@ export interface TestDatabase {
   readonly ownerUrl: string;
   /** Logs in as a member of the application role, owns nothing: what a careful deployment gives to `serve`. */
   readonly appUrl: string;
-  /** Disconnects whoever is connected, and removes the database. */
+  /** Disconnects every client, and removes the database. */
   drop(): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ export interface RedisServer {
   readonly url: string;
   /** Sends one command on a connection of its own, for looking at the server from outside. */
   command(name: string, ...args: readonly (string | number)[]): Promise<unknown>;
-  /** Ends the process: `SIGTERM` lets Redis say goodbye, `SIGKILL` does not. */
+  /** Ends the process: `SIGTERM` lets Redis close its connections, `SIGKILL` does not. */
   stop(signal?: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port. */
   start(): Promise<void>;
@@ -33,7 +33,7 @@ export interface RedisServerOptions {
 }
 
 /**
- * Becomes the server, and leaves beside it somebody who ends it when we are gone without a word: a test run that was
+ * Becomes the server, and leaves beside it a shell that ends it when this process is gone: a test run that was
  * killed leaves no server behind.
  */
 export const endsWithUs = 'exec 3<&0; (read -r _ <&3 || kill -KILL $$) >/dev/null 2>&1 & exec "$@" 3<&- </dev/null';
@@ -68,7 +68,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     thaw: () => void child.kill("SIGCONT"),
   };
 
-  /** Somebody else may take the port between the question and the start. */
+  /** Another process may take the port between the question and the start. */
   async function launchOnFreePort(): Promise<ChildProcess> {
     for (let attempt = 0; attempt < 5; attempt += 1) {
       try {
@@ -86,7 +86,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     if (password !== null) args.push("--requirepass", password);
     const command = [binary, ...args.map(String), ...(options.args ?? [])];
     const launched = spawn("/bin/sh", ["-c", endsWithUs, "sh", ...command], { stdio: ["pipe", "pipe", "inherit"] });
-    // A line says that it ended by itself, and that its number may belong to somebody else by now.
+    // A line says that it ended by itself, and that another process may have its id by now.
     launched.once("exit", () => launched.stdin.end("\n"));
     launched.stdin.on("error", () => undefined);
     const log: string[] = [];

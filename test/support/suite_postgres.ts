@@ -1,4 +1,3 @@
-import { inject } from "vitest";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
 
 declare module "vitest" {
@@ -8,8 +7,11 @@ declare module "vitest" {
   }
 }
 
-/** The run's PostgreSQL. Stopping it is a matter of the global set-up; only a run without one starts and stops its own. */
+/** The run's PostgreSQL, which only the global set-up stops. A program outside of vitest, and a run without one, get their own. */
 export async function suitePostgres(): Promise<PostgresServer> {
+  // Outside of vitest it cannot even be imported.
+  if (process.env["VITEST"] === undefined) return startPostgres();
+  const { inject } = await import("vitest");
   const adminUrl: string | undefined = inject("postgresAdminUrl");
   if (adminUrl === undefined) return await startPostgres();
   return { adminUrl, async stop() {} };

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 export interface Impairment {
   /** Each chunk is held for so long, in each direction: half of the round trip. */
   readonly delayMs?: number;
-  /** On top, anew for each chunk: a part of this, by chance. Order is kept. */
+  /** On top, random for each chunk, up to this. Order is kept. */
   readonly jitterMs?: number;
   /** The share of answers in whose place the connection breaks. An answer: the first bytes that come back after some went out. */
   readonly lostAnswers?: number;

@@ -17,11 +17,11 @@ export interface TcpProxy {
   readonly acceptedCount: number;
   /** Resets every open connection on both sides; new ones go through. */
   cut(): void;
-  /** Ends every open connection politely, on both sides. */
+  /** Ends every open connection with FIN, on both sides. */
   end(): void;
   /** Cuts, and resets every new connection at once, until `restore`. */
   refuse(): void;
-  /** Nothing passes any more, on open and on new connections, and nobody is told, until `restore`. */
+  /** Nothing passes any more, on open and on new connections, and neither side is told, until `restore`. */
   stall(): void;
   /** At most so many bytes a second in each direction of each connection, until `restore`. */
   slow(bytesPerSecond: number): void;
@@ -29,7 +29,7 @@ export interface TcpProxy {
   impair(impairment: Impairment): void;
   /** The next answer is lost: its request arrives and is carried out, and the connection breaks in the place of the answer. */
   loseNextAnswer(): void;
-  /** Of each open and each new connection, passes so many more bytes from the server, then ends it politely; until `restore`. */
+  /** Of each open and each new connection, passes so many more bytes from the server, then ends it with FIN; until `restore`. */
   truncate(bytes: number): void;
   /** Passes everything again, what was held first. */
   restore(): void;

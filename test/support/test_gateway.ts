@@ -12,8 +12,9 @@ import { openTestPglite } from "./pglite.ts";
 export const issuer = "https://issuer.test";
 export const audience = "scanstream-test";
 
-interface TestTenant {
+export interface TestTenant {
   readonly id: string;
+  readonly name: string;
   readonly apiKey: string;
   readonly apiKeyId: string;
   /** A member's. */
@@ -25,6 +26,7 @@ export interface TestGateway {
   readonly url: string;
   readonly acme: TestTenant;
   readonly globex: TestTenant;
+  createTenant(name: string): Promise<TestTenant>;
   /** Everything that was logged, every level. */
   readonly log: readonly string[];
   readonly issuerKey: IssuerKey;
@@ -76,13 +78,18 @@ export async function openSharedDatabase(): Promise<{
   return { database: { ...database, close: async () => {} }, close: () => database.close() };
 }
 
+export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, "config">> {
+  /** Default: a new one. */
+  readonly issuerKey?: IssuerKey;
+}
+
 /** A gateway on a port of its own, over Postgres in memory, with two tenants. */
 export async function startTestGateway(
   environment: Environment = {},
-  options: Partial<Omit<GatewayOptions, "config">> = {},
+  { issuerKey: givenKey, ...options }: TestGatewayOptions = {},
 ): Promise<TestGateway> {
   const directory = await mkdtemp(join(tmpdir(), "scanstream-"));
-  const issuerKey = await createIssuerKey();
+  const issuerKey = givenKey ?? (await createIssuerKey());
   const log: string[] = [];
   const config = parseConfig({
     PORT: "0",
@@ -115,7 +122,7 @@ export async function startTestGateway(
       api_key: string;
     };
     const token = await sign({ tenant_id: tenant.id, sub: member });
-    return { id: tenant.id, apiKey: key.api_key, apiKeyId: key.id, token };
+    return { id: tenant.id, name, apiKey: key.api_key, apiKeyId: key.id, token };
   }
 
   return {
@@ -123,6 +130,7 @@ export async function startTestGateway(
     url: gateway.url,
     acme: await createTenant("Acme"),
     globex: await createTenant("Globex"),
+    createTenant,
     log,
     issuerKey,
     sign,

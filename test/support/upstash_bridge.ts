@@ -21,7 +21,7 @@ export interface UpstashBridge {
   commandCount(name: string): number;
   /** Resolves when as many subscription streams are open. */
   untilStreamCount(count: number): Promise<void>;
-  /** Ends every subscription stream politely. */
+  /** Ends every subscription stream cleanly. */
   endStreams(): void;
   /** Writes raw bytes on every subscription stream, as an upstream that has gone wrong would. */
   writeRaw(bytes: Uint8Array | string): void;

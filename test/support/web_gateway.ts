@@ -1,24 +1,22 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Database } from "../../drizzle/database.ts";
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
-import { parseConfig } from "../../gateway/config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
-import { silentLog } from "../../gateway/observability/log.ts";
-import { startGateway, type RunningGateway } from "../../gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { buildPage } from "../../gateway/web/build.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import type { Broker, LostReason, Publisher } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { createScanProducer, type ScanProducer } from "./scan_producer.ts";
+import {
+  createIssuerKey,
+  openSharedDatabase,
+  startTestGateway,
+  type TestGateway,
+  type TestTenant,
+} from "./test_gateway.ts";
 
-export interface WebTenant {
-  readonly id: string;
-  readonly name: string;
-  readonly apiKey: string;
-  readonly apiKeyId: string;
+export interface WebTenant extends TestTenant {
   /** A member's JWT. */
   readonly accessToken: string;
   readonly producer: ScanProducer;
@@ -28,7 +26,7 @@ export interface WebTenant {
 export interface WebGateway extends AsyncDisposable {
   readonly url: string;
   createTenant(name: string): Promise<WebTenant>;
-  /** Whom the page signs in as by itself; nobody: it is no demo. */
+  /** The tenant that the page signs in as by itself; null: the gateway is no demo. */
   setDemo(tenant: WebTenant | null): void;
   stop(): Promise<void>;
   /** Starts again at the same address, over the same database. */
@@ -43,25 +41,19 @@ export interface WebGateway extends AsyncDisposable {
 export async function startWebGateway(environment: Environment = {}): Promise<WebGateway> {
   const directory = await mkdtemp(join(tmpdir(), "scanstream-web-"));
   const webFolder = join(directory, "web");
-  await buildPage(webFolder);
-  const database = await openPgliteDatabase({ directory: null });
+  const issuerKey = await createIssuerKey();
+  const [{ database, close }] = await Promise.all([openSharedDatabase(), buildPage(webFolder)]);
   let port = 0;
   let demo: WebTenant | null = null;
   let broker = createLosableBroker();
   let gateway = await start();
   port = Number(new URL(gateway.url).port);
 
-  async function start(): Promise<RunningGateway> {
+  async function start(): Promise<TestGateway> {
     broker = createLosableBroker();
-    return startGateway({
-      config: parseConfig({ PORT: String(port), ...environment }),
-      directory,
-      log: silentLog,
-      database: withoutClose(database),
-      broker,
-      webAssets: createStaticFiles(webFolder),
-      demoSession,
-    });
+    const webAssets = createStaticFiles(webFolder);
+    const options = { issuerKey, directory, database, broker, webAssets, demoSession };
+    return startTestGateway({ PORT: String(port), ...environment }, options);
   }
 
   async function demoSession(): Promise<{ access_token: string; tenant_id: string; tenant_name: string }> {
@@ -69,53 +61,29 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
     return { access_token: demo.accessToken, tenant_id: demo.id, tenant_name: demo.name };
   }
 
-  async function createTenant(name: string): Promise<WebTenant> {
-    const sub = `member@${name.toLowerCase().replaceAll(" ", "-")}.test`;
-    const tenant = (await gateway.admin("tenant.create", { name })) as { id: string };
-    await gateway.admin("user.create", { tenant: tenant.id, sub });
-    const key = (await gateway.admin("api-key.create", { tenant: tenant.id, name })) as { id: string; api_key: string };
-    const token = (await gateway.admin("token.create", { tenant: tenant.id, sub, ttl: "600" })) as {
-      access_token: string;
-    };
-    return {
-      id: tenant.id,
-      name,
-      apiKey: key.api_key,
-      apiKeyId: key.id,
-      accessToken: token.access_token,
-      producer: createScanProducer(gateway.url, key.api_key),
-    };
-  }
-
   return {
     url: gateway.url,
-    createTenant,
+    async createTenant(name) {
+      const tenant = await gateway.createTenant(name);
+      return { ...tenant, accessToken: tenant.token, producer: createScanProducer(gateway.url, tenant.apiKey) };
+    },
     setDemo(tenant) {
       demo = tenant;
     },
     publisher: { publish: (channel, message) => broker.publish(channel, message) },
     loseBroker: () => broker.lose(),
-    stop: () => gateway.stop({ drainMs: 0 }),
+    stop: () => gateway.stop(),
     async start() {
       gateway = await start();
     },
     async revokeApiKey(apiKeyId) {
-      await gateway.admin("api-key.revoke", { id: apiKeyId });
+      await gateway.gateway.admin("api-key.revoke", { id: apiKeyId });
     },
     async [Symbol.asyncDispose]() {
-      await gateway.stop({ drainMs: 0 });
-      await database.close();
+      await gateway.stop();
+      await close();
       await rm(directory, { recursive: true, force: true });
     },
-  };
-}
-
-/** A gateway closes its database; this one outlives it. */
-function withoutClose(database: Database): Database {
-  return {
-    statementTimeoutMs: database.statementTimeoutMs,
-    transact: (statements) => database.transact(statements),
-    close: async () => {},
   };
 }
 

@@ -8,7 +8,7 @@ export function wranglerProgram(): string {
   return join(dirname(createRequire(import.meta.url).resolve("wrangler/package.json")), "bin/wrangler.js");
 }
 
-/** Nothing is asked of, or told to, anybody outside this machine, and nothing is kept in the user's home. */
+/** No request leaves this machine, and nothing is kept in the user's home. */
 export function wranglerEnvironment(home: string): Readonly<Record<string, string | undefined>> {
   return {
     PATH: process.env["PATH"],

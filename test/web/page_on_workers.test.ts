@@ -3,9 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { runtimeComplaints } from "../edge/runtime_complaints.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
-import type { PostgresServer } from "../support/postgres.ts";
 import { createScanProducer } from "../support/scan_producer.ts";
-import { suitePostgres } from "../support/suite_postgres.ts";
 import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
 import { openPage, signIn, type WatchedPage } from "./watched_page.ts";
 import {
@@ -18,14 +16,12 @@ import {
 
 /** The page as `wrangler dev` serves it, over Upstash's REST and Neon's HTTP. */
 let browser: Browser;
-let postgres: PostgresServer;
 let backends: EdgeBackends;
 let worker: WranglerDev;
 const said: string[] = [];
 
 beforeAll(async () => {
-  postgres = await suitePostgres();
-  backends = await startEdgeBackends(postgres);
+  backends = await startEdgeBackends();
   [browser, worker] = await Promise.all([launchChromium(), startWorker()]);
 });
 
@@ -33,7 +29,6 @@ afterAll(async () => {
   await browser.close();
   await worker.stop();
   await backends.close();
-  await postgres.stop();
 });
 
 function startWorker(port = 0): Promise<WranglerDev> {
