@@ -61,7 +61,10 @@ test("createSharedSubscriptions resolves when every channel is confirmed, not be
 test("createSharedSubscriptions rejects with the failure of one channel, releases the others, and opens again", async () => {
   const { subscriptions, opened, openedAt } = create();
   const failure = new AppError("unavailable", "no");
-  const subscribed = [subscriptions.subscribe(["a", "b"], ignore, never), subscriptions.subscribe(["b"], ignore, never)];
+  const subscribed = [
+    subscriptions.subscribe(["a", "b"], ignore, never),
+    subscriptions.subscribe(["b"], ignore, never),
+  ];
   openedAt(0).confirm();
   openedAt(1).fail(failure);
   for (const attempt of subscribed) await expect(attempt).rejects.toBe(failure);

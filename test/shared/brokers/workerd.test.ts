@@ -110,7 +110,10 @@ test("createUpstashBroker on Workers receives over requests, pings, unsubscribes
     lose();
     lost.push(`lost ${reason}`);
     const expected = JSON.stringify(["a", "b", "once", ...lost]);
-    await eventually(async () => JSON.stringify(await ask("/received")) === expected, `the loss (${reason}) was reported`);
+    await eventually(
+      async () => JSON.stringify(await ask("/received")) === expected,
+      `the loss (${reason}) was reported`,
+    );
   }
   expect(await ask("/publish")).toMatch(/^503 Cannot publish: Upstash did not answer within 1 s/);
   expect(await ask("/subscribe")).toMatch(/^503 Cannot subscribe: Upstash did not answer within 1 s/);
