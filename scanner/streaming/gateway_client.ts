@@ -1,5 +1,4 @@
 import { isJsonObject } from "../../shared/json.ts";
-import { problemDetail } from "../../shared/problem_detail.ts";
 import type { Coverage, ManualReason, Severity, Status, StatusCounts } from "../../shared/report.ts";
 import type { ScanEndStatus } from "../../shared/scan_events.ts";
 
@@ -126,7 +125,13 @@ function toState(answer: unknown): ScanState {
   return { status: String(status), cancel_requested: cancel_requested === true };
 }
 
+/** The problem document's own words, when there is one. */
 function refusalText(httpStatus: number, body: string): string {
-  const detail = problemDetail(body);
-  return detail === null ? `HTTP status ${httpStatus}` : `${httpStatus} ${detail}`;
+  try {
+    const problem: unknown = JSON.parse(body);
+    if (isJsonObject(problem) && typeof problem["detail"] === "string") return `${httpStatus} ${problem["detail"]}`;
+  } catch {
+    // Not JSON: a proxy's page says nothing that helps.
+  }
+  return `HTTP status ${httpStatus}`;
 }
