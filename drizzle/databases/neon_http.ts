@@ -7,7 +7,6 @@ import {
   defaultStatementTimeoutMs,
 } from "../database.ts";
 import { databaseUnavailable, toDatabaseError } from "../database_error.ts";
-import { requirePostgresUrl } from "./postgres_url.ts";
 import { decodeValue, encodeParameter } from "./parameter_values.ts";
 
 /** Neon over HTTP: one request a statement and no connection to keep, for Workers. Connects when first used. */
@@ -41,3 +40,10 @@ export function createNeonHttpDatabase(url: string, options: DatabaseOptions = {
 const types: CustomTypesConfig = {
   getTypeParser: (typeOid: number) => (text: string) => decodeValue(typeOid, text),
 };
+
+/** Throws `TypeError` for what no driver could use, because Neon's own error quotes the whole URL with its password. */
+function requirePostgresUrl(url: string): void {
+  const parsed = URL.parse(url);
+  if (parsed !== null && /^postgres(ql)?:$/.test(parsed.protocol) && parsed.username && parsed.hostname) return;
+  throw new TypeError("Cannot use the database URL: expected postgres://user:password@host/database");
+}

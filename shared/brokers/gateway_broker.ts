@@ -2,12 +2,13 @@ import type { EventSourceMessage } from "eventsource-parser";
 import type { AppError } from "../app_error.ts";
 import type { Broker } from "../broker.ts";
 import { isUuid, parseChannelName } from "../channel_name.ts";
+import { problemDetail } from "../problem_detail.ts";
 import { isEventType, parseMessage, toMessage } from "../event.ts";
 import { openEventStreamSource } from "./event_stream_source.ts";
 import { createSendQueue, type SendQueue } from "./send_queue.ts";
 import { parseServiceUrl } from "./service_url.ts";
 import { createSharedSubscriptions } from "./shared_subscriptions.ts";
-import { unavailable } from "./unavailable.ts";
+import { brokerClosed, unavailable } from "./unavailable.ts";
 
 export interface GatewayBrokerOptions {
   /** `SCANSTREAM_URL`. */
@@ -154,11 +155,11 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
   }
 
   function requireOpen(action: string): void {
-    if (closing.signal.aborted) throw unavailable(`Cannot ${action}: the broker is closed`, { secrets });
+    if (closing.signal.aborted) throw brokerClosed(action);
   }
 
   function toFailure(action: string, error: unknown): AppError {
-    if (closing.signal.aborted) return unavailable(`Cannot ${action}: the broker was closed`, { secrets });
+    if (closing.signal.aborted) return brokerClosed(action);
     const isLate = error === undefined || (error instanceof Error && error.name === "TimeoutError");
     const what = isLate ? `did not answer within ${timeoutMs / 1000} s` : "cannot be reached";
     return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${what}`, { cause: error, secrets });
@@ -168,7 +169,9 @@ export function createGatewayBroker(options: GatewayBrokerOptions): Broker {
     const retryAfter = Number(response.headers.get("retry-after") ?? "");
     const isTemporary = response.status >= 500 || response.status === 429;
     return unavailable(`Cannot ${action}: the gateway at ${JSON.stringify(url)} ${meaningOf(response.status)}`, {
-      cause: new Error(await readDetail(response)),
+      cause: new Error(
+        problemDetail(await response.text().catch(() => ""))?.slice(0, maxDetailChars) ?? `HTTP ${response.status}`,
+      ),
       secrets,
       ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : isTemporary ? {} : { retryAfterSeconds: 30 }),
     });
@@ -181,19 +184,6 @@ function meaningOf(status: number): string {
   if (status === 403) return "does not allow the API key this channel (403)";
   if (status === 404) return "does not know the resource (404)";
   return `answered ${status}`;
-}
-
-/** The detail of the problem document, or the status where there is none. */
-async function readDetail(response: Response): Promise<string> {
-  try {
-    const problem: unknown = JSON.parse(await response.text());
-    if (typeof problem === "object" && problem !== null && "detail" in problem && typeof problem.detail === "string") {
-      return problem.detail.slice(0, maxDetailChars);
-    }
-  } catch {
-    // No problem document.
-  }
-  return `HTTP ${response.status}`;
 }
 
 /** The message that a frame was made of. */

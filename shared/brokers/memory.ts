@@ -1,7 +1,7 @@
 import type { Broker } from "../broker.ts";
 import { requireMessage } from "./message.ts";
 import { createSharedSubscriptions, type ChannelListener } from "./shared_subscriptions.ts";
-import { unavailable } from "./unavailable.ts";
+import { brokerClosed } from "./unavailable.ts";
 
 /** A broker inside one process: the embedded default, for one gateway and whatever publishes in the same process. */
 export function createMemoryBroker(): Broker {
@@ -45,6 +45,6 @@ export function createMemoryBroker(): Broker {
   }
 
   function requireOpen(action: string): void {
-    if (isClosed) throw unavailable(`Cannot ${action}: the broker is closed`, { secrets: [] });
+    if (isClosed) throw brokerClosed(action);
   }
 }

@@ -9,7 +9,7 @@ import {
   type RedisConnectionSettings,
 } from "./redis_connection.ts";
 import { createSharedSubscriptions, type ChannelListener, type ChannelSource } from "./shared_subscriptions.ts";
-import { unavailable } from "./unavailable.ts";
+import { brokerClosed, tooManyWaiting } from "./unavailable.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 export interface RedisBrokerOptions {
@@ -71,10 +71,7 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
       requireMessage(message);
       requireOpen("publish");
       if (pendingChars > 0 && pendingChars + message.length > maxPendingChars) {
-        throw unavailable("Cannot publish: too many messages wait for the broker", {
-          secrets: [],
-          retryAfterSeconds: 1,
-        });
+        throw tooManyWaiting();
       }
       pendingChars += message.length;
       try {
@@ -109,7 +106,7 @@ export function createRedisBroker(options: RedisBrokerOptions): Broker {
   }
 
   function requireOpen(action: string): void {
-    if (isClosed) throw unavailable(`Cannot ${action}: the broker is closed`, { secrets: [] });
+    if (isClosed) throw brokerClosed(action);
   }
 }
 

@@ -1,4 +1,4 @@
-import { unavailable } from "./unavailable.ts";
+import { tooManyWaiting } from "./unavailable.ts";
 
 export interface SendQueueOptions<Item> {
   /**
@@ -38,10 +38,7 @@ export function createSendQueue<Item>(options: SendQueueOptions<Item>): SendQueu
     async push(item) {
       const size = options.sizeOf(item);
       if (waiting.length > 0 && waitingSize + size > options.maxWaitingSize) {
-        throw unavailable("Cannot publish: too many messages wait for the broker", {
-          secrets: [],
-          retryAfterSeconds: 1,
-        });
+        throw tooManyWaiting();
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       waiting.push({ item, resolve, reject });

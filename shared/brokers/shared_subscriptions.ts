@@ -1,5 +1,5 @@
 import type { LostReason, Subscriber, SubscriptionHandlers } from "../broker.ts";
-import { unavailable } from "./unavailable.ts";
+import { brokerClosed, unavailable } from "./unavailable.ts";
 
 /** Receives what arrives on one channel of the broker; nothing is called after `onLost` or `close`. */
 export interface ChannelListener {
@@ -34,7 +34,7 @@ export function createSharedSubscriptions(openChannel: OpenChannel): SharedSubsc
   return {
     async subscribe(names, handlers, signal) {
       signal.throwIfAborted();
-      if (isClosed) throw unavailable("Cannot subscribe: the broker is closed", { secrets: [] });
+      if (isClosed) throw brokerClosed("subscribe");
       const subscription = new Subscription(handlers, signal);
       await subscription.untilOpen(Array.from(new Set(names), (name) => join(name, subscription)));
     },

@@ -22,6 +22,14 @@ export function unavailable(message: string, options: UnavailableOptions): AppEr
   });
 }
 
+export function brokerClosed(action: string): AppError {
+  return unavailable(`Cannot ${action}: the broker is closed`, { secrets: [] });
+}
+
+export function tooManyWaiting(): AppError {
+  return unavailable("Cannot publish: too many messages wait for the broker", { secrets: [], retryAfterSeconds: 1 });
+}
+
 /** The messages and codes of an error and of its causes, without the secrets. */
 function describe(error: unknown, secrets: readonly string[]): string {
   const messages: string[] = [];

@@ -8,7 +8,7 @@ import { isTooLong, pingMessage, requireMessage } from "./message.ts";
 import { parseServiceUrl } from "./service_url.ts";
 import { createSendQueue } from "./send_queue.ts";
 import { createSharedSubscriptions } from "./shared_subscriptions.ts";
-import { unavailable } from "./unavailable.ts";
+import { brokerClosed, unavailable } from "./unavailable.ts";
 
 export interface UpstashBrokerOptions {
   /** `UPSTASH_REDIS_REST_URL`. */
@@ -129,7 +129,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   };
 
   function requireOpen(action: string): void {
-    if (closing.signal.aborted) throw unavailable(`Cannot ${action}: the broker is closed`, { secrets });
+    if (closing.signal.aborted) throw brokerClosed(action);
   }
 
   function toPublishFailure({
@@ -144,7 +144,7 @@ export function createUpstashBroker(options: UpstashBrokerOptions): Broker {
   }
 
   function toFailure(action: string, error: unknown): AppError {
-    if (closing.signal.aborted) return unavailable(`Cannot ${action}: the broker was closed`, { secrets });
+    if (closing.signal.aborted) return brokerClosed(action);
     const cause = withoutCommand(error);
     const text = cause instanceof Error ? cause.message : "";
     if (/WRONGPASS|unauthorized|HTTP 40[13]\b/i.test(text)) {

@@ -23,25 +23,6 @@ export type Outcome =
 
 /** Opens the stream once and follows it until it ends, is lost, or the caller closes it (the result is then ignored). Never rejects. */
 export async function runAttempt(settings: SubscribeSettings, context: AttemptContext): Promise<Outcome> {
-  const attempt = createAttempt(settings, context);
-  try {
-    const event = await attempt.follow();
-    return { kind: "ended", event };
-  } catch (error) {
-    return { kind: "lost", error: attempt.explain(error) };
-  } finally {
-    attempt.dispose();
-  }
-}
-
-interface Attempt {
-  /** Resolves with the terminal event, or null when the resource had already ended. */
-  follow(): Promise<RawEvent | null>;
-  explain(error: unknown): SubscribeError;
-  dispose(): void;
-}
-
-function createAttempt(settings: SubscribeSettings, context: AttemptContext): Attempt {
   // Owns everything of this attempt: the request, its timers, the caller's refetch.
   const own = new AbortController();
   const close = () => own.abort(context.signal.reason);
@@ -58,21 +39,30 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
   };
   const expectBytes = () => giveUpAfter(settings.silenceMs, "silent", "no heartbeat");
 
+  try {
+    return { kind: "ended", event: await follow() };
+  } catch (error) {
+    return { kind: "lost", error: explain(error) };
+  } finally {
+    clearTimeout(timer);
+    context.signal.removeEventListener("abort", close);
+    own.abort();
+  }
+
+  /** Resolves with the terminal event, or null when the resource had already ended. */
   async function follow(): Promise<RawEvent | null> {
     giveUpAfter(settings.connectTimeoutMs, "timeout", "no answer");
-    const response = await openConnection({
+    const body = await openConnection({
       url: settings.url,
       fetch: settings.fetch,
       ...(await authorize()),
       signal: own.signal,
     });
     clearTimeout(timer);
-    if (response === null) {
+    if (body === null) {
       await refetch();
       return null;
     }
-    const body = response.body;
-    if (body === null) throw new SubscribeError("closed", `Cannot follow ${shown(settings.url)}: the answer is empty`);
     context.onOpen();
     const reader = body.getReader();
     try {
@@ -226,23 +216,15 @@ function createAttempt(settings: SubscribeSettings, context: AttemptContext): At
     return `The server ended the stream ${shown(settings.url)}${closeReason === null ? "" : ` (${closeReason})`}`;
   }
 
-  return {
-    follow,
-    explain(error) {
-      if (error instanceof SubscribeError) return error;
-      const reason: unknown = own.signal.reason;
-      if (reason instanceof SubscribeError) return reason;
-      return new SubscribeError("cut", `The connection of the stream ${shown(settings.url)} broke`, {
-        // In query mode a runtime's own message may hold the whole URL.
-        cause: settings.tokenIn === "query" ? undefined : error,
-      });
-    },
-    dispose() {
-      clearTimeout(timer);
-      context.signal.removeEventListener("abort", close);
-      own.abort();
-    },
-  };
+  function explain(error: unknown): SubscribeError {
+    if (error instanceof SubscribeError) return error;
+    const reason: unknown = own.signal.reason;
+    if (reason instanceof SubscribeError) return reason;
+    return new SubscribeError("cut", `The connection of the stream ${shown(settings.url)} broke`, {
+      // In query mode a runtime's own message may hold the whole URL.
+      cause: settings.tokenIn === "query" ? undefined : error,
+    });
+  }
 }
 
 function explainCallback(code: SubscribeErrorCode, name: string, error: unknown): SubscribeError {

@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { problemDetail } from "../problem_detail.ts";
 import { SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 
 /** One attempt to open the stream. */
@@ -16,8 +17,8 @@ const maxProblemBytes = 65_536;
 /** Longer waits are capped (and a timer over 2^31 ms would fire at once). */
 const maxWaitMs = 3_600_000;
 
-/** The open stream's response, or `null` for 204: the resource has already ended. Rejects with `SubscribeError`. */
-export async function openConnection(request: ConnectionRequest): Promise<Response | null> {
+/** The open stream's bytes, or `null` for 204: the resource has already ended. Rejects with `SubscribeError`. */
+export async function openConnection(request: ConnectionRequest): Promise<ReadableStream<Uint8Array> | null> {
   const response = await send(request);
   if (response.status === 204) {
     await discard(response);
@@ -33,7 +34,7 @@ export async function openConnection(request: ConnectionRequest): Promise<Respon
       { status: 200 },
     );
   }
-  return response;
+  return response.body;
 }
 
 export interface EventReaderHandlers {
@@ -132,20 +133,14 @@ function toCode(status: number): SubscribeErrorCode {
   return "refused";
 }
 
-/** The `detail` of a problem document (https://www.rfc-editor.org/rfc/rfc9457); `null` for any other body. */
 async function readProblemDetail(response: Response): Promise<string | null> {
   if (!/^application\/(problem\+)?json\s*(;|$)/i.test(response.headers.get("content-type") ?? "")) {
     await discard(response);
     return null;
   }
-  try {
-    const problem: unknown = JSON.parse(await readText(response, maxProblemBytes));
-    if (typeof problem !== "object" || problem === null || !("detail" in problem)) return null;
-    return typeof problem.detail === "string" ? problem.detail.slice(0, 500) : null;
-  } catch {
-    // The status alone decides; a broken body only costs the detail.
-    return null;
-  }
+  // The status alone decides; a body that breaks or is too long only costs the detail.
+  const text = await readText(response, maxProblemBytes).catch(() => "");
+  return problemDetail(text)?.slice(0, 500) ?? null;
 }
 
 async function readText(response: Response, maxBytes: number): Promise<string> {

@@ -85,10 +85,22 @@ test("createUpstashBroker pings an idle subscription, and no adapter hands the p
 });
 
 test("createUpstashBroker sends no ping where the upstream keeps the stream alive itself", async () => {
-  const bridge = await startBridge({ keepAliveMs: 50 });
-  const recording = await record(open(bridge.url, { idleMs: 300, graceMs: 300 }), createChannel());
-  await sleep(1200);
-  expect(bridge.commandCount("publish")).toBe(0);
+  const publishes: (string | undefined)[] = [];
+  const kept = Promise.withResolvers<void>();
+  const url = await startUpstream((request, response) => {
+    if (request.url?.startsWith("/subscribe/") !== true) publishes.push(request.url);
+    response.writeHead(200, { "content-type": "text/event-stream" }).write("data: subscribe,scanstream:2:ch,1\n\n");
+    let count = 0;
+    const timer = setInterval(() => {
+      response.write(": keep-alive\n");
+      count += 1;
+      if (count === 24) kept.resolve();
+    }, 50);
+    response.on("close", () => clearInterval(timer));
+  });
+  const recording = await record(open(url, { idleMs: 300, graceMs: 300 }), "ch");
+  await kept.promise;
+  expect(publishes).toEqual([]);
   expect(recording.lost).toEqual([]);
 });
 

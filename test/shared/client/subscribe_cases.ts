@@ -17,7 +17,7 @@ import {
   stream,
   type Answer,
 } from "../../support/scripted_server.ts";
-import { subscribeSlowCases } from "./subscribe_slow_cases.ts";
+import { end, progress, scanId, subscribeSlowCases } from "./subscribe_slow_cases.ts";
 
 /** What `subscribe` promises, as plain functions: the same on every runtime. */
 export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
@@ -606,19 +606,6 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
     }
   },
 };
-
-const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
-const end = frame("scan.end", { scan_id: scanId, status: "completed", pass: 1, fail: 0, manual: 0 });
-
-function progress(checksDone: number): string {
-  return frame("scan.progress", {
-    scan_id: scanId,
-    checks_done: checksDone,
-    checks_total: 3,
-    check: "a",
-    status: "PASS",
-  });
-}
 
 /** Subscribes with short pauses and writes down what happens. */
 function follow(url: string, options: SubscribeOptions<ScanEvents> = {}) {

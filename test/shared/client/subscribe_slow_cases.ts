@@ -4,8 +4,8 @@ import type { ScanEvents } from "../../../shared/scan_events.ts";
 import { subscribe, type StreamEvent } from "../../../shared/client/subscribe.ts";
 import { frame, startScriptedServer, status, stream, type Answer } from "../../support/scripted_server.ts";
 
-const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
-const terminal = frame("scan.end", { scan_id: scanId, status: "completed", pass: 1, fail: 0, manual: 0 });
+export const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
+export const end = frame("scan.end", { scan_id: scanId, status: "completed", pass: 1, fail: 0, manual: 0 });
 const quick = { backoffMs: [1, 2], random: () => 0 } as const;
 
 const callbackNames = ["onEvent", "onOpen", "refetch", "getAccessToken", "onStateChange"] as const;
@@ -57,7 +57,7 @@ export const subscribeSlowCases: Readonly<Record<string, () => Promise<void>>> =
       // The second half never comes.
       'event: scan.progress\r\ndata: {"checks_done":9}\r\n';
     const { cut, faulty } = faultyAnswer(hostile);
-    await using server = await startScriptedServer(faulty, stream(`${progress(1)}${terminal}`));
+    await using server = await startScriptedServer(faulty, stream(`${progress(1)}${end}`));
     const seen: string[] = [];
     const subscription = subscribe<ScanEvents>(server.url, {
       ...quick,
@@ -75,8 +75,8 @@ export const subscribeSlowCases: Readonly<Record<string, () => Promise<void>>> =
 
 /** The first call of one callback stays pending until the fault has arrived; what it comes to is too late, or counts. */
 async function surviveFault(callback: Callback, fault: Fault, outcome: Outcome): Promise<void> {
-  const { cut, end, opened, faulty } = faultyAnswer(progress(1) + progress(2));
-  const good = stream(progress(3) + terminal);
+  const { cut, endResponse, opened, faulty } = faultyAnswer(progress(1) + progress(2));
+  const good = stream(progress(3) + end);
   await using server = await startScriptedServer(callback === "getAccessToken" ? good : faulty, good);
   const called = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -104,7 +104,7 @@ async function surviveFault(callback: Callback, fault: Fault, outcome: Outcome):
   if (callback !== "getAccessToken") await opened;
   if (fault === "close") subscription.close();
   if (fault === "cut") await cut();
-  if (fault === "end") await end();
+  if (fault === "end") await endResponse();
   // While an event is being worked on nothing is read, and so nothing is noticed.
   if (callback === "onEvent") await turnOfTheNetwork();
   else if (fault !== "close") await reconnecting.promise;
@@ -139,14 +139,14 @@ function faultyAnswer(text: string) {
       socket.resetAndDestroy();
       await isClosed;
     },
-    async end() {
+    async endResponse() {
       const response = await opened.promise;
       await new Promise<void>((resolve) => response.end(resolve));
     },
   };
 }
 
-function progress(checksDone: number): string {
+export function progress(checksDone: number): string {
   return frame("scan.progress", {
     scan_id: scanId,
     checks_done: checksDone,
