@@ -142,7 +142,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       streamTokens,
       readiness,
       webAssets: options.webAssets,
-      docs: createDocs(),
+      docs: createDocs(async () => (await import("../features/descriptions.ts")).featureDescriptions),
       demoSession: options.demoSession ?? null,
       corsOrigins: config.corsOrigins,
       log,
