@@ -64,7 +64,7 @@ function requireOwnPrefixes(features: readonly Feature[]): void {
   throw new TypeError(`Cannot mount the features: two of them have the channel prefix ${JSON.stringify(shared)}`);
 }
 
-/** A known path with another method is 405 and says what would be right, not 404. */
+/** A known path with another method is 405 and names the right ones, not 404. */
 function refuseOtherMethods(app: App): void {
   const methods = new Map<string, Set<string>>();
   for (const { method, path } of app.routes) {

@@ -23,7 +23,7 @@ export interface JwtVerifier {
   verify(token: string): Promise<Principal>;
 }
 
-/** Finds the public key that a token names; the shape that jose asks for. */
+/** Finds the public key that a token names, in the form that jose takes. */
 export type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 export interface JwtVerifierOptions {
@@ -36,7 +36,7 @@ export interface JwtVerifierOptions {
 
 /**
  * Asymmetric signatures only: with HS256 in the list a public key would be a signing secret, and `none` is no signature.
- * What a token says about where its key is (`jku`, `x5u`, `jwk`) is never read.
+ * A token's own pointers to a key (`jku`, `x5u`, `jwk`) are never read.
  */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 

@@ -41,7 +41,7 @@ export async function describeApi(features: readonly FeatureDescription[]) {
           accessToken: { type: "apiKey", in: "query", name: "access_token", description: "A JWT or a stream token" },
         },
       },
-      // For every operation that says nothing of its own.
+      // For every operation without its own.
       security: [{ user: [] }, { apiKey: [] }],
     },
   });

@@ -64,7 +64,7 @@ export async function renderDocs(api: OpenApi, events: AsyncApi): Promise<string
 }
 
 function renderOperation(method: string, path: string, operation: Operation): Html {
-  const { summary, description, parameters = [], requestBody, responses = {} } = operation;
+  const { summary, description, parameters = [], requestBody, responses } = operation;
   return html`<section>
     <h3><span class="method">${method}</span> ${path}</h3>
     <p>${summary}</p>
@@ -73,7 +73,7 @@ function renderOperation(method: string, path: string, operation: Operation): Ht
       ${parameters.map((parameter) =>
         "name" in parameter ? renderRow(parameter.name, parameter.in, parameter.description) : "",
       )}
-      ${Object.entries(responses).map(([status, response]) => renderRow(status, "", response.description))}
+      ${Object.entries(responses ?? {}).map(([status, response]) => renderRow(status, "", response.description))}
     </table>
     ${
       requestBody === undefined

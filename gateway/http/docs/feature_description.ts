@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { problemSchema } from "../../../shared/schemas/problem.ts";
 import { maxCursorLength, defaultLimit, maxLimit } from "../paging.ts";
 
-/** What a feature says of itself in its one `description.ts`; the documents are made of all of them, and know none. */
+/** A feature's description of itself, in its one `description.ts`. The documents are merged from all of them. */
 export interface FeatureDescription {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   /** By method and path, as the routes have them: `GET /api/v1/scans/:id`. */
@@ -43,10 +43,10 @@ export function component<Schema extends v.GenericSchema>(name: string, schema: 
   return v.pipe(schema, v.metadata({ ref: name }) as v.MetadataAction<v.InferOutput<Schema>, { readonly ref: string }>);
 }
 
-/** A schema on its own, for parameters and payloads. What JSON Schema cannot say, its description does. */
+/** A schema on its own, for parameters and payloads. A check that JSON Schema cannot express is left to the texts. */
 export function toInlineSchema(schema: v.GenericSchema): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...described } = toJsonSchema(schema, { errorMode: "ignore" });
-  return described as Readonly<Record<string, unknown>>;
+  return described;
 }
 
 export function pathParameter(name: string, description: string, schema: v.GenericSchema): Parameter {
