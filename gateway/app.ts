@@ -4,8 +4,7 @@ import { cors } from "./http/cors.ts";
 import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
 import { docsRoutes } from "./http/docs/docs_routes.ts";
-import { scanEventStream } from "./features/scans/channels.ts";
-import { scanRoutes } from "./features/scans/routes.ts";
+import { features as allFeatures, type Feature } from "./features/features.ts";
 import { HttpRefusal, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, traceFields, type RequestVariables } from "./http/request_log.ts";
@@ -19,11 +18,12 @@ interface Variables extends RequestVariables {
 
 type App = Hono<{ Variables: Variables }>;
 
-/** The whole gateway as one web-standard `fetch`, for every runtime. */
-export function createApp(dependencies: Dependencies): App {
+/** The whole gateway as one web-standard `fetch`, for every runtime. Throws `TypeError` when two features share a channel prefix. */
+export function createApp(dependencies: Dependencies, features: readonly Feature[] = allFeatures): App {
+  requireOwnPrefixes(features);
   const app: App = new Hono();
   app.onError((error, c) => {
-    if (isOurFault(error)) {
+    if (isUnexpected(error)) {
       const fields = { request_id: c.get("requestId"), ...traceFields(c), route: routeOf(c), error };
       dependencies.log.error(fields, "a request failed");
     }
@@ -51,13 +51,20 @@ export function createApp(dependencies: Dependencies): App {
   app.route("/", docsRoutes(dependencies));
   app.route("/demo", demoRoutes(dependencies));
   app.route("/api/v1/channels", publishRoute(dependencies));
-  app.route("/api/v1", scanRoutes(dependencies));
-  app.route("/api/v1/scans", scanEventStream);
+  for (const feature of features) app.route("/api/v1", feature.routes(dependencies));
   refuseOtherMethods(app);
   return app;
 }
 
-/** A known path with another method is 405 and says what would be right, not 404. */
+/** A follower of one feature would otherwise read the events of another. */
+function requireOwnPrefixes(features: readonly Feature[]): void {
+  const prefixes = features.map(({ prefix }) => prefix);
+  const shared = prefixes.find((prefix, index) => prefixes.indexOf(prefix) !== index);
+  if (shared === undefined) return;
+  throw new TypeError(`Cannot mount the features: two of them have the channel prefix ${JSON.stringify(shared)}`);
+}
+
+/** A known path with another method is 405 and names the right ones, not 404. */
 function refuseOtherMethods(app: App): void {
   const methods = new Map<string, Set<string>>();
   for (const { method, path } of app.routes) {
@@ -74,7 +81,7 @@ function refuseOtherMethods(app: App): void {
   }
 }
 
-/** What nobody foresaw; the rest is an answer, and the request's own line says enough. */
-function isOurFault(error: Error): boolean {
+/** An error without a response of its own; for the others the request's own log line says enough. */
+function isUnexpected(error: Error): boolean {
   return !(error instanceof AppError || error instanceof HttpRefusal || error.name === "EventError");
 }

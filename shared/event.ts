@@ -93,7 +93,7 @@ export function requireDeliveryId(value: unknown): string {
   throw invalid("the delivery_id is not <producer>.<number>");
 }
 
-const deliveryIdPattern = /^[A-Za-z0-9_-]{1,64}\.\d{1,15}$/;
+export const deliveryIdPattern = /^[A-Za-z0-9_-]{1,64}\.\d{1,15}$/;
 
 /** Reads a broker's text back, checked as strictly as at publishing; `null` for anything that is not such an event. */
 export function parseMessage(text: string): EncodedEvent | null {

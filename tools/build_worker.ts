@@ -1,4 +1,5 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { featureDescriptions } from "../gateway/features/descriptions.ts";
 import { createDocs } from "../gateway/http/docs/create_docs.ts";
 import { buildPage } from "../gateway/web/build.ts";
 
@@ -7,7 +8,7 @@ const folder = `${import.meta.dirname}/../dist/worker`;
 const building = `${folder}.${process.pid}.building`;
 
 await buildPage(building);
-const docs = createDocs();
+const docs = createDocs(async () => featureDescriptions);
 const documents = { openapi: await docs.openApi(), asyncapi: await docs.asyncApi(), page: await docs.page() };
 await mkdir(`${building}/docs`);
 for (const [name, document] of Object.entries(documents)) {

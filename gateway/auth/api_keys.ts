@@ -1,11 +1,11 @@
 import { toHex } from "../../shared/hex.ts";
 
 /**
- * API keys: `scs_<8 hex>_<64 hex>`. The first part may be seen by anybody and tells keys apart; the second is 256 random
+ * API keys: `scs_<8 hex>_<64 hex>`. The first part is public and identifies the key; the second is 256 random
  * bits. Only the SHA-256 of the whole key is stored, so a copy of the database opens nothing.
  */
 export interface NewApiKey {
-  /** Shown once, to whoever created it. */
+  /** Shown once, when it is created. */
   readonly apiKey: string;
   readonly prefix: string;
   readonly hash: string;
@@ -19,7 +19,7 @@ export async function createApiKey(): Promise<NewApiKey> {
   return { apiKey, prefix, hash: await hashApiKey(apiKey) };
 }
 
-/** Anything else is refused before the database is asked. */
+/** Anything else is refused without a query. */
 export function isApiKey(text: string): boolean {
   return pattern.test(text);
 }

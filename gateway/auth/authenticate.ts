@@ -3,13 +3,13 @@ import { hashApiKey, isApiKey } from "./api_keys.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { badToken } from "./jwt.ts";
 import type { Principal } from "./principal.ts";
-import { looksLikeStreamToken, streamTokenElsewhere, type StreamTokens } from "./stream_tokens.ts";
+import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "./stream_tokens.ts";
 
 /**
- * Says who asks. Rejects with `AppError` `not_authenticated` (no or bad credentials), or `unavailable` when it cannot be
- * known now (database or issuer away): an outage is never a 401.
+ * Identifies the caller. Rejects with `AppError` `not_authenticated` (no or bad credentials), or `unavailable` while the
+ * database or the issuer is: an outage is never a 401.
  *
- * That a user is still a member and a key still valid is checked with each statement, see `authority.ts`.
+ * That a user is still a member and a key still valid is checked with each statement, see `membership.ts`.
  */
 export interface Authenticator {
   /** Ordinary routes: the `Authorization` header, nothing else. */
@@ -40,13 +40,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (authorization === null) throw noCredentials();
       const credential = parseAuthorization(authorization);
       if (credential.scheme === "api-key") return fromApiKey(credential.value, options.findApiKey);
-      if (looksLikeStreamToken(credential.value)) throw streamTokenElsewhere();
+      if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
       return fromJwt(credential.value);
     },
 
     async authenticateStream(request) {
       const authorization = request.headers.get("authorization");
-      // An empty header is a header: whoever sends one does not fall back to the query.
+      // An empty header is a header: it does not fall back to the query.
       if (authorization === null) return fromStreamCredential(queryToken(request));
       const credential = parseAuthorization(authorization);
       if (credential.scheme === "api-key") {
@@ -88,7 +88,7 @@ function requireCompact(token: string): void {
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw badToken();
 }
 
-/** The query's token. Given twice it is nobody's: which of the two counts would depend on who reads it. */
+/** The query's token. Two tokens are rejected: which of them counts would depend on the parser. */
 function queryToken(request: Request): string {
   const [token, ...others] = new URL(request.url).searchParams.getAll("access_token");
   if (token === undefined) throw noCredentials();

@@ -1,19 +1,21 @@
 import {
   createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
   errors,
   importJWK,
   jwtVerify,
   type CryptoKey,
+  type FetchImplementation,
   type FlattenedJWSInput,
-  type JSONWebKeySet,
   type JWSHeaderParameters,
   type JWTPayload,
   type JWTVerifyOptions,
 } from "jose";
 import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
-import { readBounded } from "../http/body.ts";
-import { type Jwks, settingsError } from "../config.ts";
+import { readBounded } from "../../shared/read_bounded.ts";
+import { settingsError, type Jwks } from "../config.ts";
 import type { Principal } from "./principal.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */
@@ -21,7 +23,7 @@ export interface JwtVerifier {
   verify(token: string): Promise<Principal>;
 }
 
-/** Finds the public key that a token names; the shape that jose asks for. */
+/** Finds the public key that a token names, in the form that jose takes. */
 export type KeySource = (header: JWSHeaderParameters, token: FlattenedJWSInput) => Promise<CryptoKey>;
 
 export interface JwtVerifierOptions {
@@ -34,7 +36,7 @@ export interface JwtVerifierOptions {
 
 /**
  * Asymmetric signatures only: with HS256 in the list a public key would be a signing secret, and `none` is no signature.
- * What a token says about where its key is (`jku`, `x5u`, `jwk`) is never read.
+ * A token's own pointers to a key (`jku`, `x5u`, `jwk`) are never read.
  */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 
@@ -42,7 +44,7 @@ const clockToleranceSeconds = 5;
 /** A database's index holds it, and no issuer needs more. */
 const maxSubjectLength = 512;
 
-/** One sentence for every bad token: which part was wrong helps only who forges. */
+/** One sentence for every bad token: which part was wrong would help to forge one. */
 export function badToken(cause?: unknown): AppError {
   return new AppError("not_authenticated", "The token is not valid here", cause === undefined ? {} : { cause });
 }
@@ -73,71 +75,63 @@ export async function createInlineKeys(jwks: Jwks): Promise<KeySource> {
 export interface RemoteKeysOptions {
   readonly url: string;
   readonly nowMs: () => number;
-  readonly fetch?: typeof fetch;
-  readonly timeoutMs?: number;
 }
 
-/** After this age the keys are asked for again, so that one taken out of service stops counting. */
+/** After this age the keys are fetched again, so that one taken out of service stops counting. */
 const refreshAfterMs = 600_000;
-/** Between two attempts that have keys to fall back on: a key id nobody knows must not become a flood. */
+/** Between two fetches while there are keys to fall back on: unknown key ids must not become a flood of requests. */
 const cooldownMs = 30_000;
-/** Between two attempts while there is no key at all. */
+/** Between two fetches while there is no key at all. */
 const emptyCooldownMs = 1000;
+const fetchTimeoutMs = 5000;
 const maxKeySetBytes = 1_048_576;
 
 /**
- * Keys fetched from the issuer. An outage leaves the keys in hand in use; with none in hand it is `unavailable` (503), as
- * is a key id that is unknown while the issuer cannot be asked: neither says that the token is bad.
+ * Keys fetched from the issuer, stale if it fails: an outage leaves the known keys in use. Without any it is `unavailable`
+ * (503), as is a key id that is unknown while the issuer does not answer: neither means that the token is bad.
  */
-export function createRemoteKeys(options: RemoteKeysOptions): KeySource {
-  const send = options.fetch ?? fetch;
-  let keys: KeySource | null = null;
-  let refreshedAtMs = -Infinity;
+export function createRemoteKeys({ url, nowMs }: RemoteKeysOptions): KeySource {
+  const keys = createRemoteJWKSet(new URL(url), {
+    timeoutDuration: fetchTimeoutMs,
+    // Never by itself: jose would refuse known keys when a refresh fails, and make a rotated key wait for its cooldown.
+    cacheMaxAge: Infinity,
+    cooldownDuration: Infinity,
+    [customFetch]: fetchKeySet,
+  });
+  let loadedAtMs = -Infinity;
   let triedAtMs = -Infinity;
-  let askedForKeyIdAtMs = -Infinity;
+  let missedAtMs = -Infinity;
   let lastFailure: unknown = null;
-  let pending: Promise<void> | null = null;
+
+  /** On Workers a request may not await another request's fetch, and jose starts one for each. */
+  const canJoin = () => keys.reloading && !isWorkers();
 
   async function load(): Promise<void> {
-    triedAtMs = options.nowMs();
+    triedAtMs = nowMs();
     try {
-      keys = createLocalJWKSet(await fetchKeySet(send, options.url, options.timeoutMs ?? 5000));
-      refreshedAtMs = options.nowMs();
+      await keys.reload();
+      loadedAtMs = nowMs();
       lastFailure = null;
     } catch (cause) {
       lastFailure = cause;
     }
   }
 
-  /** One fetch for everybody who waits; on Workers one each, because a request may not await another request's fetch. */
-  async function refresh(): Promise<void> {
-    if (isWorkers()) return load();
-    pending ??= load().finally(() => {
-      pending = null;
-    });
-    return pending;
-  }
-
   return async (header, token) => {
-    const nowMs = options.nowMs();
-    if (keys === null) {
-      if (pending !== null || nowMs - triedAtMs >= emptyCooldownMs) await refresh();
-    } else if (nowMs - refreshedAtMs >= refreshAfterMs && nowMs - triedAtMs >= cooldownMs) {
-      // Who finds the keys old waits for the new ones; everybody else goes on with those in hand.
-      await refresh();
-    }
-    if (keys === null) throw keysAway(lastFailure);
+    const atMs = nowMs();
+    const isEmpty = loadedAtMs === -Infinity;
+    const isDue = atMs - triedAtMs >= (isEmpty ? emptyCooldownMs : cooldownMs);
+    // Stale keys hold up one token only, the others go on with them.
+    if (isEmpty ? isDue || canJoin() : isDue && atMs - loadedAtMs >= refreshAfterMs) await load();
+    if (loadedAtMs === -Infinity) throw keysUnavailable(lastFailure);
     try {
       return await keys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      if (nowMs - askedForKeyIdAtMs >= cooldownMs) {
-        askedForKeyIdAtMs = nowMs;
-        await refresh();
-      } else if (pending !== null) {
-        await pending;
-      }
-      if (lastFailure !== null) throw keysAway(lastFailure);
+      const mayFetch = atMs - missedAtMs >= cooldownMs;
+      if (mayFetch) missedAtMs = atMs;
+      if (mayFetch || canJoin()) await load();
+      if (lastFailure !== null) throw keysUnavailable(lastFailure);
       return keys(header, token);
     }
   };
@@ -180,19 +174,13 @@ function toPrincipal(payload: JWTPayload, tenantClaim: string): Principal {
   };
 }
 
-async function fetchKeySet(send: typeof fetch, url: string, timeoutMs: number): Promise<JSONWebKeySet> {
-  const response = await send(url, {
-    headers: { accept: "application/json, application/jwk-set+json" },
-    // A redirect would let whoever controls it choose the keys.
-    redirect: "manual",
-    signal: AbortSignal.timeout(timeoutMs),
-  });
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    throw new Error(`Cannot fetch the key set: the issuer answered with status ${response.status}`);
-  }
-  return JSON.parse(new TextDecoder().decode(await readBounded(response.body, maxKeySetBytes)));
-}
+/** Bounded, in place of jose's own. Redirects are not followed: they would let another server choose the keys. */
+const fetchKeySet: FetchImplementation = async (url, options) => {
+  const response = await fetch(url, options);
+  if (response.status === 200) return new Response(await readBounded(response.body, maxKeySetBytes));
+  await response.body?.cancel();
+  throw new Error(`Cannot fetch the key set: the issuer answered with status ${response.status}`);
+};
 
 async function isUsable(key: Readonly<Record<string, unknown>>): Promise<boolean> {
   const { kty, crv } = key;
@@ -205,7 +193,7 @@ async function isUsable(key: Readonly<Record<string, unknown>>): Promise<boolean
   );
 }
 
-function keysAway(cause: unknown): AppError {
+function keysUnavailable(cause: unknown): AppError {
   return new AppError("unavailable", "The keys that tokens are checked with cannot be fetched now", {
     cause,
     retryAfterSeconds: 5,

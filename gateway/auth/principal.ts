@@ -1,4 +1,4 @@
-/** Who asks, and under whose authority a stream lives. */
+/** The authenticated caller of a request, and the authority that a stream depends on. */
 export interface Principal {
   readonly kind: "user" | "api_key";
   readonly tenantId: string;

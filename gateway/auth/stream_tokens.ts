@@ -6,7 +6,7 @@ import type { Principal } from "./principal.ts";
 
 /**
  * Stream tokens: what a browser's `EventSource` may carry in a URL. One opens one channel for a minute; the stream then
- * lives under the authority of whoever asked for it.
+ * depends on the authority of the token's requester.
  *
  * They share nothing with user tokens: another algorithm, type, issuer and audience, so neither passes for the other.
  */
@@ -70,7 +70,7 @@ export function createStreamTokens(secret: string, nowMs: () => number): StreamT
   }
 }
 
-/** True when the token says it is a stream token. It only chooses who checks it: a lie is refused there. */
+/** True when the token's header claims a stream token. It only chooses the verifier, which rejects a false claim. */
 export function looksLikeStreamToken(token: string): boolean {
   try {
     return decodeProtectedHeader(token).typ === type;
@@ -79,8 +79,8 @@ export function looksLikeStreamToken(token: string): boolean {
   }
 }
 
-/** The token is good, but not for here. */
-export function streamTokenElsewhere(): AppError {
+/** A valid token, on a route that takes no stream tokens. */
+export function streamTokenNotAllowed(): AppError {
   return new AppError("not_authenticated", "A stream token opens its own event stream only");
 }
 

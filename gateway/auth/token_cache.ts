@@ -1,13 +1,13 @@
 import type { JwtVerifier } from "./jwt.ts";
 import type { Principal } from "./principal.ts";
 
-export interface VerifiedTokensOptions {
-  /** A collision-resistant digest: the tokens themselves are not kept. */
+export interface TokenCacheOptions {
+  /** A collision-resistant digest: the tokens themselves are not stored. */
   readonly digest: (token: string) => string;
   readonly nowMs: () => number;
   /** Default 10,000; the oldest make room. */
   readonly maxTokens?: number;
-  /** How long the keys' word counts, so that a key taken out of service stops counting. Default 60,000. */
+  /** How long a verification counts, so that a key taken out of service stops counting. Default 60,000. */
   readonly maxAgeMs?: number;
 }
 
@@ -18,11 +18,11 @@ interface Verified {
 }
 
 /**
- * Verifies the same token once while it is valid: a storm of reconnects brings the same tokens again, and a signature
- * costs more than everything else that is computed for a stream. Never beyond `exp`; a refusal is never kept. Membership
- * is checked elsewhere, each time.
+ * Caches verified tokens: a storm of reconnects brings the same tokens again, and a signature costs more than everything
+ * else that is computed for a stream. Never beyond `exp`; a rejection is never cached. Membership is checked each time,
+ * with the statements (`membership.ts`).
  */
-export function withVerifiedTokens(verifier: JwtVerifier, options: VerifiedTokensOptions): JwtVerifier {
+export function withTokenCache(verifier: JwtVerifier, options: TokenCacheOptions): JwtVerifier {
   const { digest, nowMs, maxTokens = 10_000, maxAgeMs = 60_000 } = options;
   const tokens = new Map<string, Verified>();
 

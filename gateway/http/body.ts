@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
+import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
 import { HttpRefusal, InvalidBody, type FieldProblem } from "./problem.ts";
 
 export interface BodyOptions {
@@ -22,31 +23,6 @@ export async function readJson(request: Request, options: BodyOptions): Promise<
     // The parser's own message quotes the body.
     throw new AppError("malformed", "The body is not JSON");
   }
-}
-
-/** Never holds more than `maxBytes` and one chunk. Rejects with `AppError("too_large")`, and with what reading rejects with. */
-export async function readBounded(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<Uint8Array> {
-  const reader = body?.getReader();
-  if (reader === undefined) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    length += value.byteLength;
-    if (length > maxBytes) {
-      void reader.cancel().catch(() => {}); // The refusal is what counts; the sender may be gone already.
-      throw tooLarge(maxBytes);
-    }
-    chunks.push(value);
-  }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return bytes;
 }
 
 /** Checks a parsed body; throws `InvalidBody` with every field that is wrong. An array is no object, at any depth. */
@@ -109,7 +85,7 @@ function requireJson(contentType: string | null): void {
 
 async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const declared = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (declared > maxBytes) throw tooLarge(maxBytes);
+  if (declared > maxBytes) throw bodyTooLarge(maxBytes);
   try {
     // The server below holds the sender to the length it declared, so this cannot become more.
     if (Number.isInteger(declared)) return new Uint8Array(await request.arrayBuffer());
@@ -118,8 +94,4 @@ async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array
     if (error instanceof AppError) throw error;
     throw new AppError("malformed", "The body ended before it was complete", { cause: error });
   }
-}
-
-function tooLarge(maxBytes: number): AppError {
-  return new AppError("too_large", `The body is larger than ${maxBytes} bytes`);
 }

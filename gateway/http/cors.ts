@@ -8,7 +8,7 @@ const preflightMaxAgeSeconds = "600";
 
 /**
  * The headers that let a listed origin read an answer, for every answer: `EventSource` takes a 204 or a refusal without
- * them for a network error and tries again for ever. An origin that is not listed gets none.
+ * them for a network error and reconnects indefinitely. An origin that is not listed gets none.
  */
 function corsHeaders(origins: readonly string[], origin: string | null): Readonly<Record<string, string>> {
   // Always: a cache must not hand one origin's answer to another.

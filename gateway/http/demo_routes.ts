@@ -1,9 +1,9 @@
 import { Hono } from "hono";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 
-/** Who the live page of the demo is signed in as. */
+/** The user that the live page of the demo is signed in as. */
 export interface DemoSession {
-  /** A JWT that lives for minutes; the page asks again. */
+  /** A JWT that is valid for minutes; the page requests another. */
   readonly access_token: string;
   readonly tenant_id: string;
   readonly tenant_name: string;

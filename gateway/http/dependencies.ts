@@ -38,7 +38,7 @@ interface WebAsset {
   readonly contentType: string;
 }
 
-/** What the gateway says of itself. */
+/** The documents about the API and its events. */
 export interface Docs {
   openApi(): Promise<unknown>;
   asyncApi(): Promise<unknown>;

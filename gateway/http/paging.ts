@@ -18,10 +18,10 @@ export interface PageRequest {
   readonly after: Position | null;
 }
 
-const defaultLimit = 50;
-const maxLimit = 200;
+export const defaultLimit = 50;
+export const maxLimit = 200;
 /** Over the longest that is made: a key of 200 characters, each of them six in JSON, in base64. */
-const maxCursorLength = 2048;
+export const maxCursorLength = 2048;
 
 export interface List<Row, Item> {
   /** In the cursor, so that one list's cursor fits no other. */

@@ -43,7 +43,7 @@ export function requestLog(options: RequestLogOptions): MiddlewareHandler<{ Vari
       status,
       duration_ms: Math.round(durationMs),
     };
-    // A client that reconnects for ever with a dead token must not fill the log.
+    // A client that reconnects indefinitely with an expired token must not fill the log.
     if (status === 401 || route === "/healthz" || route === "/readyz") options.log.debug(fields, "request");
     else if (status >= 500) options.log.warn(fields, "request");
     else options.log.info(fields, "request");

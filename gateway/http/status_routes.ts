@@ -15,8 +15,8 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
     const checks = { database: database ? "ok" : "away", broker: broker ? "ok" : "away", draining: isDraining };
     if (database && broker && !isDraining) return c.json({ status: "ready", checks });
     const reasons = [
-      ...(database ? [] : ["the database is away"]),
-      ...(broker ? [] : ["the broker is away"]),
+      ...(database ? [] : ["the database is unavailable"]),
+      ...(broker ? [] : ["the broker is unavailable"]),
       ...(isDraining ? ["the gateway is shutting down"] : []),
     ];
     const problem = toProblem(new AppError("unavailable", `Not ready: ${reasons.join(", ")}`));
@@ -38,8 +38,8 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
 }
 
 /**
- * From this machine, and not from a proxy that says for whom it speaks. One that says nothing (nginx, unless it is told
- * to) cannot be told apart: a deployment behind such a proxy needs METRICS_PORT.
+ * From this machine, and not forwarded by a proxy. A proxy that adds no header of its own (nginx by default) is not
+ * recognized: a deployment behind one needs METRICS_PORT.
  */
 function isLocal(address: string | null, headers: Headers): boolean {
   if (address === null || !/^(?:127\.|::1$|::ffff:127\.)/.test(address)) return false;

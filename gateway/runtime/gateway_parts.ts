@@ -37,7 +37,7 @@ import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
-import { withVerifiedTokens } from "../auth/token_cache.ts";
+import { withTokenCache } from "../auth/token_cache.ts";
 
 export interface GatewayPartsOptions {
   readonly config: GatewayConfig;
@@ -130,7 +130,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   });
   const streamTokens = createStreamTokens(config.streamTokenSecret ?? (await state.streamTokenSecret()), nowMs);
   const authenticator = createAuthenticator({
-    jwtVerifier: withVerifiedTokens(await openJwtVerifier(config, state), {
+    jwtVerifier: withTokenCache(await openJwtVerifier(config, state), {
       digest: (token) => hash("sha256", token, "base64"),
       nowMs,
     }),
@@ -149,7 +149,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       streamTokens,
       readiness,
       webAssets: options.webAssets,
-      docs: createDocs(),
+      docs: createDocs(async () => (await import("../features/descriptions.ts")).featureDescriptions),
       demoSession: options.demoSession ?? null,
       corsOrigins: config.corsOrigins,
       log,

@@ -24,7 +24,7 @@ const reasonRule = {
 /** Why a person accepted a finding for a time; it changes the exit code, never the status. */
 const waiverSchema = v.object({ reason: v.string(), expires });
 
-/** What a person vouches for where the API cannot tell, or tells only half. */
+/** A person's verdict where the API gives no evidence, or only a part of it. */
 const attestationSchema = v.object({
   status: v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"]),
   reason: v.string(),

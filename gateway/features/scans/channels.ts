@@ -13,7 +13,7 @@ import {
 import { scanChannel, scanPrefix } from "./events.ts";
 import { hasEnded } from "./scan.ts";
 
-/** The channel of the scan that is asked for. Rejects with `NotFound` for a scan that is not visible in the tenant. */
+/** The channel of the requested scan. Rejects with `NotFound` for a scan that is not visible in the tenant. */
 export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
   // What a stream's opening needs and no more: to build the statement with every column takes nearly twice as long.
   const { id, tenantId, status } = scans;

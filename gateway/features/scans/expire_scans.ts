@@ -15,7 +15,7 @@ export interface ExpireScansOptions {
   readonly olderThanMinutes: number;
 }
 
-/** So many ends are published at a time: one slow answer of the broker does not hold up the others. */
+/** So many ends are published concurrently: one slow answer of the broker does not delay the others. */
 const publishedAtOnce = 50;
 
 /**
@@ -47,7 +47,7 @@ export interface ExpiryOptions extends Omit<ExpireScansOptions, "olderThanMinute
 }
 
 /**
- * Expires scans from now on, one run at a time; returns how to stop. The first run is as late as a scan may be silent:
+ * Expires scans from now on, never two runs at once; returns how to stop. The first run is as late as a scan may be silent:
  * after an outage of the gateway itself every producer has that time to come back.
  */
 export function startExpiring(options: ExpiryOptions): () => void {

@@ -67,7 +67,7 @@ export async function selectFindings(
     .limit(page.limit + 1);
 }
 
-/** One row per fingerprint: a statement may not write the same row twice, and the last word counts. */
+/** One row per fingerprint: a statement may not write the same row twice, and the last one counts. */
 function toRows(given: readonly NewFinding[]): readonly Readonly<Record<string, string | boolean | null>>[] {
   const rows = new Map<string, Readonly<Record<string, string | boolean | null>>>();
   for (const finding of given) {

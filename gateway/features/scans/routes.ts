@@ -1,7 +1,7 @@
 import { Hono, type Context } from "hono";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
-import { scanChannel } from "../../../shared/scan_events.ts";
+import { scanChannel, scanPrefix } from "../../../shared/scan_events.ts";
 import {
   newFindingsSchema,
   newScanSchema,
@@ -18,6 +18,7 @@ import type { Principal } from "../../auth/principal.ts";
 import { requireApiKey } from "../../auth/require_api_key.ts";
 import { streamTokenSeconds } from "../../auth/stream_tokens.ts";
 import { announceEnd } from "./announce_end.ts";
+import { scanEventStream } from "./channels.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
 import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
 import { insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
@@ -40,8 +41,15 @@ const findingList: List<FindingRow, unknown> = {
   item: toFinding,
 };
 
-/** The REST resources of scans; who asks is known before anything of the request's body is read. */
-export function scanRoutes({ authenticator, database, streamTokens, publisher, log }: Dependencies): Hono {
+/** Scans and their streams, as the gateway mounts them. */
+export const scans = {
+  prefix: scanPrefix,
+  routes: (dependencies: Dependencies) =>
+    new Hono().route("/", scanRoutes(dependencies)).route("/scans", scanEventStream),
+};
+
+/** The REST resources of scans. The client is authenticated before any of the request's body is read. */
+function scanRoutes({ authenticator, database, streamTokens, publisher, log }: Dependencies): Hono {
   const routes = new Hono();
 
   routes.post("/scans", async (c) => {
@@ -122,7 +130,7 @@ export function scanRoutes({ authenticator, database, streamTokens, publisher, l
 
   return routes;
 
-  /** The database may store an end and lose its answer: then it is looked up, because nobody else would publish it. */
+  /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
   async function store(principal: Principal, scanId: string, update: ScanUpdate): Promise<ScanRow> {
     try {
       return await query(principal, (tx) => updateScan(tx, scanId, update));

@@ -19,7 +19,7 @@ export async function insertScan(tx: TenantTransaction, principal: Principal, sc
 /**
  * Registers a scan under an id that its producer made: the same request again, after a lost answer, gives the same scan.
  * Rejects with `AppError("conflict")` for an id that was registered with another body, and with `NotFound` for one that
- * is another tenant's, of which nothing else is told.
+ * is another tenant's, exactly as for one that does not exist.
  */
 export async function putScan(
   tx: TenantTransaction,
@@ -122,7 +122,7 @@ function isOpen(scanId: string): SQL | undefined {
 type Counts = Pick<ScanRow, "checksDone" | "checksTotal" | "pass" | "fail" | "manual">;
 type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
 
-/** What is given beside what is stored. A total of 0 is one that nobody named yet. */
+/** What is given beside what is stored. A total of 0 is not known yet. */
 function areConsistent(given: GivenCounts): SQL {
   const of = (name: keyof Counts) => {
     const count = given[name];

@@ -1,26 +1,28 @@
-import { describeEvents } from "./asyncapi.ts";
-import { docsStyle, renderDocs } from "./docs_page.ts";
-import type { Docs, DocsPage } from "./../dependencies.ts";
-import { describeApi } from "./openapi.ts";
+import type { Docs, DocsPage } from "../dependencies.ts";
+import type { FeatureDescription } from "./feature_description.ts";
 
-/** Documents made from what checks the requests and the events, the page when it is first asked for. */
-export function createDocs(): Docs {
-  let page: Promise<DocsPage> | null = null;
+/** Documents made of the features' descriptions, when they are first requested: a start does not wait for them. */
+export function createDocs(loadFeatures: () => Promise<readonly FeatureDescription[]>): Docs {
+  let building: ReturnType<typeof build> | null = null;
+  const documents = () => (building ??= build());
   return {
-    openApi: async () => describeApi(),
-    asyncApi: async () => describeEvents(),
-    page() {
-      page ??= createPage();
-      return page;
-    },
+    openApi: async () => (await documents()).api,
+    asyncApi: async () => (await documents()).events,
+    page: async () => (await documents()).page,
   };
-}
 
-async function createPage(): Promise<DocsPage> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(docsStyle));
-  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
-  return {
-    html: await renderDocs(describeApi(), describeEvents()),
-    policy: `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  };
+  async function build() {
+    const [{ describeApi }, { describeEvents }, { platformDescription }, features, docsPage] = await Promise.all([
+      import("./describe_api.ts"),
+      import("./describe_events.ts"),
+      import("./platform_description.ts"),
+      loadFeatures(),
+      import("./docs_page.ts"),
+    ]);
+    const all = [platformDescription, ...features];
+    const api = await describeApi(all);
+    const events = describeEvents(all);
+    const page: DocsPage = { html: await docsPage.renderDocs(api, events), policy: await docsPage.pagePolicy() };
+    return { api, events, page };
+  }
 }

@@ -1,10 +1,9 @@
 import { html, raw } from "hono/html";
-import type { AsyncApi } from "./asyncapi.ts";
-import type { OpenApi } from "./openapi.ts";
-import type { Operation } from "./openapi_parts.ts";
+import type { OpenApi } from "./describe_api.ts";
+import type { AsyncApi } from "./describe_events.ts";
 
 /** Its only style; the page's policy allows exactly this text. */
-export const docsStyle = `
+const docsStyle = `
 :root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 20%, transparent) }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
 h2 { margin-top: 2.5rem } h3 { font: 600 1rem ui-monospace, monospace; margin: 1.5rem 0 .25rem }
@@ -14,22 +13,30 @@ code, pre { font: .875rem ui-monospace, monospace } pre { overflow: auto; paddin
 .method { text-transform: uppercase }
 `;
 
-/** In one piece: a space more between the tags, and the policy forbids it. */
+/** In one piece: one more space between the tags, and the policy forbids it. */
 const styleElement = raw(`<style>${docsStyle}</style>`);
 
 type Html = ReturnType<typeof html>;
+type Operation = NonNullable<OpenApi["paths"][string]["get"]>;
 
-/** Both descriptions on one page that needs nothing else: no script, no other request. */
+/** The Content-Security-Policy that allows the page's own style and nothing else. */
+export async function pagePolicy(): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(docsStyle));
+  const hash = btoa(String.fromCharCode(...new Uint8Array(digest)));
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+}
+
+/** Both documents on one page without a script or another request. */
 export async function renderDocs(api: OpenApi, events: AsyncApi): Promise<string> {
   const operations = Object.entries(api.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => renderOperation(method, path, operation)),
+    Object.entries(methods).map(([method, operation]) => renderOperation(method, path, operation as Operation)),
   );
   const messages = Object.values(events.components.messages).map(
     ({ name, summary, payload }) =>
       html`<section>
         <h3>${name}</h3>
         <p>${summary}</p>
-        <p>${Object.keys(payload.properties).map((field) => html`<code>${field}</code> `)}</p>
+        <p>${Object.keys(payload["properties"] ?? {}).map((field) => html`<code>${field}</code> `)}</p>
       </section>`,
   );
   const page = html`<!doctype html>
@@ -63,22 +70,10 @@ function renderOperation(method: string, path: string, operation: Operation): Ht
     <p>${summary}</p>
     ${description === undefined ? "" : html`<p>${description}</p>`}
     <table>
-      ${parameters.map(
-        (parameter) =>
-          html`<tr>
-            <td><code>${parameter.name}</code></td>
-            <td>${parameter.in}</td>
-            <td>${parameter.description ?? ""}</td>
-          </tr>`,
+      ${parameters.map((parameter) =>
+        "name" in parameter ? renderRow(parameter.name, parameter.in, parameter.description) : "",
       )}
-      ${Object.entries(responses).map(
-        ([status, response]) =>
-          html`<tr>
-            <td><code>${status}</code></td>
-            <td></td>
-            <td>${descriptionOf(response)}</td>
-          </tr>`,
-      )}
+      ${Object.entries(responses ?? {}).map(([status, response]) => renderRow(status, "", response.description))}
     </table>
     ${
       requestBody === undefined
@@ -91,7 +86,10 @@ function renderOperation(method: string, path: string, operation: Operation): Ht
   </section>`;
 }
 
-function descriptionOf(response: unknown): string {
-  if (typeof response !== "object" || response === null || !("description" in response)) return "";
-  return String(response.description);
+function renderRow(name: string, place: string, description = ""): Html {
+  return html`<tr>
+    <td><code>${name}</code></td>
+    <td>${place}</td>
+    <td>${description}</td>
+  </tr>`;
 }

@@ -27,7 +27,7 @@ beforeAll(async () => {
       sub: member,
       exp: Math.floor(Date.now() / 1000) - 60,
     }),
-    "JWT of a stranger": await gateway.sign(
+    "JWT of an unknown key": await gateway.sign(
       { tenant_id: gateway.acme.id, sub: member },
       { key: (await createIssuerKey()).privateKey },
     ),
@@ -81,7 +81,7 @@ describe("Authorization header", () => {
     ["Bearer {own stream token}", 401, 200],
     ["Bearer {other scan's stream token}", 401, 403],
     ["Bearer {expired JWT}", 401, 401],
-    ["Bearer {JWT of a stranger}", 401, 401],
+    ["Bearer {JWT of an unknown key}", 401, 401],
     ["Bearer {API key}", 401, 401],
     ["Api-Key {good JWT}", 401, 401],
     ["Api-Key {own stream token}", 401, 401],
@@ -110,7 +110,7 @@ describe("Authorization header", () => {
     }
   });
 
-  test("sent twice is no credential", async () => {
+  test("is refused when it is sent twice", async () => {
     const head = ["Bearer", "Bearer"].map((scheme) => `authorization: ${scheme} ${gateway.acme.token}\r\n`).join("");
     expect(await rawStatus(`GET /api/v1/scans HTTP/1.1\r\nhost: x\r\n${head}connection: close\r\n\r\n`)).toBe(401);
   });
@@ -131,7 +131,7 @@ describe("access_token in the query", () => {
     ["own stream token", 200],
     ["other scan's stream token", 403],
     ["expired JWT", 401],
-    ["JWT of a stranger", 401],
+    ["JWT of an unknown key", 401],
     ["API key", 401],
     ["nonsense", 401],
     ["nothing", 401],
@@ -142,14 +142,14 @@ describe("access_token in the query", () => {
     }
   });
 
-  test("twice is nobody's", async () => {
+  test("two tokens are refused", async () => {
     expect(await statusOf(scan.event_stream, { query: ["good JWT", "good JWT"] })).toBe(401);
     expect(await statusOf(scan.event_stream, { query: ["good JWT", "nonsense"] })).toBe(401);
     expect(await statusOf(scan.event_stream, { query: [] })).toBe(401);
   });
 });
 
-describe("who asks, and for which tenant", () => {
+describe("tenant isolation", () => {
   const scanPath = () => `/api/v1/scans/${scan.id}`;
   const routes: readonly (readonly [method: string, path: () => string, json: unknown, isKeyOnly: boolean])[] = [
     ["POST", () => "/api/v1/scans", {}, false],
@@ -173,7 +173,7 @@ describe("who asks, and for which tenant", () => {
   });
 
   test.each(routes)("%s %s: 403 for a subject that is no member of the token's tenant", async (method, path, json) => {
-    const token = await gateway.sign({ tenant_id: gateway.acme.id, sub: "stranger" });
+    const token = await gateway.sign({ tenant_id: gateway.acme.id, sub: "outsider" });
     const body = path() === "/api/v1/stream-tokens" ? { scan_id: scan.id } : json;
     const response = await send(method, path(), body, `Bearer ${token}`);
     const problem = await problemOf(response);
@@ -229,7 +229,7 @@ describe("who asks, and for which tenant", () => {
 });
 
 describe("authority that ends", () => {
-  test("a revoked key is refused at once, also behind a stream token that it asked for", async () => {
+  test("a revoked key is refused at once, also behind a stream token that it requested", async () => {
     const key = (await gateway.gateway.admin("api-key.create", { tenant: gateway.acme.id, name: "short-lived" })) as {
       id: string;
       api_key: string;

@@ -29,7 +29,7 @@ function sign(
     .sign(options.key ?? key.privateKey);
 }
 
-test("a good token names the user, the tenant and when it ends", async () => {
+test("a valid token gives the user, the tenant and its expiry", async () => {
   await expect(verifier.verify(await sign(goodClaims))).resolves.toEqual({
     kind: "user",
     tenantId,
@@ -130,7 +130,7 @@ describe("algorithms", () => {
     }
   });
 
-  test("refuses a changed payload, a cut token and what is no token", async () => {
+  test("refuses a changed payload, a truncated token and other text", async () => {
     const [header, , signature] = (await sign(goodClaims)).split(".");
     const payload = base64url.encode(JSON.stringify({ ...goodClaims, sub: "root" }));
     for (const token of [`${header}.${payload}.${signature}`, `${header}.${payload}`, "", "a.b.c", "...", "💣"]) {
@@ -138,7 +138,7 @@ describe("algorithms", () => {
     }
   });
 
-  test("refuses an extension that nobody here understands", async () => {
+  test("refuses a critical extension that is not known", async () => {
     const token = await new SignJWT(goodClaims)
       .setProtectedHeader({ alg: "ES256", kid: key.kid, crit: ["b64"], b64: true })
       .sign(key.privateKey);
@@ -157,10 +157,10 @@ describe("inline keys", () => {
     const second = await createIssuerKey("ES256", "second");
     const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }, { ...second.publicJwk }] });
     const accepts = createJwtVerifier({ keys, issuer, audience, tenantClaim: "tenant_id", nowMs: () => nowMs });
-    const stranger = await createIssuerKey();
+    const outsider = await createIssuerKey();
     const signed = (by: IssuerKey) => sign(goodClaims, { header: { kid: undefined }, key: by.privateKey });
     await expect(accepts.verify(await signed(second))).resolves.toMatchObject({ id: "alice" });
-    await expect(accepts.verify(await signed(stranger))).rejects.toMatchObject({ code: "not_authenticated" });
+    await expect(accepts.verify(await signed(outsider))).rejects.toMatchObject({ code: "not_authenticated" });
   });
 
   test("keys of which none can be imported are a configuration error", async () => {
@@ -208,7 +208,7 @@ describe("remote keys", () => {
   const tokenOf = (by: IssuerKey) =>
     sign({ ...goodClaims, exp: nowSeconds + 86_400 }, { header: { kid: by.kid }, key: by.privateKey });
 
-  test("are read no further than their bound, however long the issuer goes on", async () => {
+  test("are read up to their bound, however much the issuer sends", async () => {
     const remote = await startIssuer(key);
     let sentBytes = 0;
     server?.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
@@ -230,7 +230,7 @@ describe("remote keys", () => {
     expect(sentBytes).toBeLessThan(32 * 1_048_576);
   });
 
-  test("are fetched once for all who wait, and kept", async () => {
+  test("are fetched once for concurrent requests, and cached", async () => {
     const remote = await startIssuer(key);
     const token = await tokenOf(key);
     await Promise.all(Array.from({ length: 20 }, () => remote.verify(token)));
@@ -238,23 +238,23 @@ describe("remote keys", () => {
     expect(requests).toBe(1);
   });
 
-  test("a rotated key is found at once; unknown key ids ask at most every 30 s", async () => {
+  test("a rotated key is found at once; unknown key ids cause a fetch every 30 s at most", async () => {
     const next = await createIssuerKey("ES256", "next");
-    const stranger = await createIssuerKey("ES256", "stranger");
+    const outsider = await createIssuerKey("ES256", "outsider");
     const remote = await startIssuer(key);
     await remote.verify(await tokenOf(key));
     serve(next);
     await expect(remote.verify(await tokenOf(next))).resolves.toMatchObject({ id: "alice" });
     expect(requests).toBe(2);
     clockMs += 29_999;
-    await expect(remote.verify(await tokenOf(stranger))).rejects.toMatchObject({ code: "not_authenticated" });
+    await expect(remote.verify(await tokenOf(outsider))).rejects.toMatchObject({ code: "not_authenticated" });
     expect(requests).toBe(2);
     clockMs += 1;
-    await expect(remote.verify(await tokenOf(stranger))).rejects.toMatchObject({ code: "not_authenticated" });
+    await expect(remote.verify(await tokenOf(outsider))).rejects.toMatchObject({ code: "not_authenticated" });
     expect(requests).toBe(3);
   });
 
-  test("an outage leaves the keys in hand in use, and an unknown key id in doubt", async () => {
+  test("during an outage known keys stay in use, and an unknown key id is unavailable", async () => {
     const next = await createIssuerKey("ES256", "next");
     const remote = await startIssuer(key);
     await remote.verify(await tokenOf(key));
@@ -264,7 +264,7 @@ describe("remote keys", () => {
     await expect(remote.verify(await tokenOf(next))).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  test("with no key in hand an outage is unavailable, and over as soon as the issuer is back", async () => {
+  test("without any key an outage is unavailable, and over as soon as the issuer is back", async () => {
     const remote = await startIssuer(key);
     const token = await tokenOf(key);
     for (const broken of [

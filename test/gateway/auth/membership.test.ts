@@ -45,7 +45,7 @@ async function createKey(tenant: string): Promise<Principal> {
 
 const ask = (principal: Principal) => withPrincipal(database, principal, (tx) => tx.execute(sql`select 7 as seven`));
 
-test("who belongs gets an answer, in the one transaction of the question", async () => {
+test("withPrincipal: a member's work and its check run in one transaction", async () => {
   for (const principal of [user, key]) {
     transactions = [];
     await expect(ask(principal)).resolves.toEqual([{ seven: 7 }]);
@@ -53,25 +53,25 @@ test("who belongs gets an answer, in the one transaction of the question", async
   }
 });
 
-test("who does not belong gets none, and changes nothing", async () => {
+test("withPrincipal: rejects callers without authority, and changes nothing", async () => {
   const write = (principal: Principal) =>
     withPrincipal(database, principal, (tx) =>
       tx.execute(sql`insert into scans (tenant_id) values (${principal.tenantId}::uuid) returning id`),
     );
-  for (const stranger of [
+  for (const outsider of [
     { ...user, id: "bob" },
     { ...user, id: "' or true --" },
     { ...user, id: key.id },
     { ...user, tenantId: otherTenantId },
   ]) {
-    await expect(write(stranger)).rejects.toMatchObject({ code: "permission_denied" });
+    await expect(write(outsider)).rejects.toMatchObject({ code: "permission_denied" });
   }
-  for (const stranger of [
+  for (const outsider of [
     { ...key, id: "7c9e6679-7425-40de-944b-e07fc1f90ae7" },
     { ...key, id: "no-uuid" },
     { ...key, tenantId: otherTenantId },
   ]) {
-    await expect(write(stranger)).rejects.toMatchObject({ code: "not_authenticated" });
+    await expect(write(outsider)).rejects.toMatchObject({ code: "not_authenticated" });
   }
   for (const tenant of [user, { ...(await createUser(otherTenantId, "carol")) }]) {
     await expect(
@@ -81,12 +81,12 @@ test("who does not belong gets none, and changes nothing", async () => {
   await expect(write(user)).resolves.toHaveLength(1);
 });
 
-test("a feature's own division by zero stays the feature's", async () => {
+test("withPrincipal: passes on a feature's own division by zero", async () => {
   const broken = withPrincipal(database, user, (tx) => tx.execute(sql`select 1 / count(*) from scans where false`));
   await expect(broken).rejects.toMatchObject({ sqlState: "22012" });
 });
 
-test("the open streams of a tenant are asked for at once", async () => {
+test("the authority check asks for all streams of a tenant in one query", async () => {
   const leaver = await createUser(tenantId, "leaver");
   const revoked = await createKey(tenantId);
   await executeAdmin(context, "user.remove", { tenant: tenantId, sub: "leaver" });

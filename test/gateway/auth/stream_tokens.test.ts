@@ -20,7 +20,7 @@ function tokensAt(ms: number) {
   return createStreamTokens(secret, () => ms);
 }
 
-test.each([user, key])("carries the authority of who asked for it, on one channel: $kind", async (principal) => {
+test.each([user, key])("carries its requester's authority, on one channel: $kind", async (principal) => {
   const token = await tokensAt(startMs).issue(principal, channel);
   await expect(tokensAt(startMs).verify(token)).resolves.toEqual({ ...principal, onlyChannel: channel });
 });
@@ -68,7 +68,7 @@ test("is refused when signed with another secret, changed, or of another kind", 
   await expect(tokensAt(startMs).verify(await sign({ alg: "HS256", typ }, {}))).resolves.toBeDefined();
 });
 
-test("is told apart by what it says of itself", async () => {
+test("is recognized by its header", async () => {
   expect(looksLikeStreamToken(await tokensAt(startMs).issue(user, channel))).toBe(true);
   for (const other of ["", "x", "a.b.c", `${base64url.encode('{"alg":"ES256","typ":"JWT"}')}.e30.x`]) {
     expect(looksLikeStreamToken(other)).toBe(false);

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { Principal } from "../../../gateway/auth/principal.ts";
-import { withVerifiedTokens } from "../../../gateway/auth/token_cache.ts";
+import { withTokenCache } from "../../../gateway/auth/token_cache.ts";
 import { AppError } from "../../../shared/app_error.ts";
 
 function createVerifier({ expiresAtMs = 100_000, maxTokens = 10 } = {}) {
   const clock = { nowMs: 0 };
   const verified: string[] = [];
-  const verifier = withVerifiedTokens(
+  const verifier = withTokenCache(
     {
       async verify(token) {
         verified.push(token);
@@ -19,7 +19,7 @@ function createVerifier({ expiresAtMs = 100_000, maxTokens = 10 } = {}) {
   return { verifier, verified, clock };
 }
 
-test("a token is verified once, also when it comes many times at once", async () => {
+test("a token is verified once, also when it arrives many times concurrently", async () => {
   const { verifier, verified } = createVerifier();
   const principals = await Promise.all([verifier.verify("a"), verifier.verify("a"), verifier.verify("b")]);
   await verifier.verify("a");
@@ -30,7 +30,7 @@ test("a token is verified once, also when it comes many times at once", async ()
 test.each([
   ["its exp", 5000, 5000],
   ["the age at which the keys are asked again", 100_000, 60_000],
-])("a token is verified anew from %s on", async (_until, expiresAtMs, untilMs) => {
+])("a token is verified again from %s on", async (_until, expiresAtMs, untilMs) => {
   const { verifier, verified, clock } = createVerifier({ expiresAtMs });
   await verifier.verify("a");
   clock.nowMs = untilMs - 1;
@@ -41,7 +41,7 @@ test.each([
   expect(verified).toHaveLength(2);
 });
 
-test("a token that has expired within the clock's tolerance is never kept", async () => {
+test("a token that has expired within the clock tolerance is never cached", async () => {
   const { verifier, verified, clock } = createVerifier({ expiresAtMs: 5000 });
   clock.nowMs = 6000;
   await verifier.verify("a");
@@ -49,14 +49,14 @@ test("a token that has expired within the clock's tolerance is never kept", asyn
   expect(verified).toHaveLength(2);
 });
 
-test("a refusal is never kept", async () => {
+test("a rejection is never cached", async () => {
   const { verifier, verified } = createVerifier();
   await expect(verifier.verify("bad")).rejects.toThrow("not valid here");
   await expect(verifier.verify("bad")).rejects.toThrow("not valid here");
   expect(verified).toHaveLength(2);
 });
 
-test("keeps as many tokens as it may, and gives up the oldest", async () => {
+test("caches up to its bound, and evicts the oldest", async () => {
   const { verifier, verified } = createVerifier({ maxTokens: 2 });
   for (const token of ["a", "b", "b", "c", "b", "c", "a"]) await verifier.verify(token);
   expect(verified).toEqual(["a", "b", "c", "a"]);

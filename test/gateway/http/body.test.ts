@@ -26,11 +26,11 @@ test.each([
   ["a record", v.object({ a: v.record(v.string(), v.string()) }), { a: ["x"] }, ["/a"]],
   ["under a pipe", v.object({ a: v.pipe(v.array(inner), v.maxLength(5)) }), { a: [[]] }, ["/a/0"]],
   ["beside another mistake", v.strictObject({ a: inner, b: v.string() }), { a: [], b: 7 }, ["/a", "/b"]],
-])("an array is no object: %s", (_what, schema, body, pointers) => {
+])("rejects an array in place of an object: %s", (_what, schema, body, pointers) => {
   expect(pointersOf(schema, body).toSorted()).toEqual(pointers);
 });
 
-test("objects, arrays where arrays belong, and what is left out are as before", () => {
+test("accepts objects for objects, arrays for arrays, and absent fields", () => {
   const schema = v.object({ a: v.optional(inner), list: v.pipe(v.array(v.array(inner)), v.maxLength(5)) });
   expect(parseBody(schema, { a: { name: "x" }, list: [[{}]] })).toEqual({ a: { name: "x" }, list: [[{}]] });
   expect(parseBody(schema, { list: [] })).toEqual({ list: [] });

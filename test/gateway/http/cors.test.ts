@@ -49,7 +49,7 @@ test.each([
   "null",
   "HTTPS://APP.TEST",
   "http://app.test",
-])("origin %s gets the answer, and no browser shows it; Vary is there all the same", async (other) => {
+])("origin %s is not allowed to read the answer; Vary is set all the same", async (other) => {
   for (const [status, path, init] of answers) {
     const response = await gateway.request(path, {
       ...init,
@@ -79,7 +79,7 @@ describe("a preflight", () => {
     },
   );
 
-  test("of another origin allows nothing", async () => {
+  test("from another origin allows nothing", async () => {
     const response = await preflight("https://evil.test", "/api/v1/scans");
     expect(response.status).toBe(204);
     expect([...response.headers.keys()].filter((name) => name.startsWith("access-control"))).toEqual([]);

@@ -13,7 +13,7 @@ test.each([
   ["characters of three bytes", "\uffff".repeat(199)],
   ["characters of four bytes", "\u{1f600}".repeat(99)],
   ["quotes and backslashes", '"\\'.repeat(99)],
-])("a list goes on after a fingerprint of the greatest length: %s", async (_what, longest) => {
+])("a list continues after a fingerprint of the greatest length: %s", async (_what, longest) => {
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const scan = await createScan(gateway, gateway.acme);
   const path = `/api/v1/scans/${scan.id}/findings`;
@@ -34,7 +34,7 @@ test.each([
   expect(listed.toSorted()).toEqual(fingerprints);
 });
 
-test("a cursor longer than any that is given out is refused", async () => {
+test("refuses a cursor that is longer than any it issues", async () => {
   const as = `Api-Key ${gateway.acme.apiKey}`;
   const position = btoa(JSON.stringify(["scans", 0, "x".repeat(3000)]));
   const refused = await gateway.request(`/api/v1/scans?cursor=${position}`, { as });

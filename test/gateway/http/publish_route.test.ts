@@ -60,7 +60,7 @@ test("the channel may be percent-encoded, as clients that build URLs do", async 
   expect((await publish(encodeURIComponent(scan.channel), start)).status).toBe(202);
 });
 
-test("a channel of another feature, and of no resource yet, is the tenant's all the same", async () => {
+test("a channel of another feature, without a resource yet, is accepted when it is the tenant's", async () => {
   expect((await publish(`job-run:${gateway.acme.id}:a.b_c~d-1`, start)).status).toBe(202);
 });
 
@@ -91,7 +91,7 @@ describe("a batch", () => {
   test.each([
     ["no event", []],
     ["501 events", Array.from({ length: 501 }, (_, n) => event(n))],
-    ["something that is no list", { type: "scan.start", data: {} }],
+    ["something that is not a list", { type: "scan.start", data: {} }],
     ["null", null],
     ["a list of lists", [[event(1)]]],
     ["a list of texts", ["x"]],
@@ -109,7 +109,7 @@ describe("a batch", () => {
     expect((await publish(scan.channel, ofSize(1_048_577))).status).toBe(413);
   });
 
-  test("while the broker is away is 503, and sent again with its delivery ids is heard once", async () => {
+  test("is 503 while the broker is unavailable, and sent again with its delivery ids it is delivered once", async () => {
     const own = await createScan(gateway, gateway.acme);
     const stream = await gateway.request(own.event_stream, { as: key });
     const events = [1, 2, 3].map((n) => ({ ...event(n), delivery_id: `producer.${n}` }));
@@ -131,7 +131,7 @@ describe("a batch", () => {
   );
 });
 
-describe("the channel's gate", () => {
+describe("channel authorization", () => {
   test.each([
     ["another tenant's", () => `scan:${gateway.globex.id}:${scan.id}`],
     ["no tenant's", () => "scan:7c9e6679-7425-40de-944b-e07fc1f90ae7:x"],
@@ -216,13 +216,13 @@ describe("the event", () => {
     expect(over).toMatchObject({ status: 413, code: "too_large" });
   });
 
-  test("a type of 200 characters is taken, a longer one no reader would accept", async () => {
+  test("a type of 200 characters is taken, a longer one is refused", async () => {
     const type = (length: number) => `${"a".repeat(length - ".start".length)}.start`;
     expect((await publish(scan.channel, { type: type(200), data: {} })).status).toBe(202);
     expect((await publish(scan.channel, { type: type(201), data: {} })).status).toBe(422);
   });
 
-  test("is measured as it will be sent, however it was written", async () => {
+  test("is measured as it will be sent, not as it was written", async () => {
     const escaped = `{"a":"${"\\u0078".repeat(65_528)}"}`;
     expect((await send(`{"type":"scan.delta","data":${escaped}}`)).status).toBe(202);
     expect((await send(`{"type":"scan.delta","data":${escaped.replace('"}', '\\u0078"}')}}`)).status).toBe(413);
@@ -244,7 +244,7 @@ describe("the event", () => {
   });
 });
 
-test("a broker that is away is 503 with Retry-After, never 202", async () => {
+test("an unavailable broker is 503 with Retry-After, never 202", async () => {
   isBrokerAway = true;
   try {
     const response = await publish(scan.channel, start);

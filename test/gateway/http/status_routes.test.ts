@@ -23,7 +23,7 @@ afterEach(() => gateway.stop());
 
 const away = () => Promise.reject(new AppError("unavailable", "away"));
 
-test("alive and ready say so without credentials, and are not logged", async () => {
+test("healthz and readyz need no credentials, and are not logged", async () => {
   gateway = await startTestGateway({}, { database: shared.database });
   expect(await (await gateway.request("/healthz")).json()).toEqual({ status: "ok" });
   const ready = await gateway.request("/readyz");
@@ -33,7 +33,7 @@ test("alive and ready say so without credentials, and are not logged", async () 
   expect(lines.filter(({ route, level }) => route?.endsWith("z") === true && level !== "debug")).toEqual([]);
 });
 
-test("a database that is away: not ready but alive; every route says 503, never 401 or 403", async () => {
+test("a database that is unavailable: not ready but alive; every route is 503, never 401 or 403", async () => {
   let isAway = false;
   const real = shared.database;
   const database: Database = { ...real, transact: (statements) => (isAway ? away() : real.transact(statements)) };
@@ -43,7 +43,7 @@ test("a database that is away: not ready but alive; every route says 503, never 
   expect((await gateway.request("/healthz")).status).toBe(200);
   const ready = await gateway.request("/readyz");
   expect(ready.headers.get("retry-after")).toBe("2");
-  expect(await problemOf(ready)).toMatchObject({ status: 503, detail: "Not ready: the database is away" });
+  expect(await problemOf(ready)).toMatchObject({ status: 503, detail: "Not ready: the database is unavailable" });
   for (const as of [`Api-Key ${gateway.acme.apiKey}`, `Bearer ${gateway.acme.token}`]) {
     for (const path of ["/api/v1/scans", `/api/v1/scans/${scan.id}`, scan.event_stream]) {
       const response = await gateway.request(path, { as });
@@ -57,12 +57,12 @@ test("a database that is away: not ready but alive; every route says 503, never 
   expect((await gateway.request("/readyz")).status).toBe(200);
 });
 
-test("a broker that is away: not ready", async () => {
+test("a broker that is unavailable: not ready", async () => {
   const broker: Broker = { ...createMemoryBroker(), ping: away };
   gateway = await startTestGateway({}, { database: shared.database, broker });
   expect(await problemOf(await gateway.request("/readyz"))).toMatchObject({
     status: 503,
-    detail: "Not ready: the broker is away",
+    detail: "Not ready: the broker is unavailable",
   });
   expect(await (await gateway.request("/metrics")).text()).toMatch(/^scanstream_broker_up 0$/m);
 });
@@ -80,7 +80,7 @@ test("scanstream_broker_up follows the broker, without a readiness check", async
   expect(await isUp()).toBe("1");
 });
 
-test("a check that never answers is over in time, and asked once however many wait", async () => {
+test("a check that never answers times out, and runs once for concurrent requests", async () => {
   let pings = 0;
   const broker: Broker = {
     ...createMemoryBroker(),
@@ -149,7 +149,7 @@ test("with a port of their own, metrics are only there", async () => {
   expect((await fetch(new URL("/api/v1/scans", metricsUrl ?? ""))).status).toBe(404);
 });
 
-test("what is no request is answered in the same form", async () => {
+test("a request that cannot be parsed is answered as a problem document", async () => {
   gateway = await startTestGateway({}, { database: shared.database });
   const { hostname, port } = new URL(gateway.url);
   const status = (options: object) =>

@@ -36,7 +36,7 @@ test("the end is published again when the broker's answer was lost, and not afte
   );
 });
 
-test("a broker that is away costs a warning, and never rejects", async () => {
+test("an unavailable broker is a warning, and never rejects", async () => {
   const { attempts, publisher } = failing(Infinity);
   const warnings: unknown[] = [];
   const log = { ...silentLog, warn: (fields: unknown) => void warnings.push(fields) };

@@ -40,13 +40,13 @@ describe("getChannels", () => {
     await expect(ask(gateway.acme.id, scan.id)).resolves.toEqual([`scan:${gateway.acme.id}:${scan.id}`]);
   });
 
-  test("finds no scan of another tenant, and none that never was", async () => {
+  test("finds no scan of another tenant, and none that does not exist", async () => {
     const scan = await createScan(gateway, gateway.globex);
     await expect(ask(gateway.acme.id, scan.id)).rejects.toThrow(NotFound);
     await expect(ask(gateway.acme.id, "7c9e6679-7425-40de-944b-e07fc1f90ae7")).rejects.toThrow(NotFound);
   });
 
-  test.each(["completed", "cancelled", "failed"])("says that a scan which is %s has ended", async (status) => {
+  test.each(["completed", "cancelled", "failed"])("answers that a scan which is %s has ended", async (status) => {
     const scan = await createScan(gateway, gateway.acme);
     await gateway.request(`/api/v1/scans/${scan.id}`, { method: "PATCH", json: { status }, as: key });
     await expect(ask(gateway.acme.id, scan.id)).resolves.toEqual({ ended: [scan.channel] });
@@ -54,7 +54,7 @@ describe("getChannels", () => {
 });
 
 describe("the event stream", () => {
-  test("has the head and the first bytes that were promised, whatever the client would compress", async () => {
+  test("has the promised headers and first bytes, whatever encoding the client accepts", async () => {
     const scan = await createScan(gateway, gateway.acme);
     const response = await gateway.request(scan.event_stream, {
       as: key,
@@ -97,7 +97,7 @@ describe("the event stream", () => {
     expect(Date.now() - endedMs).toBeLessThan(3000);
   });
 
-  test("over a tenant's bound is 429, over the process's 503, and a place that is left is free again", async () => {
+  test("over the tenant's limit is 429, over the process's 503, and a closed stream makes room", async () => {
     const scan = await createScan(gateway, gateway.acme);
     const other = await createScan(gateway, gateway.globex);
     const open = async (path: string, as: string) => {

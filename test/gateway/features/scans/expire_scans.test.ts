@@ -38,7 +38,7 @@ function createPublisher() {
   return { published, publisher };
 }
 
-test("a scan without a sign of life is ended, once, by whoever asks first; others are left alone", async () => {
+test("a scan without a heartbeat is ended exactly once; others are left alone", async () => {
   const silent = await createSilentScan(16);
   const alive = await createSilentScan(14);
   const askers = [createPublisher(), createPublisher(), createPublisher()];
@@ -59,7 +59,7 @@ test("a scan without a sign of life is ended, once, by whoever asks first; other
   expect(late.status).toBe(409);
 });
 
-test("its streams hear the end and close", async () => {
+test("its streams receive the end and close", async () => {
   const scan = await createSilentScan(20);
   const stream = await gateway.request(scan.event_stream, { as: `Api-Key ${gateway.acme.apiKey}` });
   const text = readStream(stream, /^\u0000/);
@@ -67,7 +67,7 @@ test("its streams hear the end and close", async () => {
   expect(await text).toMatch(/event: scan\.end\ndata: \{.*"status":"expired".*\}\n\n: close ended\n $/);
 });
 
-test("a broker that is away costs the event, not the state; a database that is away is tried again later", async () => {
+test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {
   const scan = await createSilentScan(20);
   const publisher: Publisher = { publish: () => Promise.reject(new AppError("unavailable", "away")) };
   expect(await expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(1);
@@ -76,7 +76,7 @@ test("a broker that is away costs the event, not the state; a database that is a
   expect(await expireScans({ database: away, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(0);
 });
 
-test("startExpiring first waits as long as a scan may be silent, and never runs twice at once", async () => {
+test("startExpiring first waits for the time that a scan may be silent, and never runs twice at once", async () => {
   vi.useFakeTimers();
   try {
     let begun = 0;

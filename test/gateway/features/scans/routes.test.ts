@@ -73,7 +73,7 @@ describe("PUT /scans/{id}", () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
   });
 
-  test("a UUID that another tenant uses is 404, exactly as a scan that never was", async () => {
+  test("a UUID that another tenant uses is 404, exactly as a scan that does not exist", async () => {
     const id = randomUUID();
     await put(id, body);
     const other = await put(id, body, `Api-Key ${gateway.globex.apiKey}`);
@@ -181,7 +181,7 @@ describe("bodies", () => {
     expect((await post("{}", { "content-type": contentType })).status).toBe(201);
   });
 
-  test("no content type at all is taken for JSON", async () => {
+  test("no content type means JSON", async () => {
     expect((await post(new Blob(["{}"]), {})).status).toBe(201);
   });
 
@@ -221,7 +221,7 @@ describe("bodies", () => {
     expect(sent).toBeLessThan(16 * 1024 * 1024);
   });
 
-  test("credentials are looked at first", async () => {
+  test("credentials are checked before the body", async () => {
     const response = await gateway.request("/api/v1/scans", { method: "POST", body: "{", as: "Api-Key nonsense" });
     expect(response.status).toBe(401);
   });
@@ -334,7 +334,7 @@ describe("PATCH /scans/{id}", () => {
     });
   });
 
-  test("without any field is a sign of life", async () => {
+  test("without any field is a heartbeat", async () => {
     const scan = await newScan();
     const after = (await (await patch(scan, {})).json()) as TestScan;
     expect(after).toMatchObject({ status: "pending", checks_done: 0 });
@@ -392,7 +392,7 @@ describe("PATCH /scans/{id}", () => {
     expect(await read(scan)).toEqual(scan);
   });
 
-  test("an empty body is no sign of life but broken JSON", async () => {
+  test("an empty body is broken JSON, not a heartbeat", async () => {
     const scan = await newScan();
     const response = await gateway.request(`/api/v1/scans/${scan.id}`, { method: "PATCH", as: key });
     expect(response.status).toBe(400);
@@ -417,7 +417,7 @@ describe("PATCH /scans/{id}", () => {
     [{ status: "completed", fail: 3 }, 200],
     [{ status: "completed", fail: 3, manual: 1 }, 422],
     [{ checks_done: 2_147_483_647, checks_total: 0, pass: 2_147_483_647, fail: 2_147_483_647 }, 422],
-  ])("counts that cannot be are refused, together with 3 stored checks done: %j is %i", async (body, status) => {
+  ])("impossible counts are refused, with 3 checks done stored: %j is %i", async (body, status) => {
     const scan = await newScan();
     await patch(scan, { checks_done: 3 });
     const response = await patch(scan, body);
@@ -460,14 +460,14 @@ describe("the end of a scan", () => {
 });
 
 describe("POST /scans/{id}/cancel", () => {
-  test.each(["user", "key"])("asks the scanner to stop, however often, for a %s", async (who) => {
+  test.each(["user", "key"])("requests that the scanner stops, however often, for a %s", async (who) => {
     const scan = await newScan();
     for (let time = 0; time < 2; time += 1) {
       const response = await send("POST", `/api/v1/scans/${scan.id}/cancel`, undefined, who === "user" ? user : key);
       expect(response.status).toBe(202);
       expect(await response.json()).toMatchObject({ id: scan.id, status: "pending", cancel_requested: true });
     }
-    // The producer has given no sign of life.
+    // The producer has sent no heartbeat.
     expect((await read(scan))["updated_at"]).toBe(scan["updated_at"]);
   });
 });
@@ -475,7 +475,7 @@ describe("POST /scans/{id}/cancel", () => {
 describe("findings", () => {
   const store = (scan: TestScan, findings: unknown) => send("POST", `/api/v1/scans/${scan.id}/findings`, { findings });
 
-  test("are stored once for each fingerprint; the last word counts", async () => {
+  test("are stored once for each fingerprint; the last one counts", async () => {
     const scan = await newScan();
     const first = [finding({ fingerprint: "a" }), finding({ fingerprint: "b" })];
     expect(await (await store(scan, first)).json()).toEqual({ received: 2, created: 2, updated: 0 });

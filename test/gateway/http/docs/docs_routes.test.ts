@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApp } from "../../../../gateway/app.ts";
-import type { AsyncApi } from "../../../../gateway/http/docs/asyncapi.ts";
-import type { OpenApi } from "../../../../gateway/http/docs/openapi.ts";
-import { responseSchemas } from "../../../../gateway/http/docs/response_schemas.ts";
+import { featureDescriptions } from "../../../../gateway/features/descriptions.ts";
+import { features } from "../../../../gateway/features/features.ts";
+import { describeApi, type OpenApi } from "../../../../gateway/http/docs/describe_api.ts";
+import { describeEvents, type AsyncApi } from "../../../../gateway/http/docs/describe_events.ts";
 import { encodeEvent } from "../../../../shared/event.ts";
 import { createScan, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
@@ -77,21 +78,34 @@ test("answers have the fields that are described, and no other", async () => {
     ).json()) as object,
   };
   for (const [name, answer] of Object.entries(answers)) {
-    const { properties } = responseSchemas[name as keyof typeof answers];
+    const { properties = {} } = api.components.schemas?.[name] ?? {};
     expect(Object.keys(answer).toSorted(), name).toEqual(Object.keys(properties).toSorted());
   }
 });
 
 test("every described event can be published", () => {
-  const scanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
-  const names = Object.values(events.components.messages).map(({ name, payload }) => {
-    const data = Object.fromEntries(Object.keys(payload.properties).map((field) => [field, scanId]));
+  const id = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+  const published = Object.values(events.components.messages).map(({ name, payload }) => {
+    const data = Object.fromEntries(Object.keys(payload["properties"] ?? {}).map((field) => [field, id]));
     return encodeEvent(name, data).type;
   });
-  expect(names).toEqual(["scan.start", "scan.progress", "finding.created", "scan.error", "scan.end"]);
+  const described = featureDescriptions.flatMap(({ channels }) =>
+    channels.flatMap((channel) => Object.keys(channel.events)),
+  );
+  expect(published).toEqual(described);
 });
 
-test("the page shows both, runs nothing and asks nobody else", async () => {
+test("a route, a channel prefix or an event that two features have is an error", async () => {
+  const [scans] = features;
+  const [description] = featureDescriptions;
+  const { dependencies } = gateway.gateway.parts;
+  if (scans === undefined || description === undefined) throw new Error("There is no feature");
+  expect(() => createApp(dependencies, [scans, scans])).toThrow('two of them have the channel prefix "scan"');
+  await expect(describeApi([description, description])).rejects.toThrow("POST /api/v1/scans is described twice");
+  expect(() => describeEvents([description, description])).toThrow("scanStart is described twice");
+});
+
+test("the page shows both, and neither runs a script nor requests anything", async () => {
   const response = await gateway.request("/docs");
   expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
   const text = await response.text();

@@ -1,0 +1,67 @@
+import packageJson from "../../../package.json" with { type: "json" };
+import { toInlineSchema, type ChannelDescription, type FeatureDescription } from "./feature_description.ts";
+
+export type AsyncApi = ReturnType<typeof describeEvents>;
+
+/** The events of all channels. Throws for one that two features describe. https://www.asyncapi.com/docs/reference/specification/v3.0.0 */
+export function describeEvents(features: readonly FeatureDescription[]) {
+  const channels = features.flatMap((feature) => feature.channels);
+  const messages = channels.flatMap(toMessages);
+  for (const [index, [name]] of messages.entries()) {
+    if (messages.findIndex(([other]) => other === name) < index)
+      throw new TypeError(`Cannot describe the events: ${name} is described twice`);
+  }
+  return {
+    asyncapi: "3.0.0",
+    info: {
+      title: "scanstream events",
+      version: packageJson.version,
+      description:
+        "Server-sent events. `event:` carries the type, `data:` one line of flat JSON. There is no replay: a client reads " +
+        "the state again on every open. Comments are heartbeats, and `: close <reason>` before the gateway closes.",
+      license: { name: "Apache 2.0" },
+    },
+    channels: Object.fromEntries(channels.map((channel) => [channel.prefix, toChannel(channel)])),
+    operations: Object.fromEntries(channels.flatMap(toOperations)),
+    components: { messages: Object.fromEntries(messages) },
+  };
+}
+
+function toChannel({ prefix, resource, title, description, events }: ChannelDescription) {
+  return {
+    address: `${prefix}:{tenant_id}:{${resource}}`,
+    title,
+    description,
+    parameters: { tenant_id: { description: "The tenant of the resource" }, [resource]: { description: "Its id" } },
+    messages: Object.fromEntries(
+      Object.keys(events).map((type) => [
+        toMessageName(type),
+        { $ref: `#/components/messages/${toMessageName(type)}` },
+      ]),
+    ),
+  };
+}
+
+function toOperations({ prefix }: ChannelDescription): readonly (readonly [name: string, operation: object])[] {
+  const channel = { $ref: `#/channels/${prefix}` };
+  const name = `${prefix[0]?.toUpperCase()}${prefix.slice(1)}`;
+  return [
+    [`follow${name}`, { action: "send", channel, summary: "The gateway sends to each follower" }],
+    [`publish${name}`, { action: "receive", channel, summary: "Producers publish" }],
+  ];
+}
+
+function toMessages({ events }: ChannelDescription) {
+  return Object.entries(events).map(
+    ([type, { summary, schema }]) =>
+      [
+        toMessageName(type),
+        { name: type, summary, contentType: "application/json", payload: toInlineSchema(schema) },
+      ] as const,
+  );
+}
+
+/** `scan.start` is `scanStart`. */
+function toMessageName(type: string): string {
+  return type.replaceAll(/[._]([a-z])/g, (_separator, letter: string) => letter.toUpperCase());
+}

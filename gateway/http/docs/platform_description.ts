@@ -1,0 +1,101 @@
+import * as v from "valibot";
+import { channelNamePattern } from "../../../shared/channel_name.ts";
+import { batchSizeMessage, maxBatchEvents, newEventSchema, publishedSchema } from "../../../shared/schemas/event.ts";
+import { healthSchema, notReadySchema, readySchema } from "../../../shared/schemas/status.ts";
+import {
+  component,
+  json,
+  jsonBody,
+  keyOnly,
+  pathParameter,
+  problem,
+  refusals,
+  response,
+  withoutCredentials,
+  type FeatureDescription,
+} from "./feature_description.ts";
+
+/** What the gateway answers whatever its features are. */
+
+const scanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+const channel = `scan:0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11:${scanId}`;
+
+const NewEvent = component("NewEvent", newEventSchema);
+const NewEvents = component(
+  "NewEvents",
+  v.pipe(
+    v.object({
+      events: v.pipe(
+        v.array(NewEvent),
+        v.minLength(1, batchSizeMessage),
+        v.maxLength(maxBatchEvents, batchSizeMessage),
+      ),
+    }),
+    v.description("All of them are published, in order, or none"),
+  ),
+);
+
+export const platformDescription: FeatureDescription = {
+  tags: [
+    { name: "status", description: "For load balancers and for Prometheus" },
+    { name: "publishing", description: "For producers that have a key and no broker" },
+  ],
+  channels: [],
+  operations: {
+    "GET /healthz": {
+      operationId: "getHealth",
+      tags: ["status"],
+      summary: "Is the process alive",
+      security: withoutCredentials,
+      responses: { 200: json(component("Health", healthSchema), "Alive", { example: { status: "ok" } }) },
+    },
+    "GET /readyz": {
+      operationId: "getReadiness",
+      tags: ["status"],
+      summary: "Do database and broker answer",
+      description: "Also not ready from SIGTERM on, for DRAIN_DELAY_SECONDS before the port is closed.",
+      security: withoutCredentials,
+      responses: {
+        200: json(component("Ready", readySchema), "Ready", {
+          example: { status: "ready", checks: { database: "ok", broker: "ok", draining: false } },
+        }),
+        503: problem("Not ready, with what is unavailable", {
+          schema: component("NotReady", notReadySchema),
+          headers: ["Retry-After"],
+        }),
+      },
+    },
+    "GET /metrics": {
+      operationId: "getMetrics",
+      tags: ["status"],
+      summary: "Prometheus metrics",
+      description: "To this machine only, or on METRICS_PORT.",
+      security: withoutCredentials,
+      responses: { 200: response("text/plain", "Metrics"), 403: problem("Not from this machine") },
+    },
+    "POST /api/v1/channels/:channel/events": {
+      operationId: "publishEvents",
+      tags: ["publishing"],
+      summary: "Publish an event, or a batch of them",
+      description:
+        "To a channel of the key's own tenant. 202 only once the broker has taken all of them. A batch is at most 500 " +
+        "events, and a body at most 1 MiB.",
+      security: keyOnly,
+      parameters: [
+        pathParameter("channel", "<prefix>:<tenant_id>:<resource_id>", v.pipe(v.string(), v.regex(channelNamePattern))),
+      ],
+      requestBody: jsonBody(v.union([NewEvent, NewEvents]), {
+        events: [
+          { type: "scan.start", data: { scan_id: scanId, checks_total: 29 }, delivery_id: "ci-4711.1" },
+          { type: "scan.error", data: { scan_id: scanId, code: "rate_limit", detail: "" }, delivery_id: "ci-4711.2" },
+        ],
+      }),
+      responses: {
+        202: json(component("PublishedEvents", publishedSchema), "Handed over", {
+          example: { channel, count: 2 },
+        }),
+        ...refusals(400, 401, 403, 413, 415, 422, 503),
+      },
+    },
+  },
+};
