@@ -26,9 +26,9 @@ export interface Connection {
 export interface ScanFollower {
   readonly model: ScanModel;
   readonly connection: Connection;
-  retryNow(): void;
+  readonly retryNow: () => void;
   /** Reads what REST knows of findings that came as events. */
-  fill(): void;
+  readonly fill: () => void;
   /** Asks the scanner to stop. Rejects with `ApiError`. */
   cancel(): Promise<void>;
   close(): void;
