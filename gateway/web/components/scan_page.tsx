@@ -74,13 +74,15 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
       <p class="problem tinted tone-fail" role="alert">
         {problem}
       </p>
-      <ul class="scan-problems stack">
-        {model.problems.map(({ code, detail }, index) => (
-          <li key={index} class="problem tinted tone-manual">
-            {detail === "" ? code : detail}
-          </li>
-        ))}
-      </ul>
+      {model.problems.length > 0 && (
+        <ul class="scan-problems stack">
+          {model.problems.map(({ code, detail }, index) => (
+            <li key={index} class="problem tinted tone-manual">
+              {detail === "" ? code : detail}
+            </li>
+          ))}
+        </ul>
+      )}
       <Announcement text={scan === null || counts === null ? "" : toAnnouncement(scan, counts)} />
       {isFailed && (
         <Message
