@@ -7,7 +7,7 @@ import type { CheckText } from "./model/check_catalog.ts";
 
 /**
  * Builds the live page into `dist/web`: `index.html`, and under `assets/` files whose names carry the hash of what is in
- * them, so that a gateway may let browsers keep them for ever. Run as `node gateway/web/build.ts`.
+ * them, so that a gateway may let browsers keep them indefinitely. Run as `node gateway/web/build.ts`.
  */
 export async function buildPage(
   outputFolder = fileURLToPath(new URL("../../dist/web", import.meta.url)),

@@ -27,7 +27,7 @@ export interface WebTenant {
 export interface WebGateway extends AsyncDisposable {
   readonly url: string;
   createTenant(name: string): Promise<WebTenant>;
-  /** Whom the page signs in as by itself; nobody: it is no demo. */
+  /** The tenant that the page signs in as by itself; null: the gateway is no demo. */
   setDemo(tenant: WebTenant | null): void;
   stop(): Promise<void>;
   /** Starts again at the same address, over the same database. */

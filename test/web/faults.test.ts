@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(webFolder, { recursive: true, force: true });
 });
 
-test("a full gateway is tried again after the time it asked for, and the page says so", async () => {
+test("retries a full gateway after its Retry-After, and shows the countdown", async () => {
   let isFull = true;
   await using stage = await setStage((request, response) => {
     if (!isFull || !isStream(request)) return false;
@@ -45,19 +45,21 @@ test("a full gateway is tried again after the time it asked for, and the page sa
   expect(await connection.textContent()).not.toContain("as many");
 });
 
-test("a pause before the next try can be cut short", async () => {
-  let isAway = true;
+test("'Try now' ends the pause before the next retry", async () => {
+  let isUnavailable = true;
   await using stage = await setStage((request, response) =>
-    isAway && isStream(request) ? refuse(response, 503, "The broker is away", { "retry-after": "600" }) : false,
+    isUnavailable && isStream(request)
+      ? refuse(response, 503, "The broker is unavailable", { "retry-after": "600" })
+      : false,
   );
   await using watched = await openPage(browser, stage.gateway.url);
-  await watched.page.locator(".connection", { hasText: "The broker is away · next try in" }).waitFor();
-  isAway = false;
+  await watched.page.locator(".connection", { hasText: "The broker is unavailable · next try in" }).waitFor();
+  isUnavailable = false;
   await watched.page.getByRole("button", { name: "Try now" }).click();
   await watched.untilConnection("live");
 });
 
-test("a stream that is refused for good is shown as such, with what is known and a way on", async () => {
+test("keeps showing the scan when its stream is refused for good, and offers a retry", async () => {
   let isRefused = true;
   await using stage = await setStage((request, response) =>
     isRefused && isStream(request) ? refuse(response, 403, "You may not follow this scan") : false,
@@ -71,7 +73,7 @@ test("a stream that is refused for good is shown as such, with what is known and
   await watched.untilConnection("live");
 });
 
-test("a stream that is cut again and again ends with the whole truth", async () => {
+test("shows every finding after a stream that was cut three times", async () => {
   await using stage = await setStage();
   await using watched = await openPage(browser, stage.gateway.url);
   for (let count = 1; count <= 3; count += 1) {
@@ -90,7 +92,7 @@ test("a stream that is cut again and again ends with the whole truth", async () 
   await expect.poll(() => watched.page.locator(".finding").count()).toBe(3);
 });
 
-test("a proxy's error page leads to another try, not to markup on the page", async () => {
+test("retries after a proxy's error page, without showing its markup", async () => {
   let isBroken = true;
   await using stage = await setStage((request, response) => {
     if (!isBroken || !(request.url ?? "").includes("/findings")) return false;
@@ -105,34 +107,36 @@ test("a proxy's error page leads to another try, not to markup on the page", asy
   await watched.untilConnection("live");
 });
 
-test("a list that cannot be refreshed stays, and says so", async () => {
+test("keeps the list of scans when it cannot be refreshed, and shows why", async () => {
   let isBroken = false;
   await using stage = await setStage((request, response) =>
-    isBroken && (request.url ?? "").endsWith("/scans?limit=50") ? refuse(response, 503, "The database is away") : false,
+    isBroken && (request.url ?? "").endsWith("/scans?limit=50")
+      ? refuse(response, 503, "The database is unavailable")
+      : false,
   );
   await using watched = await openPage(browser, stage.gateway.url);
   await watched.untilConnection("live");
   isBroken = true;
-  await watched.page.getByText("The database is away. Trying again by itself.").waitFor();
+  await watched.page.getByText("The database is unavailable. Trying again by itself.").waitFor();
   expect(await watched.page.locator(".scan-link").count()).toBe(1);
   isBroken = false;
-  await watched.page.getByText("The database is away").waitFor({ state: "detached" });
+  await watched.page.getByText("The database is unavailable").waitFor({ state: "detached" });
 });
 
-test("a gateway that does not answer at first is named, and can be asked again", async () => {
-  let isAway = true;
+test("shows that the gateway is unavailable, and can retry", async () => {
+  let isUnavailable = true;
   await using stage = await setStage((request, response) =>
-    isAway && request.url === "/demo/session" ? refuse(response, 503, "Starting") : false,
+    isUnavailable && request.url === "/demo/session" ? refuse(response, 503, "Starting") : false,
   );
   await using watched = await openPage(browser, stage.gateway.url);
   await watched.page.getByRole("heading", { name: "The gateway does not answer" }).waitFor();
   await watched.page.getByText("Starting").waitFor();
-  isAway = false;
+  isUnavailable = false;
   await watched.page.getByRole("button", { name: "Try again" }).click();
   await watched.untilConnection("live");
 });
 
-test("the page says that it is loading while an answer takes its time", async () => {
+test("shows that it is loading until the first answer comes", async () => {
   const held: (() => void)[] = [];
   await using stage = await setStage((request, response) => {
     if (request.url !== "/demo/session") return false;
@@ -151,7 +155,7 @@ test("the page says that it is loading while an answer takes its time", async ()
   await watched.untilConnection("live");
 });
 
-test("the demo's token is renewed when the gateway no longer takes it", async () => {
+test("renews the demo's token when the gateway no longer accepts it", async () => {
   let refusals = 0;
   await using stage = await setStage((request, response) => {
     if (refusals > 0 || !(request.url ?? "").includes("stream-tokens")) return false;

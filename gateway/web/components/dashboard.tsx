@@ -41,7 +41,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     return () => removeEventListener("hashchange", onHashChange);
   }, [route]);
 
-  // Who starts the demo waits for the scan that it runs: it is opened when it appears.
+  // The demo runs a scan of its own, and a person waits for it: it is opened when it appears.
   const newest = store.scans[0];
   const isIdle = route.scanId === null || (current !== null && isEnded(current.status));
   const isOpenedByItself =

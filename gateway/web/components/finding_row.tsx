@@ -26,7 +26,9 @@ export const FindingRow = memo(({ finding, onOpen }: FindingRowProps) => {
         </span>
         <span class="finding-main stack">
           <span class="finding-head row spread">
-            <span class="finding-name">{finding.resourceName === "" ? "Unnamed resource" : finding.resourceName}</span>
+            <span class="finding-name strong">
+              {finding.resourceName === "" ? "Unnamed resource" : finding.resourceName}
+            </span>
             <span class={finding.severity === "high" ? "severity inked tone-fail" : "severity"}>
               {finding.severity}
             </span>
@@ -48,7 +50,7 @@ function Explanation({ finding }: { readonly finding: Finding }) {
     <>
       <dl class="facts">
         <Fact term="Expected" text={finding.expected ?? "Being read…"} class="fact-expected inked tone-pass" />
-        <Fact term="Actual" text={finding.actual ?? "Being read…"} class="fact-actual" />
+        <Fact term="Actual" text={finding.actual ?? "Being read…"} class="fact-actual strong" />
         <Fact term="Detail" text={finding.detail} />
         {finding.coverageReason !== null && <Fact term="Left to a person" text={finding.coverageReason} />}
         {finding.reason !== null && (

@@ -62,7 +62,7 @@ const ScanRow = memo(({ scan, isSelected, age }: ScanRowProps) => (
   <li>
     <a class="scan-link stack" href={`#/scans/${scan.id}`} aria-current={isSelected ? "page" : undefined}>
       <span class="row spread">
-        <span class="scan-org one-line">{formatOrg(scan)}</span>
+        <span class="strong one-line">{formatOrg(scan)}</span>
         <ScanBadge status={scan.status} />
       </span>
       <MiniBar scan={scan} />

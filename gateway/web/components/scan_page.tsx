@@ -50,7 +50,7 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
   return (
     <article class="scan" aria-labelledby="scan-title">
       <header class="scan-head">
-        <a class="back row" href="#/">
+        <a class="back row strong" href="#/">
           <Icon name="back" />
           All scans
         </a>

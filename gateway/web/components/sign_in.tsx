@@ -39,7 +39,9 @@ export function SignIn(props: { readonly notice: string | null; readonly signIn:
             {props.notice}
           </p>
         )}
-        <label for="credential">Access token or API key</label>
+        <label class="strong" for="credential">
+          Access token or API key
+        </label>
         <div class="row">
           <input
             ref={field}
