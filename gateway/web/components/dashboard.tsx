@@ -78,7 +78,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
           <img src={iconUrl()} alt="" width={26} height={26} />
           scanstream
         </a>
-        <span class="tenant one-line">{tenantName === "Demo" ? "" : tenantName}</span>
+        <span class="tenant grow one-line">{tenantName === "Demo" ? "" : tenantName}</span>
         {isDemo ? (
           <span class="badge tinted tone-accent">Demo</span>
         ) : (

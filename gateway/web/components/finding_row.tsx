@@ -24,7 +24,7 @@ export const FindingRow = memo(({ finding, onOpen }: FindingRowProps) => {
         <span class="finding-status">
           <StatusTag status={finding.status} />
         </span>
-        <span class="finding-main stack">
+        <span class="finding-main stack grow">
           <span class="finding-head row spread">
             <span class="finding-name strong">
               {finding.resourceName === "" ? "Unnamed resource" : finding.resourceName}
@@ -33,12 +33,12 @@ export const FindingRow = memo(({ finding, onOpen }: FindingRowProps) => {
               {finding.severity}
             </span>
           </span>
-          <span class="finding-detail one-line">{finding.detail}</span>
+          <span class="text one-line">{finding.detail}</span>
           <span class="fine one-line">{checkTitle(finding.check)}</span>
         </span>
         <Icon name="chevron" />
       </summary>
-      <div class="finding-inside stack">{isOpen && <Explanation finding={finding} />}</div>
+      <div class="finding-inside stack text">{isOpen && <Explanation finding={finding} />}</div>
     </details>
   );
 });

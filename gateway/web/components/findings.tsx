@@ -86,7 +86,7 @@ export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: Fi
         </select>
       </div>
       {filter.check !== null && (
-        <p class="check-filter row wrap">
+        <p class="check-filter row wrap text">
           {"Only "}
           <span>{checkTitle(filter.check)}</span>
           <button

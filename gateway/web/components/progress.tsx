@@ -47,7 +47,7 @@ export function Progress({ model, scan, counts }: ProgressProps) {
           </div>
         ))}
       </dl>
-      <p class="progress-latest row note">
+      <p class="progress-latest row text">
         {isEnded(scan.status) ? <span>{toSummary(checks)}</span> : <Latest check={checks.at(-1)} />}
       </p>
     </section>

@@ -60,7 +60,7 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
           </h1>
           {scan !== null && <ScanBadge status={scan.status} />}
         </div>
-        <p class="scan-meta note">{scan !== null && <ScanFacts scan={scan} />}</p>
+        <p class="scan-meta text">{scan !== null && <ScanFacts scan={scan} />}</p>
         <div class="scan-actions row wrap">
           <ConnectionState
             connection={connection}
@@ -183,7 +183,7 @@ function ConnectionState(props: { readonly connection: Connection; readonly retr
     details.push(`reconnected, refetched at ${formatClock(refetchedAtMs)}`);
   }
   return (
-    <div class="connection row wrap" data-state={state}>
+    <div class="connection row wrap text" data-state={state}>
       <span class={`dot ${connectionStates[state].dot}`} aria-hidden="true" />
       <strong role="status">{connectionStates[state].words}</strong>
       <span class="fine">{details.join(" · ")}</span>

@@ -46,7 +46,7 @@ export function SignIn(props: { readonly notice: string | null; readonly signIn:
           <input
             ref={field}
             id="credential"
-            class="credential"
+            class="credential grow"
             {...(isShown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
             autocomplete="off"
             autocapitalize="off"

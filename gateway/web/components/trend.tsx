@@ -87,7 +87,7 @@ function Bar(props: {
           />
         );
       })}
-      {props.isMarked && <circle class="trend-marker" cx={x + barWidth / 2} cy={height - 1.6} r={1.6} />}
+      {props.isMarked && <circle fill="currentcolor" cx={x + barWidth / 2} cy={height - 1.6} r={1.6} />}
     </g>
   );
 }
