@@ -3,7 +3,7 @@ import type { AuthConfig } from "../config.ts";
 
 type IssuerConfig = Exclude<AuthConfig, { readonly kind: "local" }>;
 
-/** Accepts the JWTs of the configured issuer. Rejects with `ConfigError` for keys that cannot be imported. */
+/** Accepts the JWTs of the configured issuer. Rejects with `UsageError` for keys that cannot be imported. */
 export async function createIssuerVerifier(auth: IssuerConfig): Promise<JwtVerifier> {
   const { issuer, audience, tenantClaim } = auth;
   const nowMs = Date.now;

@@ -7,14 +7,14 @@ import type { CheckText } from "./model/check_catalog.ts";
 
 /**
  * Builds the live page into `dist/web`: `index.html`, and under `assets/` files whose names carry the hash of what is in
- * them, so that a gateway may let browsers keep them for ever. Run as `node gateway/web/build.ts`.
+ * them, so that a gateway may let browsers keep them indefinitely. Run as `node gateway/web/build.ts`.
  */
 export async function buildPage(
   outputFolder = fileURLToPath(new URL("../../dist/web", import.meta.url)),
 ): Promise<void> {
   const [script, style, icon, html] = await Promise.all([
     bundle("page.tsx"),
-    bundle("style.css"),
+    bundle("styles/page.css"),
     readFile(source("icon.svg"), "utf8"),
     readFile(source("index.html"), "utf8"),
   ]);
@@ -46,7 +46,8 @@ async function bundle(entry: string): Promise<string> {
     format: "esm",
     jsx: "automatic",
     jsxImportSource: "preact",
-    target: ["chrome111", "firefox117", "safari16.4"],
+    // What has `light-dark()`.
+    target: ["chrome123", "firefox120", "safari17.5"],
     legalComments: "none",
     logLevel: "error",
     define: { CHECK_CATALOG: JSON.stringify(await readCatalog()) },

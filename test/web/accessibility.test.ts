@@ -1,22 +1,10 @@
 import axe from "axe-core";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchChromium } from "../support/chromium.ts";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expect, test } from "vitest";
 import { buildFinding } from "../support/scan_producer.ts";
-import { startWebGateway, type WebGateway } from "../support/web_gateway.ts";
-import { openPage } from "./watched_page.ts";
+import { openPage, openStage } from "./watched_page.ts";
 
-let browser: Browser;
-let gateway: WebGateway;
-
-beforeAll(async () => {
-  [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await gateway[Symbol.asyncDispose]();
-});
+const { browser, gateway } = await openStage();
 
 const phone = { width: 390, height: 844 };
 
@@ -24,7 +12,7 @@ test.for<[string, BrowserContextOptions]>([
   ["light", { colorScheme: "light" }],
   ["dark", { colorScheme: "dark" }],
   ["light on a phone", { colorScheme: "light", viewport: phone }],
-])("axe finds nothing wrong in any state, %s", async ([, options]) => {
+])("axe finds no violation in any state, %s", async ([, options]) => {
   const tenant = await gateway.createTenant("Acme");
   await using watched = await openPage(browser, gateway.url, { reducedMotion: "reduce", ...options });
   const { page } = watched;
@@ -70,7 +58,7 @@ test.for<[string, BrowserContextOptions]>([
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
 });
 
-test("everything can be reached and used with the keyboard alone", async () => {
+test("can be used with the keyboard alone", async () => {
   const tenant = await gateway.createTenant("Acme");
   const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
   await scan.store([buildFinding({ resource_name: "Default Policy" })]);
@@ -84,7 +72,7 @@ test("everything can be reached and used with the keyboard alone", async () => {
   await tabTo(page, ".scan-link");
   await page.keyboard.press("Enter");
   await watched.untilConnection("live");
-  // Whoever opened the scan is now in it.
+  // Opening the scan has moved the focus into it.
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
   await page.locator(".finding").waitFor();
   await tabTo(page, ".finding summary");
@@ -94,7 +82,7 @@ test("everything can be reached and used with the keyboard alone", async () => {
   expect(outline).toBe("solid");
 });
 
-test("progress is told to a screen reader, politely", async () => {
+test("announces progress to a screen reader through a polite live region", async () => {
   const tenant = await gateway.createTenant("Acme");
   gateway.setDemo(tenant);
   const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 2 });

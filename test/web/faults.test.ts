@@ -19,7 +19,7 @@ afterAll(async () => {
   await gateway[Symbol.asyncDispose]();
 });
 
-test("a full gateway is tried again after the time it asked for, and the page says so", async () => {
+test("retries a full gateway after its Retry-After, and shows the countdown", async () => {
   let isFull = true;
   await registerScan();
   await using watched = await openWith(async (route) => {
@@ -35,7 +35,7 @@ test("a full gateway is tried again after the time it asked for, and the page sa
   expect(await connection.textContent()).not.toContain("as many");
 });
 
-test("a pause before the next try can be cut short", async () => {
+test("'Try now' ends the pause before the next retry", async () => {
   let isUnavailable = true;
   await registerScan();
   await using watched = await openWith(async (route) => {
@@ -48,7 +48,7 @@ test("a pause before the next try can be cut short", async () => {
   await watched.untilConnection("live");
 });
 
-test("a stream that is refused for good is shown as such, with what is known and a way on", async () => {
+test("keeps showing the scan when its stream is refused for good, and offers a retry", async () => {
   let isRefused = true;
   await registerScan();
   await using watched = await openWith(async (route) => {
@@ -63,7 +63,7 @@ test("a stream that is refused for good is shown as such, with what is known and
   await watched.untilConnection("live");
 });
 
-test("a stream that is cut again and again ends with the whole truth", async () => {
+test("shows every finding after a stream that was cut three times", async () => {
   const scan = await registerScan();
   const { hostname, port } = new URL(gateway.url);
   const network = await startTcpProxy({ host: hostname, port: Number(port) });
@@ -83,7 +83,7 @@ test("a stream that is cut again and again ends with the whole truth", async () 
   await network.close();
 });
 
-test("a proxy's error page leads to another try, not to markup on the page", async () => {
+test("retries after a proxy's error page, without showing its markup", async () => {
   let isBroken = true;
   await registerScan();
   await using watched = await openWith(async (route) => {
@@ -96,7 +96,7 @@ test("a proxy's error page leads to another try, not to markup on the page", asy
   await watched.untilConnection("live");
 });
 
-test("a list that cannot be refreshed stays, and says so", async () => {
+test("keeps the list of scans when it cannot be refreshed, and shows why", async () => {
   let isBroken = false;
   await registerScan();
   await using watched = await openWith(async (route) => {
@@ -111,7 +111,7 @@ test("a list that cannot be refreshed stays, and says so", async () => {
   await watched.page.getByText("The database is unavailable").waitFor({ state: "detached" });
 });
 
-test("a gateway that does not answer at first is named, and can be asked again", async () => {
+test("shows that the gateway is unavailable, and can retry", async () => {
   let isUnavailable = true;
   await registerScan();
   await using watched = await openWith(async (route) => {
@@ -125,7 +125,7 @@ test("a gateway that does not answer at first is named, and can be asked again",
   await watched.untilConnection("live");
 });
 
-test("the page says that it is loading while an answer takes its time", async () => {
+test("shows that it is loading until the first answer comes", async () => {
   const answered = Promise.withResolvers<void>();
   await registerScan();
   await using watched = await openWith(async (route) => {
@@ -137,7 +137,7 @@ test("the page says that it is loading while an answer takes its time", async ()
   await watched.untilConnection("live");
 });
 
-test("the demo's token is renewed when the gateway no longer accepts it", async () => {
+test("renews the demo's token when the gateway no longer accepts it", async () => {
   let refusals = 0;
   await registerScan();
   await using watched = await openWith(async (route) => {

@@ -1,45 +1,25 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchChromium } from "../support/chromium.ts";
+import { expect, test } from "vitest";
 import { buildFinding } from "../support/scan_producer.ts";
-import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
-import { openPage } from "./watched_page.ts";
-import { followsScanToItsEnd, showsNobodyElsesScans, showsTheTruthAfter } from "./watching_cases.ts";
+import { openPage, openStage } from "./watched_page.ts";
+import { followsScanToItsEnd, isolatesTenants, recoversAfter } from "./watching_cases.ts";
 
-let browser: Browser;
-let gateway: WebGateway;
+const { browser, gateway, demoTenant } = await openStage();
 
-beforeAll(async () => {
-  [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await gateway[Symbol.asyncDispose]();
-});
-
-/** A tenant of its own for each test, and the page signed in as it. */
-async function demoTenant(): Promise<WebTenant> {
-  const tenant = await gateway.createTenant("Acme");
-  gateway.setDemo(tenant);
-  return tenant;
-}
-
-test("the page follows a scan from its start to its end without a reload", async () => {
+test("follows a scan from its start to its end without a reload", async () => {
   const acme = await demoTenant();
   await using watched = await openPage(browser, gateway.url);
   // The demo opens it by itself.
   await followsScanToItsEnd(watched, acme.producer, async () => {});
 });
 
-test("the page shows the truth after the gateway was restarted in the middle", async () => {
+test("shows the current state after the gateway was restarted during a scan", async () => {
   const { producer } = await demoTenant();
   await using watched = await openPage(browser, gateway.url);
   const interruption = { cut: () => gateway.stop(), mend: () => gateway.start() };
-  await showsTheTruthAfter(interruption, watched, { producer, gatewayUrl: gateway.url });
+  await recoversAfter(interruption, watched, { producer, gatewayUrl: gateway.url });
 });
 
-test("the page learns of an end that it missed", async () => {
+test("shows that a scan ended while it was disconnected", async () => {
   const acme = await demoTenant();
   const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
   await using watched = await openPage(browser, gateway.url);
@@ -47,27 +27,27 @@ test("the page learns of an end that it missed", async () => {
   await gateway.stop();
   await watched.untilConnection("reconnecting");
   await gateway.start();
-  await scan.store([buildFinding({ resource_name: "Stored meanwhile" })]);
+  await scan.store([buildFinding({ resource_name: "Stored while disconnected" })]);
   await scan.end("failed", { pass: 0, fail: 1, manual: 0 });
   await watched.untilConnection("ended");
   await watched.page.locator(".scan-title .badge", { hasText: "Failed" }).waitFor();
-  await watched.page.locator(".finding", { hasText: "Stored meanwhile" }).waitFor();
+  await watched.page.locator(".finding", { hasText: "Stored while disconnected" }).waitFor();
 });
 
-test("the page shows the truth after the broker was cut", async () => {
+test("shows the current state after the broker was cut", async () => {
   const { producer } = await demoTenant();
   await using watched = await openPage(browser, gateway.url);
   const interruption = { cut: async () => gateway.loseBroker(), reason: "the gateway lost its broker" };
-  await showsTheTruthAfter(interruption, watched, { producer, gatewayUrl: gateway.url });
+  await recoversAfter(interruption, watched, { producer, gatewayUrl: gateway.url });
 });
 
-test("two tenants side by side never see each other", async () => {
+test("two tenants never see each other's scans", async () => {
   gateway.setDemo(null);
   const tenants = { acme: await gateway.createTenant("Acme"), globex: await gateway.createTenant("Globex") };
-  await showsNobodyElsesScans(browser, gateway.url, tenants);
+  await isolatesTenants(browser, gateway.url, tenants);
 });
 
-test("a scan that is chosen is left only by choice; a newer one is offered", async () => {
+test("stays at the scan that was chosen and offers a newer one", async () => {
   const acme = await demoTenant();
   const ended = await acme.producer.register({ org_url: "https://chosen.okta.com", checks_total: 0 });
   await ended.end("completed", { pass: 0, fail: 0, manual: 0 });
@@ -86,7 +66,7 @@ test("a scan that is chosen is left only by choice; a newer one is offered", asy
   await newer.end("completed", { pass: 0, fail: 0, manual: 0 });
 });
 
-test("the demo opens a scan that starts while it shows an ended one by itself", async () => {
+test("the demo opens a scan that starts while it shows an ended one", async () => {
   const acme = await demoTenant();
   const first = await acme.producer.register({ org_url: "https://first.okta.com", checks_total: 0 });
   await first.end("completed", { pass: 0, fail: 0, manual: 0 });
@@ -113,7 +93,7 @@ test("the cancel button asks the scanner to stop", async () => {
   expect(await asked.isVisible()).toBe(false);
 });
 
-test("what a provider wrote is text, never markup", async () => {
+test("shows a provider's text as text, never as markup", async () => {
   const acme = await demoTenant();
   const attack = `<img src=x onerror="globalThis.wasAttacked=true"><script>globalThis.wasAttacked=true</script>`;
   const scan = await acme.producer.register({
@@ -142,7 +122,7 @@ test("what a provider wrote is text, never markup", async () => {
   await scan.end("completed", { pass: 0, fail: 1, manual: 0 });
 });
 
-test("the list loads older scans when asked", async () => {
+test("'Load more' adds older scans to the list", async () => {
   const acme = await demoTenant();
   for (let index = 0; index < 51; index += 1) {
     const scan = await acme.producer.register({ org_url: `https://org${index}.okta.com`, checks_total: 0 });
@@ -159,7 +139,7 @@ test("the list loads older scans when asked", async () => {
   expect(await more.isVisible()).toBe(false);
 });
 
-test("a trend of one scan is its bar alone, without a mark that tells it from others", async () => {
+test("a trend of one scan is a bar without a marker", async () => {
   const acme = await demoTenant();
   const orgUrl = "https://first.okta.com";
   const scan = await acme.producer.register({ org_url: orgUrl, checks_total: 2 });

@@ -8,8 +8,8 @@ import { startWranglerDev, type WranglerDev } from "../support/wrangler_dev.ts";
 import { openPage, signIn, type WatchedPage } from "./watched_page.ts";
 import {
   followsScanToItsEnd,
-  showsNobodyElsesScans,
-  showsTheTruthAfter,
+  isolatesTenants,
+  recoversAfter,
   signsInWithoutLeaking,
   type WatchingTenant,
 } from "./watching_cases.ts";
@@ -18,7 +18,7 @@ import {
 let browser: Browser;
 let backends: EdgeBackends;
 let worker: WranglerDev;
-const said: string[] = [];
+const output: string[] = [];
 
 beforeAll(async () => {
   backends = await startEdgeBackends();
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 function startWorker(port = 0): Promise<WranglerDev> {
   const environment = backends.workerEnvironment;
-  return startWranglerDev({ environment, port, onOutput: (text) => void said.push(text) });
+  return startWranglerDev({ environment, port, onOutput: (text) => void output.push(text) });
 }
 
 async function createTenant(name: string): Promise<WatchingTenant> {
@@ -48,7 +48,7 @@ async function openSignedIn({ apiKey }: WatchingTenant): Promise<WatchedPage> {
   return watched;
 }
 
-test("the page comes with the policy whose violations the other tests look for", async () => {
+test("serves the page with the content security policy whose violations the other tests look for", async () => {
   const { headers } = await fetch(worker.url);
   expect(headers.get("content-security-policy")).toMatch(/default-src 'none';.*connect-src 'self'/);
 });
@@ -58,26 +58,26 @@ test("an API key signs in, and never shows up in a URL or in storage", async () 
   await signsInWithoutLeaking(browser, worker.url, { secret: apiKey, producer });
 });
 
-test("the page follows a scan from its start to its end without a reload", async () => {
+test("follows a scan from its start to its end without a reload", async () => {
   const acme = await createTenant("Following");
   await using watched = await openSignedIn(acme);
   await followsScanToItsEnd(watched, acme.producer, () => watched.page.locator(".scan-link").click());
 });
 
-test("two tenants side by side never see each other", async () => {
+test("two tenants never see each other's scans", async () => {
   const tenants = { acme: await createTenant("Acme"), globex: await createTenant("Globex") };
-  await showsNobodyElsesScans(browser, worker.url, tenants);
+  await isolatesTenants(browser, worker.url, tenants);
 });
 
-test("the page shows the truth after Upstash was cut in the middle", async () => {
+test("shows the current state after Upstash was cut during a scan", async () => {
   const acme = await createTenant("Cut");
   await using watched = await openSignedIn(acme);
   const cut = async () => backends.bridgeNetwork.cut();
   const interruption = { cut, reason: "the gateway lost its broker" };
-  await showsTheTruthAfter(interruption, watched, { producer: acme.producer, gatewayUrl: worker.url });
+  await recoversAfter(interruption, watched, { producer: acme.producer, gatewayUrl: worker.url });
 });
 
-test("the page shows the truth after the Worker was restarted in the middle", { timeout: 90_000 }, async () => {
+test("shows the current state after the Worker was restarted during a scan", { timeout: 90_000 }, async () => {
   const acme = await createTenant("Restarted");
   await using watched = await openSignedIn(acme);
   const { url } = worker;
@@ -85,12 +85,12 @@ test("the page shows the truth after the Worker was restarted in the middle", { 
     worker = await startWorker(Number(new URL(url).port));
   };
   const interruption = { cut: () => worker.stop(), mend };
-  await showsTheTruthAfter(interruption, watched, { producer: acme.producer, gatewayUrl: url });
+  await recoversAfter(interruption, watched, { producer: acme.producer, gatewayUrl: url });
 });
 
-test("no request touched another request's I/O, and S9: no secret was said", () => {
-  const output = said.join("");
-  expect(output).toContain('"route":"/api/v1/scans/:id/event-stream"');
-  expect(runtimeComplaints(output)).toEqual([]);
-  for (const secret of backends.secrets()) expect(output).not.toContain(secret);
+test("no request touched another request's I/O, and S9: no secret was logged", () => {
+  const log = output.join("");
+  expect(log).toContain('"route":"/api/v1/scans/:id/event-stream"');
+  expect(runtimeComplaints(log)).toEqual([]);
+  for (const secret of backends.secrets()) expect(log).not.toContain(secret);
 });

@@ -31,7 +31,7 @@ test("the model merges events and state by fingerprint, whichever comes first", 
   }
 });
 
-test("the model knows which findings lack what only state holds", () => {
+test("isIncomplete while a finding came as an event only", () => {
   const model = createScanModel();
   const { expected: _expected, actual: _actual, ...event } = buildFinding({ fingerprint: "a" });
   model.applyEvent("finding.created", event);
@@ -40,7 +40,7 @@ test("the model knows which findings lack what only state holds", () => {
   expect(model.isIncomplete).toBe(false);
 });
 
-test("a check is as bad as its worst finding, also when a finding changes", () => {
+test("check status is the worst finding status, also when a finding changes", () => {
   const model = createScanModel();
   const merge = (fingerprint: string, status: "PASS" | "FAIL" | "MANUAL") =>
     model.mergeFindings([parseFinding(buildFinding({ check: "c", fingerprint, status }))]);
@@ -54,7 +54,7 @@ test("a check is as bad as its worst finding, also when a finding changes", () =
   expect(model.checks.get("c")).toMatchObject({ status: "MANUAL", findingCount: 3 });
 });
 
-test("a check without findings has the result that its progress event told", () => {
+test("a check without findings has the result of its progress event", () => {
   const model = createScanModel();
   model.applyEvent("scan.progress", { scan_id: "s", checks_done: 1, checks_total: 2, check: "c", status: "PASS" });
   expect(model.checks.get("c")).toMatchObject({ status: "PASS", findingCount: 0 });
@@ -74,7 +74,7 @@ test("events move the scan forward and its end is final", () => {
   expect(model.scan).toMatchObject({ status: "cancelled", checksDone: 2 });
 });
 
-test("mergeScan takes nothing back that was reached", () => {
+test("mergeScan never goes back in status or counts", () => {
   const ahead = buildScan({ checksDone: 5, pass: 3, fail: 2, cancelRequested: true });
   const behind = buildScan({ status: "pending", checksDone: 4, pass: 3, fail: 1 });
   expect(mergeScan(ahead, behind)).toMatchObject({ status: "running", checksDone: 5, fail: 2, cancelRequested: true });
@@ -85,7 +85,7 @@ test("mergeScan takes nothing back that was reached", () => {
   });
 });
 
-test("many errors of a scan are kept only up to a bound", () => {
+test("keeps at most 50 errors of a scan", () => {
   const model = createScanModel();
   for (let count = 0; count < 60; count += 1) model.applyEvent("scan.error", { code: "x", detail: "y" });
   expect(model.problems).toHaveLength(50);
@@ -125,19 +125,22 @@ test("filterFindings finds every word of the text, in any field and any case", (
   expect(count("custom factory")).toBe(0);
 });
 
-test("what is not the gateway's answer is refused with a reason", () => {
+test("rejects an answer that is not the gateway's", () => {
   expect(() => parseScan({ id: "x", status: "unheard of" })).toThrow("not a scan");
   expect(() => parseFinding({ fingerprint: "x", status: "OK" })).toThrow("not a finding");
   expect(() => parsePage({ items: "none" }, parseScan)).toThrow("not a list");
   expect(() => parsePage(null, parseScan)).toThrow("not a list");
 });
 
-test("an event's finding is read with defaults for what it leaves out", () => {
+test("parseFinding reads an event's finding with defaults for what it leaves out", () => {
   const finding = parseFinding({ fingerprint: "x", status: "PASS", resource_name: "N", severity: "critical" });
   expect(finding).toMatchObject({ resourceName: "N", severity: "medium", check: "unknown", actual: null });
 });
+  expect(nested).toMatchObject({ resourceName: "N", resourceType: "app", resourceId: "1", severity: "medium" });
+  expect(parseFinding({ fingerprint: "x", status: "PASS", resource_name: "N" }).resourceName).toBe("N");
+});
 
-test("toAuthorization tells tokens from keys and takes whole header values", () => {
+test("toAuthorization distinguishes tokens from keys and accepts whole header values", () => {
   expect(toAuthorization("scs_1_2")).toBe("Api-Key scs_1_2");
   expect(toAuthorization(" eyJ.eyJ.sig\n")).toBe("Bearer eyJ.eyJ.sig");
   expect(toAuthorization("bearer abc")).toBe("Bearer abc");

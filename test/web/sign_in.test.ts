@@ -1,21 +1,8 @@
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchChromium } from "../support/chromium.ts";
-import { startWebGateway, type WebGateway } from "../support/web_gateway.ts";
-import { openPage, signIn } from "./watched_page.ts";
+import { expect, test } from "vitest";
+import { openPage, openStage, signIn } from "./watched_page.ts";
 import { signsInWithoutLeaking } from "./watching_cases.ts";
 
-let browser: Browser;
-let gateway: WebGateway;
-
-beforeAll(async () => {
-  [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
-});
-
-afterAll(async () => {
-  await browser.close();
-  await gateway[Symbol.asyncDispose]();
-});
+const { browser, gateway } = await openStage();
 
 for (const [name, key] of [
   ["an API key", "apiKey"],
@@ -27,7 +14,7 @@ for (const [name, key] of [
   });
 }
 
-test("a credential that is not accepted is refused with a reason, and can be corrected", async () => {
+test("shows why a credential is not accepted, and lets it be corrected", async () => {
   const tenant = await gateway.createTenant("Acme");
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;
@@ -48,7 +35,7 @@ test("a credential that is not accepted is refused with a reason, and can be cor
   await page.getByRole("heading", { name: "No scans yet" }).waitFor();
 });
 
-test("what is typed is hidden until it is asked for", async () => {
+test("hides the credential until 'Show' is pressed", async () => {
   await using watched = await openPage(browser, gateway.url);
   const field = watched.page.getByLabel("Access token or API key");
   expect(await field.getAttribute("type")).toBe("password");
@@ -56,7 +43,7 @@ test("what is typed is hidden until it is asked for", async () => {
   expect(await field.getAttribute("type")).toBe("text");
 });
 
-test("signing out forgets the credential and shows nothing of the tenant", async () => {
+test("signing out removes the credential and everything of the tenant", async () => {
   const tenant = await gateway.createTenant("Acme");
   await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
   await using watched = await openPage(browser, gateway.url);
@@ -71,7 +58,7 @@ test("signing out forgets the credential and shows nothing of the tenant", async
   expect(await page.getByLabel("Access token or API key").inputValue()).toBe("");
 });
 
-test("a key that is revoked while the page is open leads back to signing in", async () => {
+test("returns to signing in when the key is revoked", async () => {
   const tenant = await gateway.createTenant("Acme");
   await using watched = await openPage(browser, gateway.url);
   const { page } = watched;

@@ -1,7 +1,32 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
+import { launchChromium } from "../support/chromium.ts";
+import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
 
-/** A page under watch: what it may never do, whatever is tested, is kept and checked when it is closed. */
+/** A browser and a gateway for all tests of a file. */
+export async function openStage(): Promise<{
+  readonly browser: Browser;
+  readonly gateway: WebGateway;
+  /** A tenant of its own for each test, and the page signed in as it. */
+  readonly demoTenant: () => Promise<WebTenant>;
+}> {
+  const [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
+  afterAll(async () => {
+    await browser.close();
+    await gateway[Symbol.asyncDispose]();
+  });
+  return {
+    browser,
+    gateway,
+    async demoTenant() {
+      const tenant = await gateway.createTenant("Acme");
+      gateway.setDemo(tenant);
+      return tenant;
+    },
+  };
+}
+
+/** A page whose errors, policy violations and foreign requests are recorded, and must be none when it is closed. */
 export interface WatchedPage extends AsyncDisposable {
   readonly page: Page;
   /** Every request, in order. */

@@ -98,7 +98,7 @@ export async function followsScanToItsEnd(
 export interface Interruption {
   /** Ends the page's stream. */
   readonly cut: () => Promise<void>;
-  /** What the page has to say about it. */
+  /** What the page shows as its reason. */
   readonly reason?: string;
   /** Makes a new stream possible. */
   readonly mend?: () => Promise<void>;
@@ -108,7 +108,7 @@ export interface Interruption {
 const longestPauseMs = 35_000;
 
 /** The page is signed in as the producer's tenant; the scan is new. */
-export async function showsTheTruthAfter(
+export async function recoversAfter(
   { cut, reason, mend }: Interruption,
   watched: WatchedPage,
   { producer, gatewayUrl }: { readonly producer: ScanProducer; readonly gatewayUrl: string },
@@ -125,7 +125,7 @@ export async function showsTheTruthAfter(
   // Its details are read, so that from here on only a refetch finds out what is stored.
   await page.locator(".fact-actual", { hasText: "120 minutes" }).waitFor();
 
-  // Whoever comes back faster than this test can store has missed nothing.
+  // A page that reconnects faster than this test can store would miss nothing.
   const stored = Promise.withResolvers<void>();
   await page.route(/\/event-stream$/, async (route) => {
     await stored.promise;
@@ -137,11 +137,11 @@ export async function showsTheTruthAfter(
   // What was known stays on the page, which does not claim to be live.
   expect(await page.locator(".finding", { hasText: "Before" }).isVisible()).toBe(true);
   await mend?.();
-  // What happened meanwhile is told by no event; only the state knows of it.
+  // No event is published for these: only a refetch shows them.
   await scan.store([buildFinding({ check: "second_check", resource_name: "Missed" })]);
   await scan.update({ checks_done: 2 });
   stored.resolve();
-  // Who was away for long is asked again after a long pause.
+  // After a long outage the next retry comes after a long pause.
   await watched.untilConnection("live", longestPauseMs);
   await page.locator(".finding", { hasText: "Missed" }).waitFor();
   await page.locator(".progress-figures", { hasText: "2of 4 checks" }).waitFor();
@@ -157,7 +157,7 @@ export async function showsTheTruthAfter(
 }
 
 /** The tenants are called Acme and Globex, and have no scans. */
-export async function showsNobodyElsesScans(
+export async function isolatesTenants(
   browser: Browser,
   url: string,
   tenants: { readonly acme: WatchingTenant; readonly globex: WatchingTenant },

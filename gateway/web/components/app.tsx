@@ -34,37 +34,26 @@ export function App() {
 
   useEffect(() => void start(), []);
 
-  switch (view.name) {
-    case "starting":
-      return (
-        <main class="center">
-          <p class="loading" role="status">
-            Loading…
-          </p>
-        </main>
-      );
-    case "unavailable":
-      return (
-        <main class="center">
-          <Message
-            level={1}
-            title="The gateway does not answer"
-            text={view.problem}
-            action={{ label: "Try again", run: () => void start() }}
-          />
-        </main>
-      );
-    case "signed_out":
-      return <SignIn notice={view.notice} signIn={signIn} />;
-    case "signed_in":
-      return (
-        <Dashboard
-          session={view.session}
-          onSignOut={() => {
-            history.replaceState(null, "", "#/");
-            signOut(null);
-          }}
-        />
-      );
+  if (view.name === "signed_out") return <SignIn notice={view.notice} signIn={signIn} />;
+  if (view.name === "signed_in") {
+    const signOutByChoice = () => {
+      history.replaceState(null, "", "#/");
+      signOut(null);
+    };
+    return <Dashboard session={view.session} onSignOut={signOutByChoice} />;
   }
+  return (
+    <main class="center">
+      {view.name === "starting" ? (
+        <p role="status">Loading…</p>
+      ) : (
+        <Message
+          level={1}
+          title="The gateway does not answer"
+          text={view.problem}
+          action={{ label: "Try again", run: () => void start() }}
+        />
+      )}
+    </main>
+  );
 }

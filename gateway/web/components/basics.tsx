@@ -5,9 +5,9 @@ import type { ScanStatus } from "../scan_wire.ts";
 /** Drawn in `index.html`; decoration only: words beside it say the same. */
 type IconName = "pass" | "fail" | "manual" | "chevron" | "search" | "back" | "close";
 
-export function Icon({ name }: { readonly name: IconName }) {
+export function Icon({ name, tone = "" }: { readonly name: IconName; readonly tone?: string }) {
   return (
-    <svg class={`icon icon-${name}`} aria-hidden="true" focusable="false">
+    <svg class={`icon icon-${name} ${tone}`.trim()} aria-hidden="true" focusable="false">
       <use href={`#icon-${name}`} />
     </svg>
   );
@@ -15,15 +15,30 @@ export function Icon({ name }: { readonly name: IconName }) {
 
 export const statuses: readonly Status[] = ["FAIL", "MANUAL", "PASS"];
 
-/** Of icons and classes. */
-export const statusIcons = { FAIL: "fail", MANUAL: "manual", PASS: "pass" } as const satisfies Record<Status, IconName>;
+/** The tones are in `styles/tones.css`. */
+export const statusTones: Readonly<Record<Status, string>> = {
+  FAIL: "tone-fail",
+  MANUAL: "tone-manual",
+  PASS: "tone-pass",
+};
+
+const statusIcons = { FAIL: "fail", MANUAL: "manual", PASS: "pass" } as const satisfies Record<Status, IconName>;
 
 const statusNames: Readonly<Record<Status, string>> = { FAIL: "Fail", MANUAL: "Manual", PASS: "Pass" };
+
+const scanTones: Readonly<Record<ScanStatus, string>> = {
+  pending: "tone-none",
+  running: "tone-accent",
+  completed: "tone-pass",
+  cancelled: "tone-manual",
+  failed: "tone-fail",
+  expired: "tone-fail",
+};
 
 export function StatusLabel({ status }: { readonly status: Status }) {
   return (
     <>
-      <Icon name={statusIcons[status]} />
+      <Icon name={statusIcons[status]} tone={`inked ${statusTones[status]}`} />
       {statusNames[status]}
     </>
   );
@@ -31,14 +46,14 @@ export function StatusLabel({ status }: { readonly status: Status }) {
 
 export function StatusTag({ status }: { readonly status: Status }) {
   return (
-    <span class={`tag tone-${statusIcons[status]}`}>
+    <span class={`tag row tinted ${statusTones[status]}`}>
       <StatusLabel status={status} />
     </span>
   );
 }
 
 export function ScanBadge({ status }: { readonly status: ScanStatus }) {
-  return <span class={`badge badge-${status}`}>{statusWords[status]}</span>;
+  return <span class={`badge tinted ${scanTones[status]}`}>{statusWords[status]}</span>;
 }
 
 /** Shown where there is nothing else to show, so that no state of the page is blank. */
@@ -52,7 +67,7 @@ export function Message(props: {
 }) {
   const Heading = `h${props.level}` as const;
   return (
-    <div class="message">
+    <div class="message stack">
       <Heading class="message-title">{props.title}</Heading>
       <p>{props.text}</p>
       {props.code !== undefined && (

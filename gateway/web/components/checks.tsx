@@ -17,6 +17,7 @@ interface ChecksProps {
 export function Checks({ model, scan, counts, chosen, choose }: ChecksProps) {
   const isOver = isEnded(scan.status);
   const checks = [...model.checks.values()].sort(isOver ? byWorst : (a, b) => a.order - b.order);
+  const note = toNote(checks.length, counts.done, Math.max(scan.checksTotal, counts.done), isOver);
   return (
     <section class="card checks" aria-labelledby="checks-title">
       <h2 id="checks-title">Checks</h2>
@@ -25,7 +26,7 @@ export function Checks({ model, scan, counts, chosen, choose }: ChecksProps) {
           Finished checks with their result. A check's button shows only its findings.
         </caption>
         <thead>
-          <tr>
+          <tr class="fine">
             <th scope="col">Result</th>
             <th scope="col">Check</th>
             <th scope="col">Findings</th>
@@ -37,7 +38,7 @@ export function Checks({ model, scan, counts, chosen, choose }: ChecksProps) {
           ))}
         </tbody>
       </table>
-      <p class="card-note">{toNote(checks.length, counts.done, Math.max(scan.checksTotal, counts.done), isOver)}</p>
+      {note !== "" && <p class="card-note note">{note}</p>}
     </section>
   );
 }
@@ -58,8 +59,8 @@ function CheckRow(props: {
       <th scope="row">
         <button type="button" class="check-button" aria-pressed={props.isChosen} onClick={() => props.choose(check)}>
           <span class="check-title">{checkTitle(check)}</span>
-          <span class="check-facts">{facts.join(" · ")}</span>
-          <span class="check-name" title={check}>
+          <span class="fine">{facts.join(" · ")}</span>
+          <span class="check-name fine one-line" title={check}>
             {check}
           </span>
         </button>

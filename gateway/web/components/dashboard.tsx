@@ -41,7 +41,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     return () => removeEventListener("hashchange", onHashChange);
   }, [route]);
 
-  // Who starts the demo waits for the scan that it runs: it is opened when it appears.
+  // The demo runs a scan of its own, and a person waits for it: it is opened when it appears.
   const newest = store.scans[0];
   const isIdle = route.scanId === null || (current !== null && isEnded(current.status));
   const isOpenedByItself =
@@ -70,17 +70,17 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
 
   return (
     <div class="dashboard" data-route={route.scanId === null ? "list" : "scan"}>
-      <header class="top">
+      <header class="top row">
         <button type="button" class="skip button" onClick={() => main.current?.focus()}>
           Skip to the scan
         </button>
-        <a class="brand" href="#/">
+        <a class="brand row" href="#/">
           <img src={iconUrl()} alt="" width={26} height={26} />
           scanstream
         </a>
-        <span class="tenant">{tenantName === "Demo" ? "" : tenantName}</span>
+        <span class="tenant grow one-line">{tenantName === "Demo" ? "" : tenantName}</span>
         {isDemo ? (
-          <span class="badge badge-demo">Demo</span>
+          <span class="badge tinted tone-accent">Demo</span>
         ) : (
           <button type="button" class="button button-quiet" onClick={onSignOut}>
             Sign out
@@ -90,10 +90,10 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
       <div class="columns">
         <ScanList store={store} selectedId={route.scanId} />
         <main ref={main} id="main" tabIndex={-1}>
-          <p class="notice" role="status" hidden={offered === null}>
+          <p class="notice row wrap" role="status" hidden={offered === null}>
             {offered !== null && (
               <>
-                <span>A new scan of {formatOrg(offered)} has started.</span>
+                <span>{`A new scan of ${formatOrg(offered)} has started.`}</span>
                 <a class="button button-small button-primary" href={`#/scans/${offered.id}`}>
                   Watch it
                 </a>

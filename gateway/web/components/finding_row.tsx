@@ -24,17 +24,21 @@ export const FindingRow = memo(({ finding, onOpen }: FindingRowProps) => {
         <span class="finding-status">
           <StatusTag status={finding.status} />
         </span>
-        <span class="finding-main">
-          <span class="finding-head">
-            <span class="finding-name">{finding.resourceName === "" ? "Unnamed resource" : finding.resourceName}</span>
-            <span class={`severity severity-${finding.severity}`}>{finding.severity}</span>
+        <span class="finding-main stack grow">
+          <span class="finding-head row spread">
+            <span class="finding-name strong">
+              {finding.resourceName === "" ? "Unnamed resource" : finding.resourceName}
+            </span>
+            <span class={finding.severity === "high" ? "severity inked tone-fail" : "severity"}>
+              {finding.severity}
+            </span>
           </span>
-          <span class="finding-detail">{finding.detail}</span>
-          <span class="finding-check">{checkTitle(finding.check)}</span>
+          <span class="text one-line">{finding.detail}</span>
+          <span class="fine one-line">{checkTitle(finding.check)}</span>
         </span>
         <Icon name="chevron" />
       </summary>
-      <div class="finding-inside">{isOpen && <Explanation finding={finding} />}</div>
+      <div class="finding-inside stack text">{isOpen && <Explanation finding={finding} />}</div>
     </details>
   );
 });
@@ -45,8 +49,8 @@ function Explanation({ finding }: { readonly finding: Finding }) {
   return (
     <>
       <dl class="facts">
-        <Fact term="Expected" text={finding.expected ?? "Being read…"} class="fact-expected" />
-        <Fact term="Actual" text={finding.actual ?? "Being read…"} class="fact-actual" />
+        <Fact term="Expected" text={finding.expected ?? "Being read…"} class="fact-expected inked tone-pass" />
+        <Fact term="Actual" text={finding.actual ?? "Being read…"} class="fact-actual strong" />
         <Fact term="Detail" text={finding.detail} />
         {finding.coverageReason !== null && <Fact term="Left to a person" text={finding.coverageReason} />}
         {finding.reason !== null && (

@@ -27,6 +27,7 @@ interface FindingsProps {
 export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: FindingsProps) {
   const { shown, statusCounts, severityCounts } = useMemo(
     () => filterFindings(model.findings.values(), filter),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the model changes in place: a frame says that it did
     [model, frame, filter],
   );
   const [extra, setExtra] = useState({ filter, rows: 0 });
@@ -39,8 +40,8 @@ export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: Fi
   return (
     <section class="card findings" aria-labelledby="findings-title">
       <h2 id="findings-title">Findings</h2>
-      <div class="filters" role="group" aria-label="Filter the findings">
-        <div class="search">
+      <div class="filters row wrap" role="group" aria-label="Filter the findings">
+        <div class="search row">
           <Icon name="search" />
           <label class="visually-hidden" for="finding-text">
             Filter by text
@@ -71,23 +72,21 @@ export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: Fi
           chosen={filter.severities}
           onChange={(chosen) => change({ severities: chosen })}
         />
-        <div class="order">
-          <label class="visually-hidden" for="finding-order">
-            Order
-          </label>
-          <select
-            id="finding-order"
-            value={filter.order}
-            onChange={(event) => change({ order: event.currentTarget.value as FindingOrder })}
-          >
-            <option value="worst">Worst first</option>
-            <option value="newest">Newest first</option>
-            <option value="resource">By resource</option>
-          </select>
-        </div>
+        <label class="visually-hidden" for="finding-order">
+          Order
+        </label>
+        <select
+          id="finding-order"
+          value={filter.order}
+          onChange={(event) => change({ order: event.currentTarget.value as FindingOrder })}
+        >
+          <option value="worst">Worst first</option>
+          <option value="newest">Newest first</option>
+          <option value="resource">By resource</option>
+        </select>
       </div>
       {filter.check !== null && (
-        <p class="check-filter">
+        <p class="check-filter row wrap text">
           {"Only "}
           <span>{checkTitle(filter.check)}</span>
           <button
@@ -101,7 +100,7 @@ export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: Fi
           </button>
         </p>
       )}
-      <div class="findings-bar">
+      <div class="findings-bar row spread note">
         <p role="status">{isFiltered ? `${formatCount(shown.length)} of ${toFindings(total)}` : toFindings(total)}</p>
         {isFiltered && (
           <button
@@ -118,7 +117,7 @@ export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: Fi
           <FindingRow key={finding.fingerprint} finding={finding} onOpen={onOpen} />
         ))}
       </div>
-      {shown.length === 0 && <p class="card-note">{toEmptyText(total, isOver)}</p>}
+      {shown.length === 0 && <p class="card-note note">{toEmptyText(total, isOver)}</p>}
       {shown.length > limit && (
         <ShowMore hiddenCount={shown.length - limit} onShow={() => setExtra({ filter, rows: limit })} />
       )}
@@ -150,7 +149,7 @@ function Chips<Value extends string>(props: {
         <button
           key={value}
           type="button"
-          class="chip"
+          class="chip row"
           aria-pressed={props.chosen.has(value)}
           onClick={() => props.onChange(toggle(props.chosen, value))}
         >

@@ -1,4 +1,4 @@
-import { Component, createElement, type FunctionComponent } from "preact";
+import { createElement, type Component, type FunctionComponent } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 
 /**
@@ -16,7 +16,7 @@ export function useStore<Store extends { close(): void }>(
       setFrame((count) => count + 1);
       return getPauseMs(store);
     });
-    const store = create(scheduler.request);
+    const store = create(() => scheduler.request());
     return { store, scheduler };
   });
   // A plain effect may never run for a component that is removed at once, and then neither would its cleanup.

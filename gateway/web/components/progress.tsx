@@ -3,7 +3,7 @@ import { checkTitle } from "../model/check_catalog.ts";
 import { formatCount } from "../model/format.ts";
 import type { CheckCounts, CheckState, ScanModel } from "../model/scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
-import { statuses, statusIcons, StatusLabel, StatusTag } from "./basics.tsx";
+import { statuses, StatusLabel, StatusTag, statusTones } from "./basics.tsx";
 
 /** A cell for each check reads well up to here; beyond it the bar is one of shares. */
 const maxCells = 80;
@@ -20,9 +20,9 @@ export function Progress({ model, scan, counts }: ProgressProps) {
   return (
     <section class="card progress" aria-labelledby="progress-title">
       <h2 id="progress-title">Progress</h2>
-      <p class="progress-figures">
+      <p class="progress-figures row">
         <span class="figure">{formatCount(counts.done)}</span>
-        <span class="figure-label">{total === 0 ? "checks" : `of ${formatCount(total)} checks`}</span>
+        <span>{total === 0 ? "checks" : `of ${formatCount(total)} checks`}</span>
       </p>
       <div
         class="cells"
@@ -37,17 +37,17 @@ export function Progress({ model, scan, counts }: ProgressProps) {
           <span key={index} class={`cell ${fill}`.trim()} style={{ flexGrow }} />
         ))}
       </div>
-      <dl class="tiles" aria-label="Checks by result">
+      <dl class="tiles row wrap" aria-label="Checks by result">
         {statuses.map((status) => (
-          <div key={status} class={`tile tone-${statusIcons[status]}`}>
-            <dt>
+          <div key={status} class={`tile row tinted ${statusTones[status]}`}>
+            <dt class="row">
               <StatusLabel status={status} />
             </dt>
             <dd>{formatCount(counts[status])}</dd>
           </div>
         ))}
       </dl>
-      <p class="progress-latest">
+      <p class="progress-latest row text">
         {isEnded(scan.status) ? <span>{toSummary(checks)}</span> : <Latest check={checks.at(-1)} />}
       </p>
     </section>
@@ -64,7 +64,7 @@ function Latest({ check }: { readonly check: CheckState | undefined }) {
   return (
     <>
       <StatusTag status={check.status} />
-      <span>{checkTitle(check.check)}</span>
+      <span class="one-line">{checkTitle(check.check)}</span>
     </>
   );
 }
@@ -100,10 +100,10 @@ function toCells(checks: readonly CheckState[], counts: CheckCounts, total: numb
   return Array.from({ length: total }, (_cell, index) => {
     const status = results[index];
     const unknown = index < counts.done ? "cell-done" : index === next ? "cell-next" : "";
-    return { fill: status === undefined ? unknown : fillOf(status), flexGrow: "" };
+    return { fill: status === undefined ? unknown : fillOf(status), flexGrow: "1" };
   });
 }
 
 function fillOf(status: Status): string {
-  return `fill-${statusIcons[status]}`;
+  return `filled ${statusTones[status]}`;
 }

@@ -10,11 +10,11 @@ export function ScanList({ store, selectedId }: { readonly store: ScansStore; re
   return (
     <nav class="scans" aria-labelledby="scans-title">
       <h2 id="scans-title">Scans</h2>
-      <p class="list-problem" role="status">
+      <p class="problem tinted tone-manual" role="status">
         {problem !== null && `${problem}. Trying again by itself.`}
       </p>
       {!isLoaded && problem === null && (
-        <div class="skeletons" role="status" aria-label="Loading scans">
+        <div class="stack" role="status" aria-label="Loading scans">
           <span class="skeleton" />
           <span class="skeleton" />
           <span class="skeleton" />
@@ -28,7 +28,7 @@ export function ScanList({ store, selectedId }: { readonly store: ScansStore; re
           code="SCANSTREAM_URL=… SCANSTREAM_API_KEY=… scanstream scan"
         />
       )}
-      <ul class="scan-list">
+      <ul class="scan-list stack">
         {scans.map((scan) => (
           <ScanRow
             key={scan.id}
@@ -39,7 +39,12 @@ export function ScanList({ store, selectedId }: { readonly store: ScansStore; re
         ))}
       </ul>
       {hasMore && (
-        <button type="button" class="button button-quiet more" disabled={isLoadingMore} onClick={store.loadMore}>
+        <button
+          type="button"
+          class="button button-quiet more"
+          disabled={isLoadingMore}
+          onClick={() => store.loadMore()}
+        >
           {isLoadingMore ? "Loading…" : "Load more"}
         </button>
       )}
@@ -55,14 +60,14 @@ interface ScanRowProps {
 
 const ScanRow = memo(({ scan, isSelected, age }: ScanRowProps) => (
   <li>
-    <a class="scan-link" href={`#/scans/${scan.id}`} aria-current={isSelected ? "page" : undefined}>
-      <span class="scan-line">
-        <span class="scan-org">{formatOrg(scan)}</span>
+    <a class="scan-link stack" href={`#/scans/${scan.id}`} aria-current={isSelected ? "page" : undefined}>
+      <span class="row spread">
+        <span class="strong one-line">{formatOrg(scan)}</span>
         <ScanBadge status={scan.status} />
       </span>
       <MiniBar scan={scan} />
-      <span class="scan-line scan-small">
-        <span class="scan-counts">{toCounts(scan)}</span>
+      <span class="row spread fine">
+        <span>{toCounts(scan)}</span>
         {scan.createdAtMs !== null && (
           <time dateTime={new Date(scan.createdAtMs).toISOString()} title={formatTime(scan.createdAtMs)}>
             {age}
@@ -83,11 +88,12 @@ function toCounts({ pass, fail, manual, checksDone, checksTotal, status }: Scan)
 
 /** Decoration: the words below it say the same. */
 function MiniBar({ scan: { pass, fail, manual, checksTotal } }: { readonly scan: Scan }) {
-  const sizes = { fail, manual, pass, rest: Math.max(0, checksTotal - pass - fail - manual) };
+  const rest = Math.max(0, checksTotal - pass - fail - manual);
+  const sizes = { "tone-fail": fail, "tone-manual": manual, "tone-pass": pass, "tone-none": rest };
   return (
     <span class="mini-bar" aria-hidden="true">
-      {Object.entries(sizes).map(([name, flexGrow]) => (
-        <span key={name} class={`fill-${name}`} style={{ flexGrow: String(flexGrow) }} />
+      {Object.entries(sizes).map(([tone, flexGrow]) => (
+        <span key={tone} class={`filled ${tone}`} style={{ flexGrow: String(flexGrow) }} />
       ))}
     </span>
   );

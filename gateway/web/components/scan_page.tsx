@@ -44,23 +44,24 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
   useLayoutEffect(() => scrollTo(0, 0), []);
   useEffect(() => {
     if (scan !== null && counts !== null) onScan(withCounts(scan, counts));
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the model changes in place: a frame says that it did
   }, [frame]);
 
   return (
     <article class="scan" aria-labelledby="scan-title">
       <header class="scan-head">
-        <a class="back" href="#/">
+        <a class="back row strong" href="#/">
           <Icon name="back" />
           All scans
         </a>
-        <div class="scan-title">
+        <div class="scan-title row wrap">
           <h1 id="scan-title">
             {scan !== null ? formatOrg(scan) : isFailed ? "This scan cannot be shown" : "Loading…"}
           </h1>
           {scan !== null && <ScanBadge status={scan.status} />}
         </div>
-        <p class="scan-meta">{scan !== null && <ScanFacts scan={scan} />}</p>
-        <div class="scan-actions">
+        <p class="scan-meta text">{scan !== null && <ScanFacts scan={scan} />}</p>
+        <div class="scan-actions row wrap">
           <ConnectionState
             connection={connection}
             retryNow={connection.state === "failed" ? onReopen : follower.retryNow}
@@ -70,14 +71,18 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
           )}
         </div>
       </header>
-      <p class="problem" role="alert">
+      <p class="problem tinted tone-fail" role="alert">
         {problem}
       </p>
-      <ul class="scan-problems">
-        {model.problems.map(({ code, detail }, index) => (
-          <li key={index}>{detail === "" ? code : detail}</li>
-        ))}
-      </ul>
+      {model.problems.length > 0 && (
+        <ul class="scan-problems stack">
+          {model.problems.map(({ code, detail }, index) => (
+            <li key={index} class="problem tinted tone-manual">
+              {detail === "" ? code : detail}
+            </li>
+          ))}
+        </ul>
+      )}
       <Announcement text={scan === null || counts === null ? "" : toAnnouncement(scan, counts)} />
       {isFailed && (
         <Message
@@ -159,12 +164,12 @@ function ScanFacts({ scan }: { readonly scan: Scan }) {
   return <>{parts.join(" · ")}</>;
 }
 
-const connectionWords: Readonly<Record<Connection["state"], string>> = {
-  connecting: "Connecting",
-  live: "Live",
-  reconnecting: "Reconnecting",
-  ended: "Ended",
-  failed: "Not connected",
+const connectionStates: Readonly<Record<Connection["state"], { readonly words: string; readonly dot: string }>> = {
+  connecting: { words: "Connecting", dot: "filled tone-manual" },
+  live: { words: "Live", dot: "filled tone-pass" },
+  reconnecting: { words: "Reconnecting", dot: "filled tone-manual" },
+  ended: { words: "Ended", dot: "" },
+  failed: { words: "Not connected", dot: "filled tone-fail" },
 };
 
 /** Says honestly how fresh the page is: never "live" while it is not. */
@@ -178,10 +183,10 @@ function ConnectionState(props: { readonly connection: Connection; readonly retr
     details.push(`reconnected, refetched at ${formatClock(refetchedAtMs)}`);
   }
   return (
-    <div class={`connection connection-${state}`} data-state={state}>
-      <span class="dot" aria-hidden="true" />
-      <strong role="status">{connectionWords[state]}</strong>
-      <span class="connection-detail">{details.join(" · ")}</span>
+    <div class="connection row wrap text" data-state={state}>
+      <span class={`dot ${connectionStates[state].dot}`} aria-hidden="true" />
+      <strong role="status">{connectionStates[state].words}</strong>
+      <span class="fine">{details.join(" · ")}</span>
       {(state === "failed" || retryAtMs !== null) && (
         <button type="button" class="button button-small" onClick={props.retryNow}>
           Try now
@@ -212,7 +217,12 @@ function CancelButton(props: {
   }
 
   return (
-    <button type="button" class="button button-danger" disabled={isAsking || isRequested} onClick={() => void cancel()}>
+    <button
+      type="button"
+      class="button inked tone-fail"
+      disabled={isAsking || isRequested}
+      onClick={() => void cancel()}
+    >
       {isRequested ? "Cancelling…" : isAsking ? "Asking…" : "Cancel scan"}
     </button>
   );
@@ -225,7 +235,7 @@ function Announcement({ text }: { readonly text: string }) {
   const [announced, setAnnounced] = useState("");
   const notBeforeMs = useRef(0);
   useEffect(() => {
-    if (text === announced) return;
+    if (text === announced) return undefined;
     const announce = () => {
       notBeforeMs.current = performance.now() + announcementPauseMs;
       setAnnounced(text);

@@ -27,20 +27,27 @@ export function SignIn(props: { readonly notice: string | null; readonly signIn:
 
   return (
     <main class="center">
-      <form class="card sign-in" aria-labelledby="sign-in-title" noValidate onSubmit={(event) => void submit(event)}>
+      <form
+        class="card sign-in stack"
+        aria-labelledby="sign-in-title"
+        noValidate
+        onSubmit={(event) => void submit(event)}
+      >
         <h1 id="sign-in-title">Sign in to watch scans</h1>
         {props.notice !== null && (
-          <p class="notice" role="status">
+          <p class="notice row wrap" role="status">
             {props.notice}
           </p>
         )}
-        <label for="credential">Access token or API key</label>
-        <div class="field">
+        <label class="strong" for="credential">
+          Access token or API key
+        </label>
+        <div class="row">
           <input
             ref={field}
             id="credential"
-            // The types know only one type of input at a time.
-            type={(isShown ? "text" : "password") as "text"}
+            class="credential grow"
+            {...(isShown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
@@ -59,10 +66,10 @@ export function SignIn(props: { readonly notice: string | null; readonly signIn:
             {isShown ? "Hide" : "Show"}
           </button>
         </div>
-        <p class="hint" id="credential-hint">
+        <p class="note" id="credential-hint">
           It is kept in the memory of this tab only: never stored, never put into an address. A reload forgets it.
         </p>
-        <p class="problem" id="credential-problem" role="alert">
+        <p class="problem tinted tone-fail" id="credential-problem" role="alert">
           {problem}
         </p>
         <button type="submit" class="button button-primary" disabled={isSubmitting}>

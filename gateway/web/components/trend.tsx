@@ -31,7 +31,7 @@ export function Trend({ scans, current }: TrendProps) {
           {Array.from({ length: empty }, (_slot, index) => (
             <rect
               key={index}
-              class="fill-rest"
+              class="filled tone-none"
               x={index * slot + barGap / 2}
               y={height - 10}
               width={slot - barGap}
@@ -53,7 +53,7 @@ export function Trend({ scans, current }: TrendProps) {
           ))}
         </svg>
       </div>
-      <p class="trend-summary">{text}</p>
+      <p class="note">{text}</p>
     </section>
   );
 }
@@ -78,7 +78,7 @@ function Bar(props: {
         return (
           <rect
             key={name}
-            class={`fill-${name}`}
+            class={`filled tone-${name}`}
             x={x}
             y={y}
             width={barWidth}
@@ -87,7 +87,7 @@ function Bar(props: {
           />
         );
       })}
-      {props.isMarked && <circle class="trend-marker" cx={x + barWidth / 2} cy={height - 1.6} r={1.6} />}
+      {props.isMarked && <circle fill="currentcolor" cx={x + barWidth / 2} cy={height - 1.6} r={1.6} />}
     </g>
   );
 }

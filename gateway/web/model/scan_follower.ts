@@ -26,9 +26,9 @@ export interface Connection {
 export interface ScanFollower {
   readonly model: ScanModel;
   readonly connection: Connection;
-  retryNow(): void;
+  readonly retryNow: () => void;
   /** Reads what REST knows of findings that came as events. */
-  fill(): void;
+  readonly fill: () => void;
   /** Asks the scanner to stop. Rejects with `ApiError`. */
   cancel(): Promise<void>;
   close(): void;
@@ -88,7 +88,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   async function start(): Promise<void> {
     try {
       await loadScan(closing.signal);
-      // Nothing will happen any more: there is state, and no stream to open.
+      // It has ended: there is state, and no stream to open.
       if (model.scan !== null && isEnded(model.scan.status)) {
         await loadFindings(null, closing.signal);
         connect({ state: "ended", refetchedAtMs: Date.now() });
@@ -100,7 +100,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
         connect({ state: "failed", problem: toProblem(error) });
         return;
       }
-      // Whoever is away is asked again below, with pauses.
+      // Retried below, with backoff.
       connect({ state: "reconnecting", problem: toProblem(error) });
     }
     if (!closing.signal.aborted) follow();
@@ -145,7 +145,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
     if (!model.isIncomplete || filling !== null || closing.signal.aborted) return;
     filledVersion = model.version;
     filling = loadFindings(tailCursor, closing.signal)
-      // The connection's own state tells what is away; the next round asks again.
+      // The connection's own state shows the failure; the next round retries.
       .catch(() => undefined)
       .finally(() => {
         filling = null;
@@ -236,7 +236,7 @@ const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
   cut: "The connection to the gateway broke",
   unreachable: "The gateway cannot be reached",
   timeout: "The gateway does not answer",
-  silent: "The gateway fell silent",
+  silent: "The gateway stopped sending",
   garbage: "The stream could not be read",
 };
 

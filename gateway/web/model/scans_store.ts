@@ -3,7 +3,7 @@ import { ApiError, type Api } from "./api.ts";
 import { mergeScan } from "./scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 
-/** The tenant's scans, newest first, read again and again while the page is looked at. */
+/** The tenant's scans, newest first, polled while the page is visible. */
 export interface ScansStore {
   readonly scans: readonly Scan[];
   readonly isLoaded: boolean;
@@ -21,7 +21,7 @@ export interface ScansStore {
 const pageLimit = 50;
 const refreshEveryMs = 3000;
 const longestPauseMs = 30_000;
-/** Unfinished scans beyond the first page are read one by one; more than these at a time would be a storm. */
+/** Unfinished scans beyond the first page are read one by one, at most so many in one round. */
 const maxSingleReads = 5;
 
 export function createScansStore(api: Api, onChange: () => void): ScansStore {
@@ -49,7 +49,7 @@ export function createScansStore(api: Api, onChange: () => void): ScansStore {
     const page = await api.listScans({ limit: pageLimit, cursor: null, signal });
     const isConnected = page.items.some(({ id }) => scans.has(id));
     if (!isConnected) {
-      // More came than fit on a page: what is known lies behind a gap, so the list starts anew.
+      // More are new than fit on a page: between them and the known ones is a gap, so the list starts afresh.
       scans.clear();
       nextCursor = page.nextCursor;
     }
@@ -59,7 +59,7 @@ export function createScansStore(api: Api, onChange: () => void): ScansStore {
     for (const { id } of unlisted.slice(0, maxSingleReads)) put(await api.getScan(id, signal));
   }
 
-  async function refreshAgainAndAgain(): Promise<void> {
+  async function poll(): Promise<void> {
     let pauseMs = refreshEveryMs;
     while (!signal.aborted) {
       if (document.visibilityState === "visible") {
@@ -99,7 +99,7 @@ export function createScansStore(api: Api, onChange: () => void): ScansStore {
   const refreshNow = () => waking.abort();
   document.addEventListener("visibilitychange", refreshNow, { signal });
   addEventListener("online", refreshNow, { signal });
-  void refreshAgainAndAgain();
+  void poll();
   return {
     get scans() {
       return sorted;
