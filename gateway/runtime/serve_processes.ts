@@ -1,6 +1,5 @@
-import type { ChildProcess } from "node:child_process";
-import cluster from "node:cluster";
-import { on, once, type EventEmitter } from "node:events";
+import cluster, { type Worker } from "node:cluster";
+import { on, once } from "node:events";
 import process from "node:process";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { AppError } from "../../shared/app_error.ts";
@@ -16,7 +15,7 @@ import { createLog, type Log } from "../observability/log.ts";
  * with `UsageError` when the processes would have nothing to share.
  */
 export async function serveProcesses(io: GatewayIo, count: number): Promise<number> {
-  if (cluster.isWorker) return serveAsWorker(io);
+  if (cluster.worker !== undefined) return serveAsWorker(io, cluster.worker);
   const config = parseConfig(io.env);
   requireShared(config, count);
   const log = createLog({ write: (line) => io.terminal.write(line), pid: process.pid });
@@ -51,15 +50,12 @@ type Message =
 
 type MetricsOfProcesses = readonly (readonly object[])[];
 
-/** One end of a worker's IPC channel: `process` in the worker, the child process in the supervisor. */
-interface IpcChannel extends EventEmitter {
-  readonly connected: boolean;
-  send?(message: Message, handle: undefined, options: object, onSent: () => void): boolean;
-}
+/** A `Worker` is an end of the IPC channel on both sides: in the supervisor to that worker, in the worker to the supervisor. */
+type IpcChannel = Worker;
 
-/** The message is dropped when the other process is gone; its exit is noticed elsewhere. */
+/** The message is dropped when the other process has exited, which is noticed elsewhere. */
 function sendTo(channel: IpcChannel, message: Message): void {
-  if (channel.connected) channel.send?.(message, undefined, {}, () => {});
+  if (channel.isConnected()) channel.send(message, undefined, {}, () => {});
 }
 
 function onMessage(channel: IpcChannel, listener: (message: Message) => void): void {
@@ -88,10 +84,10 @@ const workerMetricsTimeoutMs = 3000;
 const allMetricsTimeoutMs = 4000;
 
 /** In a worker: the gateway itself, until it is interrupted or told to stop. */
-async function serveAsWorker(io: GatewayIo): Promise<number> {
+async function serveAsWorker(io: GatewayIo, supervisor: IpcChannel): Promise<number> {
   const stop = new AbortController();
   const skipDelay = new AbortController();
-  onMessage(process, ({ kind }) => {
+  onMessage(supervisor, ({ kind }) => {
     if (kind === "stop") stop.abort();
     if (kind === "skip_delay") skipDelay.abort();
   });
@@ -102,19 +98,19 @@ async function serveAsWorker(io: GatewayIo): Promise<number> {
   };
   return serve(workerIo, {
     pid: process.pid,
-    joinMetrics,
-    onListening: ({ url, metricsUrl }) => sendTo(process, { kind: "listening", url, metricsUrl }),
+    joinMetrics: (own) => joinMetrics(own, supervisor),
+    onListening: ({ url, metricsUrl }) => sendTo(supervisor, { kind: "listening", url, metricsUrl }),
   });
 }
 
 /** Lets `/metrics` of any worker answer for all of them. */
-function joinMetrics(own: ProcessMetrics): MetricsText {
-  onMessage(process, (message) => {
+function joinMetrics(own: ProcessMetrics, supervisor: IpcChannel): MetricsText {
+  onMessage(supervisor, (message) => {
     if (message.kind === "metrics_request") void reply(message.id);
   });
   return {
     async read() {
-      const all = await requestMetrics(process, allMetricsTimeoutMs);
+      const all = await requestMetrics(supervisor, allMetricsTimeoutMs);
       if (all !== null) return addUpMetrics(all);
       throw new AppError("unavailable", "The metrics of the processes did not arrive in time", {
         retryAfterSeconds: 5,
@@ -125,7 +121,7 @@ function joinMetrics(own: ProcessMetrics): MetricsText {
   /** Never rejects: without a reply the others are added up. */
   async function reply(id: number): Promise<void> {
     const metrics = await own.readJson().catch(() => null);
-    if (metrics !== null) sendTo(process, { kind: "metrics_reply", id, metrics: [metrics] });
+    if (metrics !== null) sendTo(supervisor, { kind: "metrics_reply", id, metrics: [metrics] });
   }
 }
 
@@ -142,7 +138,7 @@ const killedExitCode = 4;
 class Supervisor {
   readonly #io: GatewayIo;
   readonly #log: Log;
-  readonly #workers = new Set<ChildProcess>();
+  readonly #workers = new Set<Worker>();
   readonly #restarts = new Set<ReturnType<typeof setTimeout>>();
   readonly #drainDelaySeconds: number;
   #restartMs = minRestartMs;
@@ -167,7 +163,7 @@ class Supervisor {
 
   /** The addresses of the first worker, or its exit code. */
   async #startFirst(): Promise<Addresses | number> {
-    const worker = cluster.fork().process;
+    const worker = cluster.fork();
     const exited = new Promise<number>((resolve) => {
       worker.once("exit", (code: number | null) => resolve(code ?? killedExitCode));
     });
@@ -181,13 +177,13 @@ class Supervisor {
 
   /** Resolves once it listens, or has exited before: then it is being replaced. */
   async #start(): Promise<void> {
-    const worker = cluster.fork().process;
+    const worker = cluster.fork();
     const exited = once(worker, "exit");
     this.#supervise(worker);
     await Promise.race([listening(worker), exited]);
   }
 
-  #supervise(worker: ChildProcess): void {
+  #supervise(worker: Worker): void {
     const startedMs = Date.now();
     this.#workers.add(worker);
     onMessage(worker, (message) => {
@@ -198,7 +194,7 @@ class Supervisor {
       if (this.#io.interrupted.aborted) return;
       this.#restartMs = Date.now() - startedMs > stableMs ? minRestartMs : Math.min(this.#restartMs * 2, maxRestartMs);
       this.#log.error(
-        { worker_pid: worker.pid, exit_code: code, signal, restart_ms: this.#restartMs },
+        { worker_pid: worker.process.pid, exit_code: code, signal, restart_ms: this.#restartMs },
         "a process of the gateway died",
       );
       const timer = setTimeout(() => {
@@ -219,7 +215,7 @@ class Supervisor {
     });
     const killTimer = setTimeout(
       () => {
-        for (const worker of this.#workers) worker.kill("SIGKILL");
+        for (const worker of this.#workers) worker.process.kill("SIGKILL");
       },
       this.#drainDelaySeconds * 1000 + stopTimeoutMs,
     );
@@ -228,7 +224,7 @@ class Supervisor {
   }
 
   /** Never rejects: a worker that does not reply is left out. */
-  async #replyMetrics(worker: ChildProcess, id: number): Promise<void> {
+  async #replyMetrics(worker: Worker, id: number): Promise<void> {
     const requests = Array.from(this.#workers, (each) => requestMetrics(each, workerMetricsTimeoutMs));
     const metrics = (await Promise.all(requests)).flatMap((reply) => reply ?? []);
     sendTo(worker, { kind: "metrics_reply", id, metrics });

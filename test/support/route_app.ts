@@ -10,7 +10,7 @@ import type { Principal } from "../../gateway/auth/principal.ts";
 import { HttpRefusal, problemResponse } from "../../gateway/http/problem.ts";
 import { bounds, createAuthority, otherTenantId, tenantId } from "./stream_server.ts";
 
-/** Members of the tenant; everybody else is nobody's. */
+/** Members of the tenant. */
 export const ada: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyChannel: null };
 export const grace: Principal = { ...ada, id: "grace" };
 /** A member of the other tenant. */
@@ -41,7 +41,7 @@ export interface RouteApp extends AsyncDisposable {
   get(path: string, principal: Principal | null, init?: RequestInit): Promise<Response>;
 }
 
-/** An app with one event stream under `/api/v1/things`; who asks is said by the test. */
+/** An app with one event stream under `/api/v1/things`, whose requests name their principal. */
 export function createRouteApp(database: Database, route: EventStreamRoute): RouteApp {
   const broker = createMemoryBroker();
   const streams = createLocalStreams({

@@ -1,19 +1,19 @@
 import type { LostReason, Subscriber, SubscriptionHandlers } from "../../shared/broker.ts";
 import { encodeEvent, toMessage, type EventPayload } from "../../shared/event.ts";
 
-/** One subscription as the broker sees it; the test decides what becomes of it. */
+/** One subscription as the broker sees it, controlled by the test. */
 export interface ScriptedSubscription {
   readonly channel: string;
   readonly signal: AbortSignal;
   confirm(): void;
   refuse(error: unknown): void;
   lose(reason: LostReason): void;
-  /** Hands over any text, as a broker would that somebody else writes to. */
+  /** Delivers any text, as a broker with foreign publishers would. */
   message(text: string): void;
 }
 
 export interface ScriptedSubscriber extends Subscriber {
-  /** Every subscription ever asked for, oldest first. */
+  /** Every subscription ever requested, oldest first. */
   readonly subscriptions: readonly ScriptedSubscription[];
   /** The newest of a channel. */
   newest(channel: string): ScriptedSubscription;
@@ -21,8 +21,8 @@ export interface ScriptedSubscriber extends Subscriber {
   publish(channel: string, type: string, payload: EventPayload): void;
 }
 
-/** A broker whose every answer is given by the test. With `confirms: "at once"` only the trouble is. */
-export function createScriptedSubscriber(options: { readonly confirms: "at once" | "when told" }): ScriptedSubscriber {
+/** A broker whose every reply is scripted by the test; with `confirms: "at once"` all but the confirmations. */
+export function createScriptedSubscriber(options: { readonly confirms: "at once" | "by script" }): ScriptedSubscriber {
   const subscriptions: (ScriptedSubscription & { isLive: boolean })[] = [];
 
   return {
@@ -30,7 +30,7 @@ export function createScriptedSubscriber(options: { readonly confirms: "at once"
 
     newest(channel) {
       const found = subscriptions.findLast((subscription) => subscription.channel === channel);
-      if (found === undefined) throw new Error(`Nobody subscribed to ${channel}`);
+      if (found === undefined) throw new Error(`No subscription to ${channel}`);
       return found;
     },
 

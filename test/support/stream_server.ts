@@ -41,7 +41,7 @@ export const bounds: StreamBounds = {
 
 export const user: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyChannel: null };
 
-/** Says yes to everybody but those whom the test has revoked. */
+/** Allows every subject but those that the test has revoked. */
 export function createAuthority(): AuthorityCheck & {
   readonly revoked: Set<string>;
   readonly asked: AuthoritySubject[][];
@@ -61,9 +61,9 @@ export function createAuthority(): AuthorityCheck & {
 export interface StreamServer extends AsyncDisposable {
   readonly streams: LocalStreams;
   readonly port: number;
-  /** Opens a stream as the principal; the answer is there, whatever it is. */
+  /** Opens a stream as the principal; resolves with the response, whatever its status. */
   open(principal?: Partial<Principal>, request?: Partial<RawRequest> & OpenOptions): Promise<RawClient>;
-  /** As `open`, without waiting for an answer. */
+  /** As `open`, without waiting for a response. */
   send(principal?: Partial<Principal>, request?: Partial<RawRequest> & OpenOptions): Promise<RawClient>;
 }
 
@@ -72,7 +72,7 @@ interface OpenOptions {
   readonly endsAfterTerminalEvent?: boolean;
 }
 
-/** Streams behind a real HTTP server; who asks for what is told in a header, because it is not what is tested here. */
+/** Streams behind a real HTTP server; a header names the principal and the channels, in place of authentication. */
 export async function startStreamServer(
   options: Partial<Omit<LocalStreamsOptions, "bounds">> & { readonly bounds?: Partial<StreamBounds> } = {},
 ): Promise<StreamServer> {
@@ -86,8 +86,8 @@ export async function startStreamServer(
   const app = new Hono();
   app.onError((error) => problemResponse(error));
   app.get("/stream", (c) => {
-    const asked = JSON.parse(c.req.header("x-asked") ?? "{}") as { principal: Principal } & Required<OpenOptions>;
-    return streams.open({ request: c.req.raw, platform: c.env, ...asked });
+    const open = JSON.parse(c.req.header("x-open") ?? "{}") as { principal: Principal } & Required<OpenOptions>;
+    return streams.open({ request: c.req.raw, platform: c.env, ...open });
   });
   const listener = getRequestListener(withNodeSockets((request, env) => app.fetch(request, env)));
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
@@ -109,8 +109,8 @@ export async function startStreamServer(
 
     async send(principal = {}, request = {}) {
       const { channels = [channel], endsAfterTerminalEvent = false, ...rest } = request;
-      const asked = JSON.stringify({ principal: { ...user, ...principal }, channels, endsAfterTerminalEvent });
-      const client = await sendRaw({ port, path: "/stream", ...rest, headers: { "x-asked": asked, ...rest.headers } });
+      const open = JSON.stringify({ principal: { ...user, ...principal }, channels, endsAfterTerminalEvent });
+      const client = await sendRaw({ port, path: "/stream", ...rest, headers: { "x-open": open, ...rest.headers } });
       clients.push(client);
       return client;
     },

@@ -17,7 +17,7 @@ export interface TestTenant {
   readonly name: string;
   readonly apiKey: string;
   readonly apiKeyId: string;
-  /** A member's. */
+  /** A JWT of a member. */
   readonly token: string;
 }
 
@@ -165,7 +165,7 @@ export async function createScan(gateway: TestGateway, tenant: TestTenant, body:
   return (await response.json()) as TestScan;
 }
 
-/** The problem document of a refusal, after its form was checked. */
+/** The problem document of a refusal; throws for a malformed one. */
 export async function problemOf(response: Response): Promise<{
   readonly status: number;
   readonly code: string;
@@ -182,7 +182,7 @@ export async function problemOf(response: Response): Promise<{
   return problem as never;
 }
 
-/** Opens a stream and reads it until `until` is in what was read, or it ends. */
+/** Reads a stream until the text received contains `until`, or to its end. */
 export async function readStream(response: Response, until: string | RegExp): Promise<string> {
   if (response.body === null) throw new Error("The stream has no body");
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

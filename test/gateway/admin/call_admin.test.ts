@@ -39,13 +39,13 @@ const statusAs = async (authorization: string) =>
   (await fetch(new URL("/api/v1/scans", gateway.url), { headers: { authorization } })).status;
 
 describe("while a gateway runs", () => {
-  test("tenants are made and listed", async () => {
+  test("tenants are created and listed", async () => {
     const tenant = await admin("tenant.create", { name: "  Acme  " });
     expect(tenant).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "Acme" });
     expect(await admin("tenant.list")).toContainEqual(tenant);
   });
 
-  test("a key opens its tenant until it is revoked", async () => {
+  test("a key is accepted until it is revoked", async () => {
     const tenant = await admin("tenant.create", { name: "Keys" });
     const key = await admin("api-key.create", { tenant: tenant["id"], name: "ci" });
     expect(key).toEqual({
@@ -67,7 +67,7 @@ describe("while a gateway runs", () => {
     expect(JSON.stringify(listed)).not.toContain(key["api_key"]?.slice(13));
   });
 
-  test("a development token opens the tenant of a member, and nobody else's", async () => {
+  test("a development token is accepted for a member of its tenant, and refused for others", async () => {
     const tenant = await admin("tenant.create", { name: "Users" });
     const args = { tenant: tenant["id"], sub: "alice" };
     const token = await admin("token.create", args);
@@ -80,7 +80,7 @@ describe("while a gateway runs", () => {
     expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(403);
   });
 
-  test("a token lives as long as it was asked to", async () => {
+  test("a token expires after its --ttl", async () => {
     const tenant = await admin("tenant.create", { name: "Ttl" });
     for (const [ttl, seconds] of [
       [undefined, 3600],
@@ -121,7 +121,7 @@ describe("while a gateway runs", () => {
     await expect(admin(operation, args)).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 
-  test("no token is made where an issuer is configured", async () => {
+  test("no token is created where an issuer is configured", async () => {
     const refused = runAdmin(
       { AUTH_JWKS_URL: "https://x.test/jwks" },
       "token.create",
@@ -131,7 +131,7 @@ describe("while a gateway runs", () => {
     await expect(refused).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("AUTH_JWKS") });
   });
 
-  test("its socket is this user's only, and answers nothing but operations", async () => {
+  test("its socket is readable by this user only, and handles only operations", async () => {
     expect((await stat(join(directory, "admin.sock"))).mode & 0o777).toBe(0o600);
     expect(await requestStateHolder(directory, { operation: "tenant.drop", args: {} }, 5000)).toEqual({
       holder: "gateway",
@@ -151,14 +151,14 @@ describe("without a gateway", () => {
     await rm(own, { recursive: true, force: true });
   }, 60_000);
 
-  test("an address that is no database is named, and never shown", async () => {
+  test("an invalid DATABASE_URL is named, without its value", async () => {
     const environment = { DATABASE_URL: "mysql://u:hunter2@h/d" };
     const refused = runAdmin(environment, "tenant.list", {}, { directory });
     await expect(refused).rejects.toThrow(UsageError);
     await expect(refused).rejects.not.toThrow(/hunter2/);
   });
 
-  test("a database that is away is named", async () => {
+  test("an unreachable database is named", async () => {
     const environment = { DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/d" };
     const refused = runAdmin(environment, "tenant.list", {}, { directory });
     await expect(refused).rejects.toThrow(/DATABASE_URL: expected a Postgres database that answers/);
@@ -166,7 +166,7 @@ describe("without a gateway", () => {
 });
 
 describe("the lock of the state directory", () => {
-  test("has one holder at a time", async () => {
+  test("has one holder", async () => {
     const own = await mkdtemp(join(tmpdir(), "scanstream-"));
     const locks = await Promise.all(Array.from({ length: 5 }, () => lockStateDirectory(own, async () => "held")));
     const held = locks.filter((lock) => lock !== null);
@@ -180,7 +180,7 @@ describe("the lock of the state directory", () => {
     await rm(own, { recursive: true, force: true });
   });
 
-  test("that a killed process left behind is taken over", async () => {
+  test("of a killed process is taken over", async () => {
     const own = await mkdtemp(join(tmpdir(), "scanstream-"));
     const script = `require("net").createServer().listen(${JSON.stringify(join(own, "admin.sock"))}, () => console.log("up"))`;
     const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "pipe", "inherit"] });
@@ -203,7 +203,7 @@ describe("the lock of the state directory", () => {
     await lock?.release();
   });
 
-  test("a holder that does not answer is said to be there", async () => {
+  test("a holder that does not reply is an unavailable error", async () => {
     const own = await mkdtemp(join(tmpdir(), "scanstream-"));
     const silent = createServer(() => {});
     await new Promise<void>((done) => silent.listen(join(own, "admin.sock"), done));

@@ -13,12 +13,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-test("nothing is made before it is needed", () => {
+test("nothing is created before it is needed", () => {
   createLocalState(join(folder, "state"));
   expect(existsSync(join(folder, "state"))).toBe(false);
 });
 
-test("the secret is made once, also when many ask at once, and for this user only", async () => {
+test("the secret is created once, also concurrently, and readable by this user only", async () => {
   const directory = join(folder, "state");
   const secrets = await Promise.all(Array.from({ length: 10 }, () => createLocalState(directory).streamTokenSecret()));
   expect(new Set(secrets).size).toBe(1);
@@ -27,7 +27,7 @@ test("the secret is made once, also when many ask at once, and for this user onl
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
   const file = join(directory, "stream_token_secret");
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  // Somebody opened it up: closed again at the next start.
+  // Its mode is restored at the next start.
   await chmod(file, 0o644);
   expect(await createLocalState(directory).streamTokenSecret()).toBe(secrets[0]);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -60,7 +60,7 @@ test("the development key signs what its public half verifies, and stays the sam
   expect(await readFile(join(folder, "development_key.json"), "utf8")).toContain('"d"');
 });
 
-test("a folder that cannot be written is a configuration error that says what would do without it", async () => {
+test("an unwritable folder is a configuration error that names the variables to set instead", async () => {
   const file = join(folder, "file");
   await writeFile(file, "");
   const state = createLocalState(join(file, "state"));

@@ -32,8 +32,8 @@ async function startContender() {
   };
 }
 
-/** In each round one takes it, and dies with it: the next round begins at a stale socket. */
-test("of many processes that find a stale socket one gets the lock, again and again", async () => {
+/** In each round the holder dies: the next round begins at a stale socket. */
+test("of many processes that find a stale socket exactly one gets the lock", async () => {
   const contenders = await Promise.all(Array.from({ length: 8 }, startContender));
   for (let round = 0; round < 25; round += 1) {
     const tried = await Promise.all(contenders.map((contender) => contender.lock()));
@@ -48,7 +48,7 @@ test("of many processes that find a stale socket one gets the lock, again and ag
     );
   }
   await Promise.all(contenders.map((contender) => contender.end()));
-  // What the dead leave behind does not grow, and the last one to take it and to release it leaves nothing.
+  // Stale files do not accumulate, and the last release removes the socket.
   const lock = await lockStateDirectory(folder, async () => null);
   await lock?.release();
   expect(await readdir(folder)).toEqual([]);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createCleanup } from "../../../gateway/runtime/cleanup.ts";
 
-test("closes everything once, last opened first, and waits for each", async () => {
+test("closes everything once, in reverse order, one after another", async () => {
   const closed: string[] = [];
   const cleanup = createCleanup();
   cleanup.defer(async () => {
@@ -13,7 +13,7 @@ test("closes everything once, last opened first, and waits for each", async () =
   expect(closed).toEqual(["second", "first"]);
 });
 
-test("one that fails does not keep the others open", async () => {
+test("closes the others although one fails", async () => {
   const closed: string[] = [];
   const cleanup = createCleanup();
   cleanup.defer(() => void closed.push("first"));

@@ -43,7 +43,7 @@ async function openStream(url: string): Promise<Response> {
 
 const isReady = async (url: string) => (await send(url, "/readyz")).status;
 
-test("SIGTERM: not ready for the delay while everything else goes on, then the port closes and streams end", async () => {
+test("SIGTERM makes the gateway not ready for the delay, then closes the port and the streams", async () => {
   const { serve, url } = await startServe(2);
   const early = await openStream(url);
   const startedMs = Date.now();
@@ -70,7 +70,7 @@ test.each([
   ["SIGINT", "SIGINT"],
   ["a second SIGTERM", "SIGTERM"],
 ] as const)(
-  "%s ends the delay, not the drain",
+  "%s skips the delay, not the drain",
   async (_what, second) => {
     const { serve, url } = await startServe(600);
     const stream = await openStream(url);
@@ -86,7 +86,7 @@ test.each([
   30_000,
 );
 
-test("SIGINT alone, a person's Ctrl-C, drains without the delay", async () => {
+test("SIGINT drains without the delay", async () => {
   const { serve, url } = await startServe(600);
   const stream = await openStream(url);
   const startedMs = Date.now();
@@ -96,7 +96,7 @@ test("SIGINT alone, a person's Ctrl-C, drains without the delay", async () => {
   expect(Date.now() - startedMs).toBeLessThan(5000);
 }, 30_000);
 
-test("a client that sends half a request does not hold up the end", async () => {
+test("half a request does not delay the exit", async () => {
   const { serve, url } = await startServe(0);
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   await once(socket, "connect");
@@ -112,7 +112,7 @@ test("a client that sends half a request does not hold up the end", async () => 
   socket.destroy();
 }, 30_000);
 
-test("signals: the first interrupts, SIGINT or the second hurries, and the one after that is not taken", () => {
+test("the first signal interrupts, SIGINT or a second one skips the delay, and later ones are refused", () => {
   const patient = new Interruption();
   expect([patient.interrupted.aborted, patient.skipDelay.aborted]).toEqual([false, false]);
   expect(patient.receive("SIGTERM")).toBe(true);

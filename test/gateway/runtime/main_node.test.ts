@@ -21,7 +21,7 @@ let folder: string;
 beforeAll(async () => {
   postgres = await suitePostgres();
   bare = await createTestDatabase(postgres.adminUrl, "empty");
-  // `serve` keeps its state where it is started.
+  // `serve` keeps its state in the working directory.
   folder = await mkdtemp(join(tmpdir(), "scanstream-"));
   previousFolder = process.cwd();
   process.chdir(folder);
@@ -51,7 +51,7 @@ function createIo(env: Readonly<Record<string, string>>) {
   return { io, written, listening: listening.promise, interrupt: () => void interruption.receive("SIGINT") };
 }
 
-test("says where it listens, serves, and leaves with 0 when interrupted", async () => {
+test("serve prints its address, and exits with 0 when interrupted", async () => {
   const { io, written, listening, interrupt } = createIo({ PORT: "0" });
   const served = serve(io);
   const url = await listening;
@@ -67,7 +67,7 @@ test("says where it listens, serves, and leaves with 0 when interrupted", async 
 });
 
 describe("a real database", () => {
-  test("without our tables: run migrate; after that it serves, also as the application's own role", async () => {
+  test("without our tables names `migrate`, and serves after it, also as the application's role", async () => {
     const refused = serve(createIo({ PORT: "0", DATABASE_URL: bare.ownerUrl, ...secret }).io);
     await expect(refused).rejects.toThrow(UsageError);
     await expect(refused).rejects.toThrow(/DATABASE_URL: .*run `scanstream migrate`/);
@@ -107,7 +107,7 @@ describe("a real database", () => {
     }
   });
 
-  test("that is away is asked again for a while, then named", async () => {
+  test("that is unavailable is retried for a while, then named", async () => {
     const database = createPgDatabase("postgres://u:hunter2@127.0.0.1:1/d");
     const startedMs = Date.now();
     const refused = requireMigrated(database, { timeoutMs: 1200 });
@@ -119,7 +119,7 @@ describe("a real database", () => {
     await database.close();
   });
 
-  test("migrate needs a database, and one that answers", async () => {
+  test("migrate names a missing or unreachable database", async () => {
     await expect(migrateCommand(createIo({}).io)).rejects.toThrow(/DATABASE_URL: required/);
     const away = migrateCommand(createIo({ DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/d" }).io);
     await expect(away).rejects.toThrow(UsageError);

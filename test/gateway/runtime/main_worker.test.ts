@@ -18,7 +18,7 @@ function watchErrors(): readonly string[] {
   return lines;
 }
 
-test("wrong variables are one clear 500, in the answer and in the log, without any value", async () => {
+test("wrong variables are one 500 that names them, in the response and in the log, without any value", async () => {
   const lines = watchErrors();
   const environment = { ...bindings, STREAM_TOKEN_SECRET: "too-short", EVENTSTREAM_MAX_STREAMS: "many" };
   const problem = await problemOf(await worker.fetch(new Request("https://gateway.test/"), environment));
@@ -33,7 +33,7 @@ test("wrong variables are one clear 500, in the answer and in the log, without a
   expect(lines).toHaveLength(1);
 });
 
-test("an object answers what was not handed over with a problem, never with a stream", async () => {
+test("an object refuses a request that the Worker did not hand over", async () => {
   watchErrors();
   const object = new StreamsObject({}, bindings);
   const response = await object.fetch(new Request("https://streams.internal/"));

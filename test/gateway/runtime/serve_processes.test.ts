@@ -98,7 +98,7 @@ async function metric(url: string, name: string): Promise<number> {
 }
 
 async function openStream(url: string, path: string): Promise<Response> {
-  // Nothing may be kept alive: each connection is to be handed to the next process.
+  // No keep-alive: each connection goes to the next process.
   const response = await fetch(`${url}${path}`, {
     headers: { authorization: `Api-Key ${apiKey}`, connection: "close" },
   });
@@ -112,7 +112,7 @@ async function createScan(url: string): Promise<{ readonly event_stream: string;
   return (await response.json()) as { event_stream: string; channel: string };
 }
 
-test("serves on one port with several processes, whose metrics and streams add up, and drains them all", async () => {
+test("several processes serve one port, add up their metrics, and drain together", async () => {
   const served = startServe("2", env);
   const url = await served.listening;
   // Written to another pipe than the address.
@@ -149,7 +149,7 @@ test("serves on one port with several processes, whose metrics and streams add u
   expect(served.written.stdout).toBe(`The gateway listens on ${url}\n`);
 });
 
-test("scanstream_broker_up is 1 from the start and follows the broker, although nobody asks whether it is ready", async () => {
+test("scanstream_broker_up follows the broker without a readiness check", async () => {
   const broker = await startRedis();
   const served = startServe("2", { ...env, REDIS_URL: broker.url });
   const url = await served.listening;
@@ -170,7 +170,7 @@ test("scanstream_broker_up is 1 from the start and follows the broker, although 
   expect(await served.exit).toEqual([0, null]);
 }, 60_000);
 
-test("SIGTERM makes every process not ready while all of them serve on; the second one ends the delay", async () => {
+test("SIGTERM makes every process not ready while all of them go on serving; a second one skips the delay", async () => {
   const served = startServe("2", { ...env, DRAIN_DELAY_SECONDS: "600" });
   const url = await served.listening;
   await served.logged(/("listening"[^]*){2}/);
@@ -190,7 +190,7 @@ test("SIGTERM makes every process not ready while all of them serve on; the seco
   expect(Date.now() - startedMs).toBeLessThan(5500);
 }, 30_000);
 
-test("a process that dies is replaced, and the others stay", async () => {
+test("a process that dies is replaced, and the others go on", async () => {
   const served = startServe("2", env);
   const url = await served.listening;
   await served.logged(/("listening"[^]*){2}/);
@@ -207,7 +207,7 @@ test("a process that dies is replaced, and the others stay", async () => {
   for (const pid of workerPids(served)) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 }, 30_000);
 
-test("no process outlives a supervisor that was killed", async () => {
+test("no process survives a killed supervisor", async () => {
   const served = startServe("2", env);
   await served.listening;
   await served.logged(/("listening"[^]*){2}/);
@@ -225,7 +225,7 @@ test("no process outlives a supervisor that was killed", async () => {
   await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
 });
 
-test("refuses what several processes cannot share, naming what is needed", async () => {
+test("an embedded database or an in-process broker is refused, and the required variables are named", async () => {
   const { written, exit } = startServe("2", { PORT: "0" });
   expect(await exit).toEqual([2, null]);
   expect(written.stderr).toContain("DATABASE_URL: required with --processes 2");
@@ -239,7 +239,7 @@ test("refuses what several processes cannot share, naming what is needed", async
   expect(embedded.written.stderr).not.toContain("REDIS_URL");
 });
 
-test("what is wrong with the configuration is said once, with its exit code", async () => {
+test("a configuration error is printed once, with its exit code", async () => {
   const { written, exit } = startServe("3", { ...env, DATABASE_URL: postgres.adminUrl });
   expect(await exit).toEqual([2, null]);
   expect(written.stderr.match(/run.*migrate/g)).toHaveLength(1);

@@ -30,8 +30,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-describe("leaving", () => {
-  test("open streams are told when to come back and closed; nothing new gets in", async () => {
+describe("stop", () => {
+  test("closes open streams with a retry delay, and accepts no new connection", async () => {
     const gateway = await startTestGateway({}, { database: shared.database });
     const scan = await createScan(gateway, gateway.acme);
     const as = `Api-Key ${gateway.acme.apiKey}`;
@@ -46,7 +46,7 @@ describe("leaving", () => {
     await gateway.stop();
   });
 
-  test("a connection that is still open hears that this gateway is not ready", async () => {
+  test("a drain is visible in /readyz on a connection that is still open", async () => {
     const gateway = await startTestGateway({}, { database: shared.database });
     const scan = await createScan(gateway, gateway.acme);
     const as = `Api-Key ${gateway.acme.apiKey}`;
@@ -63,7 +63,7 @@ describe("leaving", () => {
     await gateway.stop();
   });
 
-  test("a client that sends half a request is cut off 1.5 s after the last stream was told to leave", async () => {
+  test("cuts off a client that sends half a request 1.5 s after the last stream was closed", async () => {
     const gateway = await startTestGateway({}, { database: shared.database });
     const socket = connect(Number(new URL(gateway.url).port), "127.0.0.1");
     const closed = once(socket, "close");
@@ -79,14 +79,14 @@ describe("leaving", () => {
     await gateway.stop();
   });
 
-  test("twice is once", async () => {
+  test("calling it twice is fine", async () => {
     const gateway = await startTestGateway({}, { database: shared.database });
     await Promise.all([gateway.gateway.stop({ drainMs: 0 }), gateway.gateway.stop({ drainMs: 0 })]);
     await gateway.stop();
   });
 });
 
-describe("what keeps it from starting is one clear error", () => {
+describe("startup failures are one clear error", () => {
   const start = async (environment: Record<string, string>) =>
     startGateway({
       config: parseConfig({ PORT: "0", ...environment }),
@@ -111,7 +111,7 @@ describe("what keeps it from starting is one clear error", () => {
     await expect(start({ HOST: "192.0.2.1" })).rejects.toThrow(/HOST: expected an address of this machine/);
   });
 
-  test("keys that are none", async () => {
+  test("keys that cannot be imported", async () => {
     const jwks = JSON.stringify({ keys: [{ kty: "EC", crv: "P-256", x: "x", y: "y" }] });
     const refused = start({ AUTH_JWKS: jwks, AUTH_ISSUER: "https://x.test", AUTH_AUDIENCE: "x" });
     await expect(refused).rejects.toThrow(/AUTH_JWKS: expected a key that can be imported/);
@@ -119,7 +119,7 @@ describe("what keeps it from starting is one clear error", () => {
 });
 
 describe("the embedded default", () => {
-  test("keeps its state to itself, and between starts", async () => {
+  test("keeps its state private, and between starts", async () => {
     const own = await mkdtemp(join(tmpdir(), "scanstream-"));
     const options = { config: parseConfig({ PORT: "0" }), directory: join(own, "state"), log: silentLog };
     const first = await startGateway(options);
@@ -224,7 +224,7 @@ test("no secret reaches the log, whatever is sent and whatever goes wrong", asyn
   await gateway.stop();
 }, 60_000);
 
-test("each request is one line that can be joined with other services' lines", async () => {
+test("each request is one log line with request and trace ids", async () => {
   const gateway = await startTestGateway({}, { database: shared.database });
   const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
   const as = `Api-Key ${gateway.acme.apiKey}`;
@@ -253,7 +253,7 @@ test("each request is one line that can be joined with other services' lines", a
   await gateway.stop();
 });
 
-test("the page is served with headers that let it do only what it needs", async () => {
+test("the page is served with a strict security policy", async () => {
   const files = {
     read: async (path: string) =>
       path === "index.html"

@@ -9,7 +9,7 @@ import { createScan, readStream, startTestGateway, type TestGateway } from "../.
 let gateway: TestGateway;
 let as: string;
 let isPublishing = true;
-let isAsked: () => unknown = () => {};
+let onSubscribe: () => unknown = () => {};
 let held: Promise<void> = Promise.resolve();
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
       await memory.publish(channel, message);
     },
     async subscribe(channels, handlers, signal) {
-      isAsked();
+      onSubscribe();
       await held;
       await memory.subscribe(channels, handlers, signal);
     },
@@ -34,7 +34,7 @@ afterAll(() => gateway.stop());
 const complete = (id: string) =>
   gateway.request(`/api/v1/scans/${id}`, { method: "PATCH", json: { status: "completed" }, as });
 
-test("a stream whose scan ended while the broker did not take scan.end is closed, and comes back to a 204", async () => {
+test("a stream whose scan.end the broker did not take is closed, and its reconnect is 204", async () => {
   const scan = await createScan(gateway, gateway.acme);
   const running = await createScan(gateway, gateway.acme);
   const stream = await gateway.request(scan.event_stream, { as });
@@ -51,12 +51,12 @@ test("a stream whose scan ended while the broker did not take scan.end is closed
   expect(await readStream(other, /^\u0000/)).toContain("event: scan.end");
 }, 20_000);
 
-test("a scan that ends while its stream waits for the broker leaves no client waiting", async () => {
+test("a stream whose scan ended while it waited for the broker is closed", async () => {
   const scan = await createScan(gateway, gateway.acme);
   const confirming = Promise.withResolvers<void>();
   held = confirming.promise;
   let isWaiting = false;
-  isAsked = () => (isWaiting = true);
+  onSubscribe = () => (isWaiting = true);
   const opening = gateway.request(scan.event_stream, { as });
   await expect.poll(() => isWaiting).toBe(true);
   await complete(scan.id);

@@ -40,7 +40,7 @@ test("the route opens a stream of the feature's channel", async () => {
   expect(await readUntil(response, "data:")).toBe('retry: 2000\n: open\nevent: thing.updated\ndata: {"n":1}\n\n');
 });
 
-test("the route asks who it is before anything else", async () => {
+test("the route authenticates before anything else", async () => {
   const getChannels = vi.fn(ownChannel);
   await using app = createApp(getChannels);
   for (const malformed of [path, "/not-a-uuid/event-stream"]) {
@@ -60,7 +60,7 @@ test.each(["not-a-uuid", resourceId.toUpperCase().replace("3", "A"), `${resource
   },
 );
 
-test("a feature whose resources have other ids says so", async () => {
+test("isResourceId replaces the check for UUIDs", async () => {
   await using app = createApp(ownChannel, { isResourceId: (value: string) => /^[a-z]+$/.test(value) });
   expect((await app.get("/abc/event-stream", ada)).status).toBe(200);
   expect((await app.get("/123/event-stream", ada)).status).toBe(404);
@@ -99,7 +99,7 @@ test.each([
   }
 });
 
-test("no channel at all is 404", async () => {
+test("an empty list of channels is 404", async () => {
   await using app = createApp(() => []);
   expect((await app.get(path, ada)).status).toBe(404);
 });
@@ -114,7 +114,7 @@ test("a channel of another feature, or too many, is the feature's bug: 500", asy
   expect((await enough.get(path, ada)).status).toBe(200);
 });
 
-test("S3: who is no member is refused, also by a feature that asks the database nothing", async () => {
+test("S3: a user who is not a member is refused, also by a feature without a query", async () => {
   await using without = createApp();
   expect((await without.get(path, stranger)).status).toBe(403);
   expect((await without.get(path, { ...linus, tenantId })).status).toBe(403);
@@ -184,7 +184,7 @@ test("HEAD opens no stream", async () => {
   expect(app.streams.stats().streams).toBe(0);
 });
 
-test("a storm of reconnects is a few queries, and each answer is from after its question", async () => {
+test("a storm of reconnects shares a few queries, each of which begins after its request", async () => {
   let isEnded = false;
   let lookups = 0;
   await using app = createApp(async (request) => {
@@ -195,7 +195,7 @@ test("a storm of reconnects is a few queries, and each answer is from after its 
   const opened = await Promise.all(Array.from({ length: 200 }, () => app.get(path, ada)));
   expect(opened.every(({ status }) => status === 200)).toBe(true);
   expect(lookups).toBe(2);
-  // Who asks for something else does not get their answer.
+  // Another user does not share their query.
   await app.get(path, grace);
   expect(lookups).toBe(3);
   isEnded = true;
@@ -208,7 +208,7 @@ test("defineEventStream refuses a prefix that no channel can have", () => {
   expect(() => defineEventStream({ prefix: "a:b", getChannels: ownChannel })).toThrow(TypeError);
 });
 
-test("a path of the feature's own names its parameters", async () => {
+test("a custom path names its parameters", async () => {
   const route = defineEventStream({
     prefix: "thing",
     path: "/:thing_id/parts/:part_id/event-stream",

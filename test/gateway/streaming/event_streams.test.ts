@@ -9,7 +9,7 @@ import { createScan, member, startTestGateway, type TestGateway, type TestScan }
 
 let pglite: Database;
 let gateway: TestGateway;
-let isDatabaseAway: boolean;
+let isDatabaseDown: boolean;
 let statements: number;
 let clients: RawClient[];
 
@@ -17,14 +17,14 @@ const recheckMs = 1000;
 
 beforeEach(async () => {
   pglite = await openTestPglite();
-  isDatabaseAway = false;
+  isDatabaseDown = false;
   statements = 0;
   clients = [];
   const database: Database = {
     ...pglite,
     async transact(sent) {
       statements += 1;
-      if (isDatabaseAway) throw new AppError("unavailable", "The database cannot be reached", { retryAfterSeconds: 2 });
+      if (isDatabaseDown) throw new AppError("unavailable", "The database cannot be reached", { retryAfterSeconds: 2 });
       return pglite.transact(sent);
     },
   };
@@ -50,7 +50,7 @@ const key = () => `Api-Key ${gateway.acme.apiKey}`;
 const token = () => `Bearer ${gateway.acme.token}`;
 const head = "retry: 2000\n: open\n";
 
-test("the head of a stream is the contract's, with the app's own headers, once each", async () => {
+test("the response head has the contract's headers and the app's own, once each", async () => {
   const client = await open(await createScan(gateway, gateway.acme), key());
   const names = [
     ...(client
@@ -113,7 +113,7 @@ test("S4: a stream ends with the token that opened it", async () => {
   expect((await open(scan, `Bearer ${short}`)).status()).toBe(401);
 });
 
-test("a scan that has ended is 204 at once, and those who followed it have heard its end", async () => {
+test("a scan that has ended is 204 at once, and its followers received scan.end", async () => {
   const scan = await createScan(gateway, gateway.acme);
   const following = await Promise.all([open(scan, key()), open(scan, key())]);
   await gateway.request(`/api/v1/scans/${scan.id}`, { method: "PATCH", as: key(), json: { status: "completed" } });
@@ -125,7 +125,7 @@ test("a scan that has ended is 204 at once, and those who followed it have heard
   }
 });
 
-test("a storm of one client's reconnects is a lookup every now and then, not one each", async () => {
+test("a storm of one client's reconnects shares lookups", async () => {
   const scan = await createScan(gateway, gateway.acme);
   const before = statements;
   const startedMs = performance.now();
@@ -136,19 +136,19 @@ test("a storm of one client's reconnects is a lookup every now and then, not one
   expect(statements - before).toBeLessThanOrEqual(elapsedMs / 25 + 2 + elapsedMs / recheckMs / 0.15);
 });
 
-test("while the database is away open streams go on and new ones are 503; after a while nothing is trusted any more", async () => {
+test("while the database is down open streams go on and new ones are 503, until trust expires", async () => {
   const scan = await createScan(gateway, gateway.acme);
   const client = await open(scan, key());
-  isDatabaseAway = true;
-  const awayAt = performance.now();
+  isDatabaseDown = true;
+  const downAtMs = performance.now();
   const refused = await open(scan, token());
   expect(refused.status()).toBe(503);
   expect(Number(refused.headers().get("retry-after"))).toBeGreaterThan(0);
   await client.until(() => client.isComplete());
   expect(client.body()).toMatch(/: close revoked\n $/);
-  expect(performance.now() - awayAt).toBeGreaterThan(1.5 * recheckMs);
-  expect(performance.now() - awayAt).toBeLessThan(6 * recheckMs);
-  isDatabaseAway = false;
+  expect(performance.now() - downAtMs).toBeGreaterThan(1.5 * recheckMs);
+  expect(performance.now() - downAtMs).toBeLessThan(6 * recheckMs);
+  isDatabaseDown = false;
   await vi.waitFor(async () => expect((await open(scan, token())).status()).toBe(200), { timeout: 5000 });
 });
 

@@ -37,7 +37,7 @@ function createMember(options: { readonly endsAfterTerminalEvent?: boolean } = {
   };
 }
 
-function setUp(options: Partial<HubOptions> & { readonly confirms?: "at once" | "when told" } = {}) {
+function setUp(options: Partial<HubOptions> & { readonly confirms?: "at once" | "by script" } = {}) {
   const broker = createScriptedSubscriber({ confirms: options.confirms ?? "at once" });
   const hub = new Hub({ subscriber: broker, lingerMs, ...options });
   return { broker, hub };
@@ -56,7 +56,7 @@ const delta = (n: number) => ({ n });
 const frame = (type: string, data: string) => `event: ${type}\ndata: ${data}\n\n`;
 
 test("S1: a lease resolves only once the broker has confirmed", async () => {
-  const { broker, hub } = setUp({ confirms: "when told" });
+  const { broker, hub } = setUp({ confirms: "by script" });
   let isConfirmed = false;
   const lease = hub.acquire([a]).then(() => (isConfirmed = true));
   await turn();
@@ -68,7 +68,7 @@ test("S1: a lease resolves only once the broker has confirmed", async () => {
 });
 
 test("S1: a lease of several channels waits for every confirmation", async () => {
-  const { broker, hub } = setUp({ confirms: "when told" });
+  const { broker, hub } = setUp({ confirms: "by script" });
   let isConfirmed = false;
   const lease = hub.acquire([a, b]).then(() => (isConfirmed = true));
   broker.newest(b).confirm();
@@ -192,7 +192,7 @@ test("a reconnect within the linger reuses the subscription, one after it subscr
 });
 
 test("a subscription stays while another lease still waits for its confirmation", async () => {
-  const { broker, hub } = setUp({ confirms: "when told" });
+  const { broker, hub } = setUp({ confirms: "by script" });
   const [first, second] = [hub.acquire([a]), hub.acquire([a])];
   broker.newest(a).confirm();
   (await first).release();
@@ -216,7 +216,7 @@ test("a lease whose subscription was lost cannot be attached", async () => {
 });
 
 test("a lease cannot be attached when one channel was lost while another was being confirmed", async () => {
-  const { broker, hub } = setUp({ confirms: "when told" });
+  const { broker, hub } = setUp({ confirms: "by script" });
   const lease = hub.acquire([a, b]);
   broker.newest(a).confirm();
   await turn();
@@ -230,7 +230,7 @@ test("a lease cannot be attached when one channel was lost while another was bei
 });
 
 test.each(["before", "after"])("a subscription lost right %s its confirmation rejects the lease", async (when) => {
-  const { broker, hub } = setUp({ confirms: "when told" });
+  const { broker, hub } = setUp({ confirms: "by script" });
   const lease = hub.acquire([a]);
   if (when === "after") broker.newest(a).confirm();
   broker.newest(a).lose("cut");
@@ -244,7 +244,7 @@ test.each(["before", "after"])("a subscription lost right %s its confirmation re
 });
 
 test("a lost subscription does not end the next one of its channel", async () => {
-  const { broker, hub } = setUp({ confirms: "when told" });
+  const { broker, hub } = setUp({ confirms: "by script" });
   const lost = hub.acquire([a]);
   broker.newest(a).lose("cut");
   // The lost one's `subscribe` rejects only after this.
@@ -272,7 +272,7 @@ test("releasing a lease twice releases one reference", async () => {
 });
 
 test("a subscription that the broker refuses rejects every waiting lease as unavailable", async () => {
-  const { broker, hub } = setUp({ confirms: "when told" });
+  const { broker, hub } = setUp({ confirms: "by script" });
   const leases = [hub.acquire([a]), hub.acquire([a, b])];
   broker.newest(b).confirm();
   broker.newest(a).refuse(new Error("connect ECONNREFUSED"));
@@ -282,7 +282,7 @@ test("a subscription that the broker refuses rejects every waiting lease as unav
 });
 
 test("a lease rejects with the broker's own AppError", async () => {
-  const { broker, hub } = setUp({ confirms: "when told" });
+  const { broker, hub } = setUp({ confirms: "by script" });
   const lease = hub.acquire([a]);
   const error = new AppError("unavailable", "The broker is down", { retryAfterSeconds: 7 });
   broker.newest(a).refuse(error);
@@ -290,7 +290,7 @@ test("a lease rejects with the broker's own AppError", async () => {
 });
 
 test("a confirmation times out", async () => {
-  const { broker, hub } = setUp({ confirms: "when told", confirmTimeoutMs: 10 });
+  const { broker, hub } = setUp({ confirms: "by script", confirmTimeoutMs: 10 });
   const lease = hub.acquire([a]);
   vi.advanceTimersByTime(10);
   await expect(lease).rejects.toMatchObject({ code: "unavailable" });
@@ -469,14 +469,14 @@ test("close ends every member, unsubscribes from everything and rejects new leas
 });
 
 test("close rejects a lease that waits for its confirmation", async () => {
-  const { hub } = setUp({ confirms: "when told" });
+  const { hub } = setUp({ confirms: "by script" });
   const lease = hub.acquire([a]);
   hub.close();
   await expect(lease).rejects.toMatchObject({ code: "unavailable" });
 });
 
 test("a subscription that no lease waits for any more is released, confirmed or not", async () => {
-  const { broker, hub } = setUp({ confirms: "when told", confirmTimeoutMs: 50 });
+  const { broker, hub } = setUp({ confirms: "by script", confirmTimeoutMs: 50 });
   const lease = hub.acquire([a, b]);
   broker.newest(b).refuse(new Error("no"));
   broker.newest(a).confirm();

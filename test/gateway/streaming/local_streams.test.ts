@@ -63,7 +63,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
   });
 
   test("an unreachable broker is a 503 with Retry-After that releases everything", async () => {
-    const subscriber = createScriptedSubscriber({ confirms: "when told" });
+    const subscriber = createScriptedSubscriber({ confirms: "by script" });
     const counted = createMetrics();
     await using server = await startStreamServer({ createSink, subscriber, metrics: counted.metrics });
     const client = await server.send();
@@ -378,7 +378,7 @@ test("S6: a burst cannot pass the limit while the broker confirms", async () => 
 });
 
 test("S6: failed opens release their slots", async () => {
-  const subscriber = createScriptedSubscriber({ confirms: "when told" });
+  const subscriber = createScriptedSubscriber({ confirms: "by script" });
   await using server = await startStreamServer({ subscriber, bounds: { maxStreamsPerTenant: 1 } });
   for (let round = 1; round <= 3; round += 1) {
     const client = await server.send();

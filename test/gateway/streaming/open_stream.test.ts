@@ -262,7 +262,7 @@ test("S7: a drain spreads the closes over its time", async () => {
 });
 
 test("S7: a drain is bounded although a stream still waits for the broker", async () => {
-  const subscriber = createScriptedSubscriber({ confirms: "when told" });
+  const subscriber = createScriptedSubscriber({ confirms: "by script" });
   const { streams, open } = setUp({ subscriber });
   const refused = expect(open()).rejects.toMatchObject({ code: "unavailable" });
   let isDrained = false;
@@ -277,7 +277,7 @@ test("S7: a drain is bounded although a stream still waits for the broker", asyn
 
 test("S4: the recheck of a stream that waited for the broker counts from the check of its authority", async () => {
   const authority = createAuthority();
-  const subscriber = createScriptedSubscriber({ confirms: "when told" });
+  const subscriber = createScriptedSubscriber({ confirms: "by script" });
   // The latest moment at which a recheck may begin.
   const { open, closed } = setUp({ subscriber, authority, random: () => 0.999 });
   const opening = open();

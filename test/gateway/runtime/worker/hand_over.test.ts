@@ -17,7 +17,7 @@ function streamOf(request: Request) {
   return { request, principal, channels: [channel], endsAfterTerminalEvent: true };
 }
 
-test("what was decided arrives as it was, and nothing else of the client's", () => {
+test("the decision arrives unchanged, without anything else of the client's request", () => {
   const client = new Request(`https://gateway.test/api/v1/scans/x/event-stream?access_token=secret`, {
     headers: { authorization: "Bearer secret", cookie: "secret", [handOverHeader]: "forged" },
   });
@@ -27,7 +27,7 @@ test("what was decided arrives as it was, and nothing else of the client's", () 
   expect(handed.url + [...handed.headers.values()].join()).not.toMatch(/secret|forged/);
 });
 
-test("the object hears that the client left", () => {
+test("the object's request aborts when the client disconnects", () => {
   const leaving = new AbortController();
   const handed = toObjectRequest(streamOf(new Request("https://gateway.test/", { signal: leaving.signal })));
   expect(handed.signal.aborted).toBe(false);
@@ -48,12 +48,12 @@ test.each([
     "another kind",
     JSON.stringify({ principal: { ...principal, kind: "root" }, channels: [channel], endsAfterTerminalEvent: true }),
   ],
-])("a request with %s was not handed over", (_what, decided) => {
+])("parseHandOver rejects a request with %s", (_what, decided) => {
   const headers = decided === null ? undefined : { [handOverHeader]: encodeURIComponent(decided) };
   expect(() => parseHandOver(new Request("https://streams.internal/", { ...(headers && { headers }) }))).toThrow();
 });
 
-test("streams of one channel meet in one object, of one tenant at most as many objects as there are shards", () => {
+test("streams of one channel share an object, and a tenant has at most as many objects as shards", () => {
   expect(objectName({ principal, channels: [channel] }, 1)).toBe(tenantId);
   const names = Array.from({ length: 200 }, (_, n) =>
     objectName({ principal, channels: [`scan:${tenantId}:${n}`] }, 4),

@@ -19,7 +19,7 @@ function problemsOf(environment: Readonly<Record<string, unknown>>): readonly st
   }
 }
 
-test("takes what a Worker needs, with one shard and Neon's own address", () => {
+test("the defaults are one shard and Neon's own address", () => {
   const config = parseWorkerConfig({ ...whole, STREAMS: {}, ASSETS: {} });
   expect(config).toMatchObject({
     databaseUrl: whole.DATABASE_URL,
@@ -29,7 +29,7 @@ test("takes what a Worker needs, with one shard and Neon's own address", () => {
   });
 });
 
-test("names everything that is missing in one error", () => {
+test("missing variables are named in one error", () => {
   const problems = problemsOf({}).join("\n");
   for (const name of ["DATABASE_URL", "UPSTASH_REDIS_REST_URL", "UPSTASH_REDIS_REST_TOKEN"]) {
     expect(problems).toContain(name);
@@ -38,13 +38,13 @@ test("names everything that is missing in one error", () => {
   expect(problemsOf({ ...whole, UPSTASH_REDIS_REST_TOKEN: "" })).toHaveLength(1);
 });
 
-test("a Redis over TCP is no broker for a Worker", () => {
+test("REDIS_URL is refused on Workers", () => {
   const { UPSTASH_REDIS_REST_URL: _url, UPSTASH_REDIS_REST_TOKEN: _token, ...rest } = whole;
   const problems = problemsOf({ ...rest, REDIS_URL: "redis://127.0.0.1:6379" });
   expect(problems).toEqual([expect.stringMatching(/^UPSTASH_REDIS_REST_URL, UPSTASH_REDIS_REST_TOKEN: required/)]);
 });
 
-test.each(["1", "256"])("takes %s shards", (count) => {
+test.each(["1", "256"])("accepts %s shards", (count) => {
   expect(parseWorkerConfig({ ...whole, EVENTSTREAM_SHARDS_PER_TENANT: count }).shardsPerTenant).toBe(Number(count));
 });
 
@@ -54,7 +54,7 @@ test.each(["0", "257", "two", "1.5", "-1"])("refuses %s shards", (count) => {
   ]);
 });
 
-test("sends the connection string in the clear to this machine only", () => {
+test("DATABASE_HTTP_URL may be plain http:// only for loopback", () => {
   for (const url of [
     "https://proxy.test/sql",
     "http://127.0.0.1:4444/sql",
@@ -68,7 +68,7 @@ test("sends the connection string in the clear to this machine only", () => {
   }
 });
 
-test("no message holds a value", () => {
+test("no message contains a value", () => {
   const wrong = { ...whole, UPSTASH_REDIS_REST_URL: "secret-url", DATABASE_HTTP_URL: "secret-proxy" };
   expect(problemsOf(wrong).join()).not.toContain("secret");
 });

@@ -54,7 +54,7 @@ async function startHttp1(listener: ReturnType<typeof createStreamApp>["listener
   return listen(server);
 }
 
-test("Node socket sink: each write is one chunk on the wire, and the answer is an ordinary chunked one", async () => {
+test("Node socket sink: each write is one chunk of an ordinary chunked response", async () => {
   const { opened, listener } = createStreamApp();
   const port = await startHttp1(listener);
   const client = await sendRaw({ port, path: "/stream" });
@@ -83,7 +83,7 @@ test("Node socket sink: the head and the first bytes are one packet", async () =
   expect(packet.toString()).toMatch(/^HTTP\/1\.1 200[^]*\r\n\r\n9\r\n: first\n\n\r\n$/);
 });
 
-test("Node socket sink: what is written while the answer passes through the app comes after its head", async () => {
+test("Node socket sink: writes made while the response passes through middleware follow its head", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { opened, listener } = createStreamApp((app) => {
     app.use(async (c, next) => {
@@ -104,7 +104,7 @@ test("Node socket sink: what is written while the answer passes through the app 
   expect(client.headers().get("x-late")).toBe("yes");
 });
 
-test("Node socket sink: a stream that ends while the answer passes through the app is whole", async () => {
+test("Node socket sink: a stream that ends while the response passes through middleware is complete", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { opened, listener } = createStreamApp((app) => {
     app.use(async (_c, next) => {
@@ -125,7 +125,7 @@ test("Node socket sink: a stream that ends while the answer passes through the a
 
 test.each([
   [
-    "another answer",
+    "another response",
     418,
     (app: Hono) => {
       app.use("/stream", async (c, next) => {
@@ -146,7 +146,7 @@ test.each([
     },
   ],
 ])(
-  "Node socket sink: when the app gives %s in the stream's place, that is sent and the stream is gone",
+  "Node socket sink: when middleware sends %s instead of the stream, the stream is closed",
   async (_what, status, configure) => {
     const { opened, listener } = createStreamApp(configure);
     const port = await startHttp1(listener);
@@ -162,7 +162,7 @@ test.each([
   },
 );
 
-test("Node socket sink: what a client that reads nothing did not take is not kept by the kernel either", async () => {
+test("Node socket sink: destroy resets the connection, so that the kernel keeps no unread bytes", async () => {
   const { opened, listener } = createStreamApp();
   const port = await startHttp1(listener);
   const client = await sendRaw({ port, path: "/stream" });
@@ -181,7 +181,7 @@ test("Node socket sink: what a client that reads nothing did not take is not kep
   expect(error.code).toBe("ECONNRESET");
 });
 
-test("Node socket sink: an app that is not wrapped still streams", async () => {
+test("Node socket sink: an app that is not wrapped falls back to the portable sink", async () => {
   const { app, opened } = createStreamApp();
   const port = await startHttp1(getRequestListener((request, env) => app.fetch(request, env)));
   const client = await sendRaw({ port, path: "/stream" });
@@ -191,7 +191,7 @@ test("Node socket sink: an app that is not wrapped still streams", async () => {
   await client.until(() => client.isComplete());
 });
 
-test("Node socket sink: over HTTP/2 the stream is portable, without a connection header", async () => {
+test("Node socket sink: HTTP/2 falls back to the portable sink, without a connection header", async () => {
   const { opened, listener } = createStreamApp();
   const port = await listen(createHttp2Server((incoming, outgoing) => void listener(incoming, outgoing)));
   const session = connectHttp2(`http://127.0.0.1:${port}`);

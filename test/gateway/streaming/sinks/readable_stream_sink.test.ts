@@ -35,7 +35,7 @@ test("ReadableStream sink adds a runtime's own headers", () => {
   });
 });
 
-test("ReadableStream sink has its first bytes ready before anybody asks", async () => {
+test("ReadableStream sink has its first bytes ready before the first read", async () => {
   const { sink } = openSink();
   const response = sink.open(encodeChunk(": first\n\n"));
   expect(sink.bufferedBytes()).toBe(9);
@@ -44,7 +44,7 @@ test("ReadableStream sink has its first bytes ready before anybody asks", async 
   expect(sink.bufferedBytes()).toBe(0);
 });
 
-test("S6: ReadableStream sink keeps little more than the bytes that wait, not the memory that they were encoded in", async () => {
+test("S6: ReadableStream sink retains little more than the buffered bytes, not the slab that they were encoded in", async () => {
   const { sink } = openSink();
   const reader = sink.open(encodeChunk(": first\n\n")).body?.getReader();
   sink.write(encodeChunk("data: 1\n\n"));
@@ -54,12 +54,12 @@ test("S6: ReadableStream sink keeps little more than the bytes that wait, not th
   expect(value?.buffer.byteLength).toBeLessThan(40);
 });
 
-test("ReadableStream sink takes an aborted request for a client that has left", () => {
+test("ReadableStream sink closes at once when the request was aborted already", () => {
   const { closedCount } = openSink(AbortSignal.abort());
   expect(closedCount()).toBe(1);
 });
 
-test("ReadableStream sink is gone when the request aborts, and its reader has nothing more to wait for", async () => {
+test("ReadableStream sink closes when the request aborts, and ends its body", async () => {
   const controller = new AbortController();
   const { sink, closedCount } = openSink(controller.signal);
   const reader = sink.open(encodeChunk(": first\n\n")).body?.getReader();
@@ -69,7 +69,7 @@ test("ReadableStream sink is gone when the request aborts, and its reader has no
   expect(await reader?.read()).toEqual({ done: true, value: undefined });
 });
 
-test("ReadableStream sink drops what waits when it is destroyed", async () => {
+test("ReadableStream sink drops its buffer when it is destroyed", async () => {
   const { sink, closedCount } = openSink();
   const reader = sink.open(encodeChunk(": first\n\n")).body?.getReader();
   sink.end(encodeChunk(": close slow\n\n"));
@@ -78,7 +78,7 @@ test("ReadableStream sink drops what waits when it is destroyed", async () => {
   await expect(reader?.read()).rejects.toThrow("closed");
 });
 
-test("ReadableStream sink is gone when its reader cancels, and ignores an abort after that", async () => {
+test("ReadableStream sink closes when its reader cancels, and ignores a later abort", async () => {
   const controller = new AbortController();
   const { sink, closedCount } = openSink(controller.signal);
   await sink.open(encodeChunk(": first\n\n")).body?.cancel();
@@ -88,7 +88,7 @@ test("ReadableStream sink is gone when its reader cancels, and ignores an abort 
   expect(sink.write(encodeChunk(": late\n\n"))).toBe(0);
 });
 
-test("ReadableStream sink is gone at its end when nothing waits, later when something does", async () => {
+test("ReadableStream sink closes at its end, or when its buffer was read", async () => {
   const idle = openSink();
   const reader = idle.sink.open(encodeChunk(": first\n\n")).body?.getReader();
   await reader?.read();
@@ -110,7 +110,7 @@ test("ReadableStream sink is gone at its end when nothing waits, later when some
 test.each([
   ["ended", (sink: Sink) => sink.end(encodeChunk(": close ended\n"))],
   ["destroyed", (sink: Sink) => sink.destroy()],
-])("ReadableStream sink on Deno that was %s is gone only when its response is over", async (_how, close) => {
+])("ReadableStream sink on Deno that was %s closes only when its response completes", async (_how, close) => {
   const response = Promise.withResolvers<void>();
   const request = { ...createRequest(new AbortController().signal), platform: { completed: response.promise } };
   let closedCount = 0;

@@ -9,7 +9,7 @@ import { withNodeSockets } from "../../../../gateway/streaming/sinks/node_socket
 import type { CreateSink, Sink } from "../../../../gateway/streaming/sinks/sink.ts";
 import { requestText, sendRaw, type RawClient, type RawRequest } from "../../../support/raw_http_client.ts";
 
-/** What every sink promises, behind a real HTTP server and read byte by byte. */
+/** The promises of every sink, behind a real HTTP server and read byte by byte. */
 export function describeSink(name: string, createSink: CreateSink): void {
   describe(name, () => {
     const cleanups: (() => void)[] = [];
@@ -23,7 +23,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       vi.restoreAllMocks();
     });
 
-    /** A server whose `/stream` opens a sink when the test says so, and then does as the test says. */
+    /** A server whose `/stream` opens a sink that the test controls. */
     async function start(options: { readonly opens?: Promise<void> } = {}) {
       const opened: OpenedSink[] = [];
       const app = new Hono();
@@ -121,7 +121,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       expect(chunk.chunked).toEqual(before);
     });
 
-    test("says how many bytes wait for a client that does not read", async () => {
+    test("reports how many bytes are buffered for a client that does not read", async () => {
       const { client, sink } = await open();
       client.socket.pause();
       const chunk = encodeChunk(`data: ${"x".repeat(65_000)}\n\n`);
@@ -137,7 +137,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       await vi.waitFor(() => expect(sink.bufferedBytes()).toBe(0));
     });
 
-    test("says 0 for a client that keeps up", async () => {
+    test("reports 0 for a client that keeps up", async () => {
       const { client, sink } = await open();
       for (let n = 0; n < 20; n += 1) {
         expect(sink.write(encodeChunk(`data: ${n}\n\n`))).toBeLessThan(1000);
@@ -168,7 +168,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       resolve();
     });
 
-    test("ends with its last bytes, is gone, and leaves the connection to the next request", async () => {
+    test("ends with its last bytes, closes, and leaves the connection to the next request", async () => {
       const { client, sink, closedCount } = await open();
       sink.end(encodeChunk(": close ended\n\n"));
       await client.until(() => client.isComplete());
@@ -179,7 +179,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       await client.until(() => client.raw().endsWith("plain"));
     });
 
-    test("is ended and destroyed without having been opened", async () => {
+    test("is destroyed without having been opened", async () => {
       const { promise } = Promise.withResolvers<void>();
       const { opened, port } = await start({ opens: promise });
       await send({ path: "/stream", port });
@@ -188,7 +188,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       expect(opened[0]?.closedCount()).toBeGreaterThan(0);
     });
 
-    test("an end that the client does not take is over with destroy", async () => {
+    test("an end that the client does not read is completed by destroy", async () => {
       const { client, sink, closedCount } = await open();
       client.socket.pause();
       const chunk = encodeChunk(`data: ${"x".repeat(65_000)}\n\n`);
@@ -206,7 +206,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       expect(client.isComplete()).toBe(false);
     });
 
-    test("a slow client that catches up gets the end, too", async () => {
+    test("a slow client that catches up receives the end", async () => {
       const { client, sink } = await open();
       client.socket.pause();
       const chunk = encodeChunk(`data: ${"x".repeat(65_000)}\n\n`);
@@ -227,7 +227,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       expect(closedCount()).toBeGreaterThan(0);
     });
 
-    test("speaks HTTP/1.0: no chunks, and the connection closes at the end", async () => {
+    test("HTTP/1.0 gets no chunks, and the connection closes at the end", async () => {
       const { client, sink } = await open({ version: "1.0" });
       sink.write(encodeChunk("data: 1\n\n"));
       await client.untilBody("data: 1");
@@ -237,7 +237,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       expect(client.body()).toBe(": first\n\ndata: 1\n\n: close ended\n\n");
     });
 
-    test("a pipelined request waits for its turn and then streams", async () => {
+    test("a pipelined request streams after the one before it", async () => {
       const { opened, port } = await start();
       const client = await send({ path: "/stream", port });
       await client.untilBody(": first");
