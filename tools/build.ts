@@ -43,6 +43,8 @@ async function bundle(outdir: string): Promise<Metafile> {
     format: "esm",
     platform: "node",
     target: "node22",
+    // A package's ES modules before its UMD, whose own `require` cannot be bundled.
+    mainFields: ["module", "main"],
     // PGlite reads files that lie beside it; `pg` looks for its native twin and does without.
     external: ["@electric-sql/pglite", "pg-native"],
     // The CommonJS builds of some packages (jsonc-parser) cannot be bundled.

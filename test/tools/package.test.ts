@@ -57,6 +57,19 @@ describe("the tarball", () => {
     expect(stdout).toContain("collect, evaluate, publish, report");
   });
 
+  test("has all that its chunks load, but the embedded database", async () => {
+    const dist = join(installed, "node_modules/scanstream/dist");
+    // Those three run when they are loaded.
+    const chunks = (await readdir(dist)).filter(
+      (name) => name.endsWith(".js") && !/^(?:scanstream|start|main-)/.test(name),
+    );
+    const load = `for (const chunk of ${JSON.stringify(chunks)}) await import("./" + chunk).catch((error) => console.log(error.message));`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", load], { cwd: dist });
+    const missing = stdout.split("\n").filter((line) => !/^Cannot find package '@electric-sql\/pglite'|^$/.test(line));
+    expect(missing).toEqual([]);
+    expect(chunks.length).toBeGreaterThan(20);
+  });
+
   test.each([["serve"], ["admin", "tenant", "list"]])(
     "says how to install the embedded database where `%s` needs it",
     async (...args) => {
