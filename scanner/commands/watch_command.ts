@@ -7,7 +7,7 @@ import { readStreamConfig } from "../streaming/stream_config.ts";
 import { paintStatus, printable } from "../../command_line/terminal.ts";
 import { UsageError } from "../../command_line/usage_error.ts";
 
-/** An event's payload as it came: whoever has a key of the tenant may publish any type, with any fields. */
+/** An unchecked payload: any API key of the tenant may publish any type, with any fields. */
 type Payload = Readonly<Record<string, unknown>>;
 
 export interface WatchFlags {
