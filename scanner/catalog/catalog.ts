@@ -23,7 +23,7 @@ export interface StigRule {
   readonly scopes: readonly string[];
   /** The least role that gives a verdict. */
   readonly role: "read_only_admin" | "super_admin";
-  /** `partial`: the check sees a part of what the rule asks; a person answers for the rest. */
+  /** `partial`: the check covers a part of the rule; a person attests the rest. */
   readonly coverage: "full" | "partial";
   readonly discussion: string;
   readonly check_text: string;

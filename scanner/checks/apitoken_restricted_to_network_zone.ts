@@ -19,8 +19,8 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
   explanation: {
     examines: "Whether each API token can be used only from known network zones.",
     why:
-      "A token is a password without a second factor: whoever copies it is its owner. A zone makes a stolen one useless elsewhere, " +
-      "but only while the zone exists, is active, is one that policies use, and lets in less than everybody.",
+      "A token is a password without a second factor: anyone who copies it can use it. A zone makes a stolen one useless elsewhere,  " +
+      "but only while the zone exists, is active, is one that policies use, and does not allow every address.",
     fix: [
       "Open Security > API > Tokens in the Admin Console and each token",
       'In the "Security" section choose Edit',

@@ -6,7 +6,7 @@ import { readWord } from "./parsing/fields.ts";
 import { sortBy, sortTexts } from "./parsing/names.ts";
 
 const reasons = {
-  admin_console: "Whoever signs in to the Admin Console can change everything else in the org.",
+  admin_console: "An intruder in the Admin Console can change everything else in the org.",
   dashboard: "The Dashboard is the way to every app that a user has.",
 };
 

@@ -35,7 +35,7 @@ export interface CheckContext {
   readonly approvedIssuers?: readonly string[];
 }
 
-/** A finding before it has a fingerprint. A null resource stands for the org. */
+/** A finding without its fingerprint. A null resource means the org. */
 export type FindingDraft = {
   readonly resource: FindingResource | null;
   readonly expected: string;

@@ -16,7 +16,7 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
     examines: "Whether a network zone of the blocklist keeps anonymizing proxies out before any policy is evaluated.",
     why:
       "Attackers come through Tor and rented proxies, so that an address says nothing about them. Okta's enhanced dynamic zone follows " +
-      "the anonymizers; a static list, or one with exceptions, is as good as whoever keeps it, so a person has to look. " +
+      "the anonymizers; a static list, or one with exceptions, is as good as its maintenance, so a person has to review it. " +
       "Addresses in the zone DefaultExemptIpZone get past every blocklist: the finding says when there are some.",
     fix: [
       "Open Security > Networks in the Admin Console",
@@ -117,7 +117,7 @@ function judgeLegacy(zone: JsonObject, name: string): ZoneVerdict | null {
   const proxyType = readText(zone, "proxyType");
   if (proxyType.kind === "unreadable")
     return { kind: "unreadable", actual: `the proxy type ${proxyType.found} of ${name}` };
-  // An empty text is how the API says "no proxy type" beside null.
+  // The API sends an empty text, or null, for "no proxy type".
   if (proxyType.kind === "absent" || proxyType.value === "") return null;
   return { kind: "review", actual: `the proxy type ${proxyType.value} in the legacy dynamic ${name}` };
 }

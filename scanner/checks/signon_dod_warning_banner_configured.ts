@@ -14,7 +14,7 @@ export const signonDodWarningBannerConfigured = defineCheck({
   explanation: {
     examines: "Whether the sign-in page of every brand holds DISA's notice and consent banner, word for word.",
     why:
-      "Only who was told that use is monitored has consented to it. The words are compared, not their setting: tags, entities, scripts, " +
+      "Users consent to monitoring only where the page announces it. The words are compared, not their markup: tags, entities, scripts, " +
       "quotation marks, dashes and case make no difference; text in a comment, or hidden by the page itself, does not count, and a " +
       "string of a script counts where the script passes it on to what shows it.",
     fix: [

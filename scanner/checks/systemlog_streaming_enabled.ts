@@ -15,7 +15,7 @@ export const systemlogStreamingEnabled = defineCheck({
       "Whether at least one log stream sends the System Log to a central log server; a stream of unknown status beside it is only " +
       "mentioned.",
     why:
-      "Records that stay in the org go with the org, and nobody correlates them. A SIEM that pulls the System Log over the API is as " +
+      "Records that stay in the org go with the org, and are never correlated. A SIEM that pulls the System Log over the API is as " +
       "good, but cannot be seen here: attest it.",
     fix: [
       "Open Reports > Log Streaming in the Admin Console",

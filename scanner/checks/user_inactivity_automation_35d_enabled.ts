@@ -28,7 +28,7 @@ export const userInactivityAutomationEnabled = defineCheck({
       "Whether an active automation disables accounts after at most 35 days without a sign-in. Where a directory sources users, " +
       "disabling them is its task: of all users where every password policy is a directory's, else a person has to see of whom.",
     why:
-      "An account that nobody uses is one that nobody misses when somebody else does. Whether the automation's groups hold everyone, " +
+      "An unused account that is taken over goes unnoticed. Whether the automation's groups hold every user, " +
       "a person has to see, so this covers a part of the rule.",
     fix: [
       "Open Workflow > Automations in the Admin Console and choose Add Automation",

@@ -111,7 +111,7 @@ function addReportOptions(command: Command): void {
     .option("--fail-on <what>", "what exits with 1: fail, manual or never (default: fail)")
     .option("--fail-on-new", "only findings that the baseline does not have count")
     .option("--waivers <file>", "findings that are accepted for a time")
-    .option("--attestations <file>", "what people vouch for where the API cannot tell")
+    .option("--attestations <file>", "what people attest where the API shows too little")
     .option("--baseline <report.json>", "mark findings new, unchanged or resolved against an earlier report");
 }
 

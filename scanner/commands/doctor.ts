@@ -54,7 +54,7 @@ export const doctorSteps: readonly DoctorStep[] = [
 ];
 
 /**
- * Tests one after another what a scan needs, and says what to fix where. Gives each result as soon as it is known; after
+ * Tests what a scan needs, step by step, and names what to fix where. Yields each result as soon as it is known; after
  * a failure the steps that need it are `skipped`. Never throws for what the provider or the configuration is like, only
  * when the signal aborts.
  */
@@ -183,8 +183,7 @@ function organizationResult(org: Organization, orgUrl: string): DoctorResult {
 }
 
 function clockResult({ moment }: Organization): DoctorResult {
-  if (moment === null)
-    return warn("clock", "The organization does not tell its time, so clocks cannot be compared", null);
+  if (moment === null) return warn("clock", "The organization sends no date, so clocks cannot be compared", null);
   const seconds = Math.round((moment.providerMs - moment.receivedAtMs) / 1000);
   const distance = `This machine's clock is ${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the organization's`;
   if (Math.abs(seconds) <= toleratedSkewSeconds) return ok("clock", distance);
@@ -208,7 +207,7 @@ function scopesResult({ tokens, requestedScopes }: AuthorizedClient): DoctorResu
   return warn("scopes", `${count}; missing: ${missing.join(", ")}; checks that need them become MANUAL`, grantScopes);
 }
 
-/** Reads a little through every scope: what the role allows shows only by being asked for. */
+/** One small read for each scope: only an attempt shows what the role allows. */
 async function examineReads(config: ConnectionSettings, session: AuthorizedClient): Promise<DoctorResult> {
   const { client, isGranted } = session;
   const reads = generalReads.filter(({ scope }) => isGranted(scope));
@@ -242,7 +241,7 @@ async function examineReads(config: ConnectionSettings, session: AuthorizedClien
   return ok("role", `${found}; the five checks of first-party applications ${verb} ${superAdmin}`);
 }
 
-/** What the provider says is assigned; reading the first-party settings tells a Super Administrator in any case. */
+/** The assigned roles, if the provider lists them. Reading the first-party settings identifies a Super Administrator in any case. */
 async function assignedRoles(
   { clientId }: ConnectionSettings,
   { client, isGranted }: AuthorizedClient,
@@ -263,7 +262,8 @@ async function assignedRoles(
 function rateLimitResult(sender: RequestSender): DoctorResult {
   const limits = sender.rateLimits();
   const [lowest] = limits.toSorted((one, other) => one.limit - other.limit);
-  if (lowest === undefined) return ok("rate_limits", "The organization tells no rate limits; a 429 is waited out");
+  if (lowest === undefined)
+    return ok("rate_limits", "The organization sends no rate limits; after a 429 the scanner waits");
   const busy = limits.filter(({ limit, remaining }) => limit >= 10 && remaining < limit / 10);
   const detail = `The lowest of ${limits.length} limits is ${lowest.limit} a minute (${lowest.endpoint})`;
   if (busy.length === 0) return ok("rate_limits", detail);

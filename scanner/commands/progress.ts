@@ -2,7 +2,7 @@ import type { CheckResult } from "../../shared/report.ts";
 import type { ScanCounts } from "../streaming/outbox.ts";
 import { paintStatus, printable, textWidth, type Terminal } from "../../command_line/terminal.ts";
 
-/** Tells a person how far a scan is. */
+/** Shows how far a scan is. */
 export interface Progress {
   started(checks: readonly string[]): void;
   checkEvaluated(result: CheckResult, counts: ScanCounts): void;
@@ -16,7 +16,7 @@ export interface ProgressOptions {
   readonly now: () => number;
 }
 
-/** Of a terminal that does not tell its columns. */
+/** The width of a terminal that does not report its columns. */
 const defaultColumns = 80;
 
 /**

@@ -53,7 +53,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
 
   const progress = newProgress(flags, io);
-  // What the gateway or the broker answered may be in a message.
+  // A message may quote an answer of the gateway or the broker.
   const warn = (text: string) => progress.message(printable(text));
   const { orgUrl, clientId } = config;
   const stream =
@@ -89,7 +89,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   progress.ended();
   let areSaved: boolean;
   try {
-    // The evidence is worth more than the live view: it is on disk before the gateway is waited for.
+    // Evidence first: it is on disk before the wait for the gateway.
     areSaved = await saveArtifacts(flags.saveArtifacts, scan, io);
   } finally {
     await stream?.end(scan.status, scan.results);
@@ -147,7 +147,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
     throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
   });
   const document = parseArtifacts(text);
-  // What was not collected is judged only when somebody asks for it by name (and is MANUAL then).
+  // A check whose artifacts were not collected is evaluated only when --check names it (and is MANUAL then).
   const checks =
     flags.check === undefined ? selected.filter((check) => document.checks.includes(check.name)) : selected;
   const { engine, org_url: orgUrl } = document.scan;
@@ -194,7 +194,7 @@ function reportPlaces({ outputDir, formats }: ReportOptions) {
   return { directory: outputDir, fileNames: formats.map(reportFileName) };
 }
 
-/** False when they could not be written, and that was said. */
+/** False when they could not be written, after a message. */
 async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: CommandIo): Promise<boolean> {
   if (path === undefined) return true;
   const problem = await writeWhole({ option: "--save-artifacts", path }, JSON.stringify(scan.document));
@@ -202,16 +202,16 @@ async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: C
   return problem === null;
 }
 
-interface Ending {
+interface FinishOptions {
   readonly decisions: Decisions;
   readonly options: ReportOptions;
   readonly registered: RegisteredScan | null;
   readonly flags: { readonly quiet?: boolean };
 }
 
-/** Decides, writes the reports and gives the exit code. */
-async function finish(scan: FinishedScan, ending: Ending, io: CommandIo): Promise<number> {
-  const { decisions, options, registered, flags } = ending;
+/** Applies decisions, writes the reports and returns the exit code. */
+async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: CommandIo): Promise<number> {
+  const { decisions, options, registered, flags } = finishOptions;
   const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
@@ -269,7 +269,7 @@ async function reportIdpError(error: IdpError, options: ReportOptions, io: Comma
   const json = options.formats.find((format) => format.name === "json");
   if (json !== undefined) {
     const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
-    // Also where a report of an earlier run may still lie: nobody must take that one for this run's.
+    // Replaces the report of an earlier run, which would be mistaken for this run's.
     if (options.outputDir === null) io.stdout(text);
     else {
       const path = join(options.outputDir, reportFileName(json));

@@ -9,7 +9,7 @@ import { readStreamConfig } from "../streaming/stream_config.ts";
 import { paintStatus, printable } from "../../command_line/terminal.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
-/** An event's payload as it came: any key of the tenant may publish any type, with any fields. */
+/** An unchecked payload: any API key of the tenant may publish any type, with any fields. */
 type Payload = Readonly<Record<string, unknown>>;
 type FieldName = { [Type in keyof ScanEvents]: keyof ScanEvents[Type] }[keyof ScanEvents];
 

@@ -10,7 +10,7 @@ export type Evidence<Value> = { readonly state: "obtained"; readonly value: Valu
 export interface MissingEvidence<Value = unknown> {
   readonly state: "missing";
   readonly reason: MissingReason;
-  /** One sentence: what was asked, what came back, and what to do about it. */
+  /** One sentence: the request, its answer, and what to do about it. */
   readonly detail: string;
   /** The part that arrived before the failure (the first pages of a list): enough for a FAIL, never for a PASS. */
   readonly partial: Value | null;
@@ -55,7 +55,7 @@ export interface Artifacts {
   readonly api_token_owners: Evidence<ApiTokenOwners>;
   /** `GET /logStreams`. */
   readonly log_streams: Evidence<JsonList>;
-  /** `GET /idps?type=X509`, each with what its trusted certificate says. */
+  /** `GET /idps?type=X509`, each with the fields of its trusted certificate. */
   readonly smart_card_idps: Evidence<readonly SmartCardIdp[]>;
 }
 

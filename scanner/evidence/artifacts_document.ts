@@ -36,7 +36,7 @@ export function artifactsDocument(input: ArtifactsDocumentInput): ArtifactsDocum
   return { schema: "scanstream.artifacts/1", scan, evaluated_at: evaluatedAt, checks, artifacts };
 }
 
-/** Reads a saved file; throws `AppError` that says what is wrong with it (`malformed`: no JSON; `invalid`: other JSON). */
+/** Reads a saved file; throws `AppError` that names the problem (`malformed`: no JSON; `invalid`: other JSON). */
 export function parseArtifacts(text: string): ArtifactsDocument {
   const json = parseJson(text);
   const schema = isJsonObject(json) ? json["schema"] : undefined;

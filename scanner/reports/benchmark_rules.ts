@@ -4,7 +4,7 @@ import { benchmark, catalog, type StigRule } from "../catalog/catalog.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { checkComments, dispositionOf, findingDetails, type Disposition } from "./disposition.ts";
 
-/** One rule of the benchmark with what this scan says of it. */
+/** One rule of the benchmark with its outcome in this scan. */
 export interface RuleOutcome {
   readonly rule: StigRule;
   /** Null: the check was not selected. */

@@ -24,7 +24,7 @@ export const cklbFormat: ReportFormat = {
     const checklist = {
       title: `${host} ${benchmark.title}`,
       id: stableUuid("checklist", report.scan.id),
-      // What follows here is the viewer's own state; these are the values of a file that nobody has opened yet.
+      // What follows here is the viewer's own state; these are the values of an unopened file.
       active: false,
       mode: 1,
       has_path: true,

@@ -1,6 +1,6 @@
 import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
 
-/** How a checklist closes a rule. Never `pass` without evidence, or an attestation, for the whole of what the rule asks. */
+/** The status of a rule in a checklist. `pass` needs evidence, or an attestation, for all of the rule. */
 export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
 
 export function dispositionOf(check: CheckResult): Disposition {
@@ -62,7 +62,7 @@ export function checkComments(check: CheckResult): string {
   return lines.join("\n");
 }
 
-/** What the PASSes of a check leave to a person, each said once. */
+/** What the PASSes of a check leave to a person, without repetition. */
 function remainders(check: CheckResult): readonly string[] {
   return [...new Set(check.findings.map((finding) => finding.coverage_reason).filter((reason) => reason !== null))];
 }

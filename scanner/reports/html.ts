@@ -101,7 +101,7 @@ function overview(checks: readonly CheckResult[]): Html {
   </table>`;
 }
 
-/** What passes is folded: it is there for whoever asks, and takes one line of the page. */
+/** A passing check is folded into one line. */
 function checkSection(check: CheckResult): Html {
   const attestation = attestationLine(check);
   const heading = html`<h3>${badge(check.status)} ${check.title}</h3>`;
@@ -134,7 +134,7 @@ function checkSection(check: CheckResult): Html {
   </section> `;
 }
 
-/** What is expected is mostly the same for every resource of a check: it is said once. */
+/** The expectation is mostly the same for every resource of a check, so it is shown once. */
 function groups(findings: readonly Finding[], show: (finding: Finding) => Html): readonly Html[] {
   return [...Map.groupBy(findings, ({ expected }) => expected)].map(
     ([expected, group]) =>

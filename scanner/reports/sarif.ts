@@ -77,7 +77,7 @@ function driver(report: Report, version: string): object {
   };
 }
 
-/** A person who attests a FAIL has found one, which stands at the first of what the check looked at. */
+/** An attested FAIL is a result too, at the check's first resource. */
 function failuresOf(check: CheckResult): readonly Finding[] {
   if (check.status === "FAIL") return check.findings.filter((finding) => finding.status === "FAIL");
   return dispositionOf(check) === "fail" ? check.findings.slice(0, 1) : [];
@@ -99,7 +99,7 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
     message: { text: attestation === "" ? finding.detail : `${finding.detail} ${attestation}` },
     locations: [
       {
-        // Code-scanning views show results by file; the org's address stands where a file would.
+        // Code-scanning views show results by file; the org's address takes the place of a file.
         physicalLocation: { artifactLocation: { uri: toRelativeUri(report, finding) }, region: { startLine: 1 } },
         logicalLocations: [
           {

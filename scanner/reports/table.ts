@@ -6,7 +6,7 @@ import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const severityOrder = { high: 0, medium: 1, low: 2 } as const;
 const statusOrder = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
-/** Of a terminal that does not tell its columns. */
+/** The width of a terminal that does not report its columns. */
 const defaultWidth = 80;
 const minWidth = 40;
 /** One name or text of a finding; the other formats have all of it. */
@@ -47,7 +47,7 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
   const label = `${status.padEnd(6)} ${vulnId}  CAT ${category.padEnd(3)} ${check.check}`;
   const [first = "", ...more] = wrapped(label, margin, options.width);
   const open = check.status === "PASS" ? [] : check.findings.filter((finding) => finding.status !== "PASS");
-  // What is expected is mostly the same for every resource of a check: it is said once.
+  // The expectation is mostly the same for every resource of a check, so it is printed once.
   const details = [...Map.groupBy(open, ({ expected }) => expected)].flatMap(([expected, findings]) => [
     `expected ${shorten(expected, maxTextLength)}`,
     ...findings.map(findingText),

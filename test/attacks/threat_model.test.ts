@@ -1,17 +1,89 @@
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseAst } from "vitest/node";
 
 const root = join(import.meta.dirname, "../..");
+const files = ["test", "soak"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => join(folder, file)),
+);
+const imported = new Set(files.flatMap((file) => read(file).match(/(?<=\/)\w+\.ts(?=")/g) ?? []));
 
-/** A page that names tests which are gone would promise what nothing holds. */
-test.each(["docs/threat_model.md", "docs/reliability.md"])("every test that %s names is there", (page) => {
-  const text = readFileSync(join(root, page), "utf8");
-  const named = [...text.matchAll(/`(test\/[\w./]+\.ts)`(?:: ([^|·`\n]+))?/g)];
-  expect(named.length).toBeGreaterThan(5);
-  for (const [, file = "", title] of named) {
-    expect(existsSync(join(root, file)), file).toBe(true);
-    const source = readFileSync(join(root, file), "utf8");
-    if (title !== undefined) expect(source, `${file} has no test that begins with this`).toContain(`"${title.trim()}`);
-  }
+/** A page that names a test which is gone, or is skipped, makes a promise that no test holds. */
+describe.each(["docs/threat_model.md", "docs/reliability.md"])("%s", (page) => {
+  const named = [...read(page).matchAll(/`((?:test|soak)\/[\w./]+\.ts)`(?:: ([^|·`\n]+))?/g)];
+  const titles = Map.groupBy(named, ([, file = ""]) => file);
+
+  test("names tests", () => {
+    expect(named.length).toBeGreaterThan(5);
+  });
+
+  test.each([...titles])("names tests of %s that run", (file, rows) => {
+    expect(existsSync(join(root, file)), "the file is gone").toBe(true);
+    expect(file.endsWith(".test.ts") || imported.has(basename(file)), "no test file imports it").toBe(true);
+    const running = testTitles(read(file));
+    for (const [, , title] of rows) {
+      if (title === undefined) continue;
+      const found = running.filter((text) => text.startsWith(title.trim()));
+      expect(found, `no test that runs begins with "${title}"`).not.toEqual([]);
+    }
+  });
 });
+
+test("a title counts where a test runs under it only", () => {
+  const source = `
+    // test("in a comment")
+    const text = 'test("in a text")';
+    test("plain", () => {});
+    test.each([1])("in a table of %s", () => {});
+    describe(\`in a template of \${1}\`, () => {});
+    test.skip("skipped", () => {});
+    test.todo("to do");
+    log("of another call");`;
+  expect(testTitles(source)).toEqual(["plain", "in a table of %s", "in a template of "]);
+});
+
+function read(file: string): string {
+  return readFileSync(join(root, file), "utf8");
+}
+
+/** What the parser's nodes have in common. */
+type Node = Readonly<Record<string, unknown>>;
+
+/** The titles of all tests and groups of a file that are not skipped. */
+function testTitles(source: string): readonly string[] {
+  const titles: string[] = [];
+  const visit = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    const node = value as Node;
+    if (node["type"] === "CallExpression" && isTestCall(node["callee"] as Node)) {
+      const [title] = node["arguments"] as readonly Node[];
+      const text = title === undefined ? null : textOf(title);
+      if (text !== null) titles.push(text);
+    }
+    Object.values(node).forEach(visit);
+  };
+  visit(parseAst(source, { lang: "ts" }));
+  return titles;
+}
+
+/** `test`, `describe.each(…)` and the like. */
+function isTestCall(callee: Node): boolean {
+  if (callee["type"] === "Identifier") return callee["name"] === "test" || callee["name"] === "describe";
+  if (callee["type"] === "CallExpression") return isTestCall(callee["callee"] as Node);
+  const { name } = (callee["property"] ?? {}) as Node;
+  return (
+    callee["type"] === "MemberExpression" &&
+    !/^(?:skip|todo|fails)/.test(String(name)) &&
+    isTestCall(callee["object"] as Node)
+  );
+}
+
+/** A text, or the beginning of a template. */
+function textOf(node: Node): string | null {
+  if (typeof node["value"] === "string") return node["value"];
+  const [first] = (node["quasis"] ?? []) as readonly { readonly value: { readonly cooked: string } }[];
+  return first?.value.cooked ?? null;
+}

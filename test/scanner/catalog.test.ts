@@ -6,10 +6,9 @@ import { findCheck, selectChecks } from "../../scanner/catalog/select_checks.ts"
 import { allChecks } from "../../scanner/checks/all_checks.ts";
 
 describe("the catalog", () => {
-  test("has the 29 rules of the STIG, each with its own check", () => {
-    expect(catalog).toHaveLength(29);
-    expect(new Set(catalog.map((check) => check.name)).size).toBe(29);
-    expect(new Set(catalog.map((check) => check.rule.vuln_id)).size).toBe(29);
+  test("has each rule of the STIG once, each with its own check", () => {
+    expect(new Set(catalog.map((check) => check.name)).size).toBe(catalog.length);
+    expect(new Set(catalog.map((check) => check.rule.vuln_id)).size).toBe(catalog.length);
     expect(new Set(allChecks.map((check) => check.name))).toEqual(new Set(catalog.map((check) => check.name)));
     expect(benchmark).toMatchObject({
       benchmark_id: "Okta_IDaaS_STIG",
@@ -119,7 +118,7 @@ describe("selectChecks", () => {
 
   test("is everything by default, in the catalog's order", () => {
     expect(selectChecks()).toEqual(catalog);
-    expect(names({ check: [], exclude: [], severity: [] })).toHaveLength(29);
+    expect(names({ check: [], exclude: [], severity: [] })).toHaveLength(catalog.length);
   });
 
   test("keeps the catalog's order, and each check once", () => {
@@ -129,9 +128,9 @@ describe("selectChecks", () => {
   });
 
   test("excludes, by severity, and all together", () => {
-    expect(names({ exclude: ["V-273186"] })).toHaveLength(28);
+    expect(names({ exclude: ["V-273186"] })).toHaveLength(catalog.length - 1);
     expect(names({ severity: ["high"] })).toHaveLength(3);
-    expect(names({ severity: ["HIGH", "medium"] })).toHaveLength(29);
+    expect(names({ severity: ["HIGH", "medium"] })).toHaveLength(catalog.length);
     expect(names({ check: ["V-273186", "V-273202"], severity: ["high"] })).toEqual(["systemlog_streaming_enabled"]);
   });
 

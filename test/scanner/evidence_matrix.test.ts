@@ -7,9 +7,11 @@ import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_p
 import type { FaultName } from "../../practice_org/api/faults.ts";
 import { runScan } from "../../scanner/run_scan.ts";
 import type { CheckResult, ManualReason } from "../../shared/report.ts";
+import type { ArtifactName } from "../../scanner/evidence/artifacts.ts";
+import { compliantArtifacts } from "../support/artifact_builders.ts";
 import { createFakeClock } from "../support/fake_clock.ts";
 
-/** What each way of failing is called in a report. Anything but PASS and FAIL: an answer that was not obtained proves nothing. */
+/** The reason in a report for each fault. The verdict is never PASS or FAIL: an answer that was not obtained proves nothing. */
 const reasons: Partial<Record<FaultName, ManualReason>> = {
   forbidden: "missing_role",
   "insufficient-scope": "missing_scope",
@@ -26,7 +28,7 @@ const reasons: Partial<Record<FaultName, ManualReason>> = {
   "truncated-json": "provider_error",
 };
 
-/** Of lists only: a page chain that breaks off. */
+/** Of lists only: an incomplete chain of pages. */
 const listReasons: Partial<Record<FaultName, ManualReason>> = {
   "second-page-fails": "provider_error",
   "next-link-elsewhere": "provider_error",
@@ -34,76 +36,61 @@ const listReasons: Partial<Record<FaultName, ManualReason>> = {
   "null-entry": "unreadable",
 };
 
-const session = [
-  "signon_global_session_idle_timeout_15min",
-  "signon_global_session_lifetime_18h",
-  "signon_global_session_cookies_not_persistent",
-  "signon_global_session_policy_network_zone_enforced",
-];
-const builtInApps = [
-  "application_admin_console_mfa_required",
-  "application_dashboard_mfa_required",
-  "application_admin_console_phishing_resistant_authentication",
-  "application_dashboard_phishing_resistant_authentication",
-];
-const zonesOfApps = "application_authentication_policy_network_zone_enforced";
-const inactivity = "user_inactivity_automation_35d_enabled";
-const passwords = catalog.map(({ name }) => name).filter((name) => name.startsWith("authenticator_password_"));
+/** The checks that need one of these artifacts in a compliant org. */
+function checksOf(...artifacts: readonly ArtifactName[]): readonly string[] {
+  const needing = catalog.filter((check) =>
+    [...check.artifacts, ...check.conditionalArtifacts(compliantArtifacts())].some((name) => artifacts.includes(name)),
+  );
+  return needing.map(({ name }) => name);
+}
 
 interface Endpoint {
   readonly path: string;
-  /** Every check that rests on it in a compliant org; all others still pass. */
+  /** The checks that need it in a compliant org; all others still pass. */
   readonly checks: readonly string[];
   readonly isList: boolean;
-  /** Ways of failing that mean something else here. */
+  /** Faults that have another meaning here. */
   readonly except?: readonly FaultName[];
 }
 
 const endpoints: readonly Endpoint[] = [
-  { path: "/api/v1/policies$?type=OKTA_SIGN_ON", checks: session, isList: true },
-  { path: "/api/v1/policies$?type=PASSWORD", checks: passwords, isList: true },
-  { path: "/api/v1/policies$?type=USER_LIFECYCLE", checks: [inactivity], isList: true },
-  { path: "/api/v1/policies/*/rules", checks: [...session, ...builtInApps, zonesOfApps, inactivity], isList: true },
-  { path: "/api/v1/apps", checks: [...builtInApps, zonesOfApps], isList: true },
+  { path: "/api/v1/policies$?type=OKTA_SIGN_ON", checks: checksOf("global_session_policies"), isList: true },
+  { path: "/api/v1/policies$?type=PASSWORD", checks: checksOf("password_policies"), isList: true },
+  { path: "/api/v1/policies$?type=USER_LIFECYCLE", checks: checksOf("user_lifecycle_policies"), isList: true },
+  {
+    path: "/api/v1/policies/*/rules",
+    checks: checksOf(
+      "global_session_policies",
+      "user_lifecycle_policies",
+      "admin_console_app",
+      "dashboard_app",
+      "app_policy_rules",
+    ),
+    isList: true,
+  },
+  { path: "/api/v1/apps", checks: checksOf("apps", "admin_console_app", "dashboard_app"), isList: true },
   {
     path: "/api/v1/first-party-app-settings/admin-console",
-    checks: ["application_admin_console_session_idle_timeout_15min"],
+    checks: checksOf("admin_console_settings"),
     isList: false,
   },
-  { path: "/api/v1/brands$", checks: ["signon_dod_warning_banner_configured"], isList: true },
+  { path: "/api/v1/brands$", checks: checksOf("brand_sign_in_pages"), isList: true },
   {
     path: "/api/v1/brands/*/pages/sign-in/customized",
-    checks: ["signon_dod_warning_banner_configured"],
+    checks: checksOf("brand_sign_in_pages"),
     isList: false,
     // 404 is how a brand without a customized page answers: then the default page decides.
     except: ["not-found"],
   },
-  {
-    path: "/api/v1/authenticators",
-    checks: ["authenticator_smart_card_active", "authenticator_okta_verify_fips_compliant"],
-    isList: true,
-  },
-  { path: "/api/v1/idps/credentials/keys/*", checks: ["idp_smart_card_dod_approved_ca"], isList: false },
-  {
-    path: "/api/v1/zones",
-    checks: [
-      "network_zone_block_anonymized_proxies",
-      "apitoken_restricted_to_network_zone",
-      "signon_global_session_policy_network_zone_enforced",
-      zonesOfApps,
-    ],
-    isList: true,
-  },
-  {
-    path: "/api/v1/api-tokens",
-    checks: ["apitoken_restricted_to_network_zone", "apitoken_not_super_admin"],
-    isList: true,
-  },
-  { path: "/api/v1/users/*/roles", checks: ["apitoken_not_super_admin"], isList: true },
-  { path: "/api/v1/users/*/groups", checks: ["apitoken_not_super_admin"], isList: true },
-  { path: "/api/v1/groups/*/roles", checks: ["apitoken_not_super_admin"], isList: true },
-  { path: "/api/v1/logStreams", checks: ["systemlog_streaming_enabled"], isList: true },
-  { path: "/api/v1/idps$", checks: ["idp_smart_card_dod_approved_ca"], isList: true },
+  { path: "/api/v1/authenticators", checks: checksOf("authenticators"), isList: true },
+  { path: "/api/v1/idps/credentials/keys/*", checks: checksOf("smart_card_idps"), isList: false },
+  { path: "/api/v1/zones", checks: checksOf("network_zones"), isList: true },
+  { path: "/api/v1/api-tokens", checks: checksOf("api_tokens"), isList: true },
+  { path: "/api/v1/users/*/roles", checks: checksOf("api_token_owners"), isList: true },
+  { path: "/api/v1/users/*/groups", checks: checksOf("api_token_owners"), isList: true },
+  { path: "/api/v1/groups/*/roles", checks: checksOf("api_token_owners"), isList: true },
+  { path: "/api/v1/logStreams", checks: checksOf("log_streams"), isList: true },
+  { path: "/api/v1/idps$", checks: checksOf("smart_card_idps"), isList: true },
 ];
 
 const clock = createFakeClock();
@@ -141,18 +128,18 @@ async function scan(connected: ConnectionSettings): Promise<readonly CheckResult
   return results;
 }
 
-test("a compliant org passes every check, so that what follows shows the fault alone", async () => {
+test("a compliant org passes every check without a fault", async () => {
   const results = await scanWith("forbidden", "/api/v1/nowhere");
   expect(results.filter(({ status }) => status !== "PASS").map(({ check, detail }) => [check, detail])).toEqual([]);
 });
 
-describe("what an org gets wrong FAILs beside an entry that is no object", () => {
+describe("a proven FAIL stands beside an entry that is no object", () => {
   test.each([
-    ["/api/v1/policies$?type=PASSWORD", passwords],
-    ["/api/v1/policies$?type=OKTA_SIGN_ON", session],
-    ["/api/v1/apps", [zonesOfApps]],
-    ["/api/v1/api-tokens", ["apitoken_restricted_to_network_zone", "apitoken_not_super_admin"]],
-    ["/api/v1/users/*/roles", ["apitoken_not_super_admin"]],
+    ["/api/v1/policies$?type=PASSWORD", checksOf("password_policies")],
+    ["/api/v1/policies$?type=OKTA_SIGN_ON", checksOf("global_session_policies")],
+    ["/api/v1/apps", checksOf("app_policy_rules")],
+    ["/api/v1/api-tokens", checksOf("api_tokens")],
+    ["/api/v1/users/*/roles", checksOf("api_token_owners")],
     ["/api/v1/zones", ["apitoken_restricted_to_network_zone"]],
   ])("%s", async (path, names) => {
     const lax = await createPracticeOrg({ profile: { name: "typical" }, role: "super", clock: () => clock.nowMs() });
@@ -183,7 +170,7 @@ describe.each(endpoints)("$path", ({ path, checks, isList, except = [] }) => {
     const results = await scanWith(name, path);
     // V2: every selected check exactly once.
     expect(results.map(({ check }) => check)).toEqual(catalog.map((check) => check.name));
-    // V1: the checks that rest on the endpoint say why they cannot tell; everything else is still evaluated.
+    // V1: the checks that need the endpoint are MANUAL with the reason; all others are still evaluated.
     const open = results.filter(({ status }) => status !== "PASS");
     expect(open.map(({ check }) => check).toSorted()).toEqual([...checks].toSorted());
     for (const result of open) {

@@ -1,26 +1,14 @@
 import {
-  aCatchAll,
-  aDefaultRule,
-  aPasswordPolicy,
-  aRole,
-  aSessionPolicy,
-  aSessionRule,
-  aSmartCardIdp,
-  aToken,
-  aZone,
-  adminConsoleApp,
-  anAccessRule,
-  anAction,
-  anAnonymizerZone,
-  anApp,
-  anAutomation,
-  bannerPage,
-  dashboardApp,
-} from "./artifact_builders.ts";
+  availableValue,
+  type Evidence,
+  type JsonList,
+  type PolicyWithRules,
+} from "../../scanner/evidence/artifacts.ts";
+import { aRole, bannerPage, compliantArtifacts } from "./artifact_builders.ts";
 import { smartCardIdp } from "../../practice_org/objects/smart_card_idp.ts";
 import type { Answers } from "./map_idp_client.ts";
 
-/** What the collectors ask for. */
+/** The requests of the collectors. */
 export const paths = {
   apps: "/api/v1/apps?limit=200",
   adminConsole: "/api/v1/apps?filter=name%20eq%20%22saasure%22&limit=200",
@@ -37,30 +25,50 @@ export const paths = {
   idps: "/api/v1/idps?type=X509&limit=200",
 };
 
-/** An org in which every check PASSes, as the provider answers. */
+const { admin_console_app: consoleApp, dashboard_app: dashboardApp, ...whole } = compliantArtifacts();
+
+/** The org of `compliantArtifacts`, as the provider answers. */
 export const compliantOrg: Answers = {
-  [paths.signOn]: [aSessionPolicy()],
-  "/api/v1/policies/00p1/rules": [aSessionRule(), aDefaultRule()],
-  [paths.password]: [aPasswordPolicy()],
-  [paths.lifecycle]: [anAutomation()],
-  "/api/v1/policies/rstAuto/rules": [anAction()],
-  [paths.apps]: [adminConsoleApp, dashboardApp, anApp()],
-  [paths.adminConsole]: [adminConsoleApp],
-  [paths.dashboard]: [dashboardApp],
-  "/api/v1/policies/rst1/rules": [anAccessRule(), aCatchAll()],
-  [paths.settings]: { sessionIdleTimeoutMinutes: 15 },
-  [paths.authenticators]: [
-    { id: "aut1", key: "smart_card_idp", status: "ACTIVE" },
-    { id: "aut2", key: "okta_verify", status: "ACTIVE", settings: { compliance: { fips: "REQUIRED" } } },
-  ],
-  [paths.brands]: [{ id: "bnd1", name: "acme" }],
+  [paths.signOn]: policiesOf(whole.global_session_policies),
+  [paths.password]: listOf(whole.password_policies),
+  [paths.lifecycle]: policiesOf(whole.user_lifecycle_policies),
+  ...rulesOf(whole.global_session_policies),
+  ...rulesOf(whole.user_lifecycle_policies),
+  ...Object.fromEntries(
+    Object.entries(availableValue(whole.app_policy_rules) ?? {}).map(([id, rules]) => [rulesPath(id), listOf(rules)]),
+  ),
+  [paths.apps]: listOf(whole.apps),
+  [paths.adminConsole]: [availableValue(consoleApp)?.app ?? {}],
+  [paths.dashboard]: [availableValue(dashboardApp)?.app ?? {}],
+  [paths.settings]: availableValue(whole.admin_console_settings) ?? {},
+  [paths.authenticators]: listOf(whole.authenticators),
+  [paths.brands]: (availableValue(whole.brand_sign_in_pages) ?? []).map(({ brand }) => brand),
   "/api/v1/brands/bnd1/pages/sign-in/customized": { pageContent: bannerPage },
-  [paths.zones]: [aZone(), anAnonymizerZone()],
-  [paths.tokens]: [aToken()],
+  [paths.zones]: listOf(whole.network_zones),
+  [paths.tokens]: listOf(whole.api_tokens),
   "/api/v1/users/00u1/roles": [aRole()],
   "/api/v1/users/00u1/groups": [{ id: "00g1", profile: { name: "Everyone" } }],
   "/api/v1/groups/00g1/roles": [],
-  [paths.logStreams]: [{ id: "0oaLog", name: "SIEM", status: "ACTIVE" }],
-  [paths.idps]: [aSmartCardIdp()],
+  [paths.logStreams]: listOf(whole.log_streams),
+  [paths.idps]: (availableValue(whole.smart_card_idps) ?? []).map(({ idp }) => idp),
   "/api/v1/idps/credentials/keys/kid1": smartCardIdp({ url: "", nowMs: 0 }, { name: "DoD CAC", issuedBy: "dod" }).key,
 };
+
+function listOf(evidence: Evidence<JsonList>): JsonList {
+  return availableValue(evidence) ?? [];
+}
+
+function policiesOf(evidence: Evidence<readonly PolicyWithRules[]>): JsonList {
+  return (availableValue(evidence) ?? []).map(({ policy }) => policy);
+}
+
+function rulesOf(evidence: Evidence<readonly PolicyWithRules[]>): Answers {
+  const policies = availableValue(evidence) ?? [];
+  return Object.fromEntries(
+    policies.map(({ policy, rules }) => [rulesPath(policy["id"]), rules === null ? [] : listOf(rules)]),
+  );
+}
+
+function rulesPath(policyId: unknown): string {
+  return `/api/v1/policies/${String(policyId)}/rules`;
+}

@@ -4,7 +4,7 @@ import { explicitActivityOf } from "../parsing/activity.ts";
 import { readNumber, readText, readTexts, showValue } from "../parsing/fields.ts";
 import { listTexts } from "../parsing/names.ts";
 
-/** Of a USER_LIFECYCLE policy (when, and for whom) with one of its rules (what is done). */
+/** The verdict on a USER_LIFECYCLE policy (condition and groups) with one of its rules (the action). */
 export interface JudgedAutomation {
   readonly resource: FindingResource;
   readonly kind: "compliant" | "lacking" | "unreadable";
@@ -79,7 +79,7 @@ function groupsPiece(policy: JsonObject): Piece {
 }
 
 const disablingStatuses = new Set(["SUSPENDED", "DEACTIVATED", "DEPROVISIONED"]);
-// The other states that a user can be put into: known, and not what the rule asks for.
+// The other user states: known, and not compliant.
 const otherStatuses = new Set([
   "ACTIVE",
   "STAGED",

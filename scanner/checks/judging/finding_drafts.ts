@@ -4,7 +4,7 @@ import type { FindingDraft } from "../check.ts";
 import type { FindingResource, ManualReason } from "../../../shared/report.ts";
 import { showValue, type Field } from "../parsing/fields.ts";
 
-/** What a finding is about and what it should be; null stands for the org. */
+/** The resource of a finding, null for the org, and what is expected of it. */
 export interface Subject {
   readonly resource: FindingResource | null;
   readonly expected: string;

@@ -8,7 +8,7 @@ import { sortBy, nameOf } from "../parsing/names.ts";
 
 export interface RuleCriteria {
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
-  /** What a finding says was found where no active rule can decide. */
+  /** The words of a finding where no active rule can decide. */
   readonly ifNone: string;
 }
 
@@ -45,7 +45,7 @@ export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: Ru
 
 interface Order {
   readonly isFirst: (priority: number) => boolean;
-  /** Whether a rule with this priority could decide, whatever the unreadable part of it says. */
+  /** Whether a rule with this priority could decide, whatever its unreadable part holds. */
   readonly mayDecide: (priority: number) => boolean;
 }
 
@@ -95,7 +95,7 @@ export function describeNextRule(
   return `${some}; for the others the next rule "${nameOf(next)}" decides, which is ${verdict}: ${draft.actual}`;
 }
 
-/** Null where it cannot be told: `system` is neither true nor false, and the name is no built-in one. */
+/** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
 export function isBuiltIn(rule: JsonObject): boolean | null {
   if (builtInNames.has(rule["name"])) return true;
   const system = readBoolean(rule, "system");

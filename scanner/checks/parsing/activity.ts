@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { showValue } from "./fields.ts";
 
-/** `unknown`: a status that nobody documented, so neither can be said. */
+/** `unknown`: an undocumented status. */
 export type Activity = "active" | "inactive" | "unknown";
 
 const inactiveWords = new Set(["INACTIVE", "DEACTIVATED", "DISABLED", "DELETED"]);
 
-/** Policies, rules, apps and log streams are active unless they say otherwise: a status that is absent or ACTIVE. */
+/** Policies, rules, apps and log streams are active with the status ACTIVE or without one. */
 export function activityOf(object: JsonObject): Activity {
   return read(object, "active");
 }
 
-/** Zones, authenticators, identity providers and automations are active only where they say so. */
+/** Zones, authenticators, identity providers and automations are active only with the status ACTIVE. */
 export function explicitActivityOf(object: JsonObject): Activity {
   return read(object, "inactive");
 }
 
-/** Whether an entry of a list is evidence of nothing: no object, or one without id, type and name, such as `{}`. */
+/** Whether an entry of a list is no object, or one without id, type and name, such as `{}`: then it is no evidence. */
 export function isUnidentified(entry: unknown): boolean {
   if (!isJsonObject(entry)) return true;
   return [entry["id"], entry["type"], entry["name"]].every((text) => typeof text !== "string" || text.trim() === "");

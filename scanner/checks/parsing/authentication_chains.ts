@@ -4,7 +4,7 @@ import { readList, readText, readWord, showValue, type Field } from "./fields.ts
 
 export type FactorKind = "knowledge" | "possession";
 
-/** `unclear`: a known method, of which only a person can say what it proves here. */
+/** `unclear`: a known method; a person has to judge what it proves here. */
 type ChainFactor = FactorKind | "unclear";
 
 /** One way to take a step. */
@@ -12,7 +12,7 @@ interface ChainMethod {
   readonly name: string;
   /** Null: a method that this version does not know. */
   readonly factor: ChainFactor | null;
-  /** `depends`: resistant only where the policy demands it, and this one does not say so. */
+  /** `depends`: resistant only where the policy demands it, and this one does not. */
   readonly isPhishingResistant: boolean | "depends" | "unknown";
 }
 
@@ -40,7 +40,7 @@ export function readChains(verificationMethod: JsonObject): Field<readonly Chain
   return { kind: "value", value: paths };
 }
 
-/** Adds the paths that start with `before`; says what cannot be read. */
+/** Adds the paths that start with `before`; returns what is unreadable, or null. */
 function walk(link: unknown, before: ChainPath, paths: ChainPath[]): string | null {
   if (!isJsonObject(link)) return showValue(link);
   const methods = readList(link, "authenticationMethods");

@@ -3,7 +3,7 @@ export const dodIssuers: readonly string[] = ["OU=DoD", "OU=ECA"];
 
 /**
  * Whether a distinguished name holds every part of an approved one: `OU=DoD` is met by `CN=DOD ID CA-59, OU=PKI, OU=DoD, …`.
- * Parts are compared one by one and whole words at a time, so neither `OU=DoDEA` nor `CN=Not OU=DoD` meets it.
+ * Parts are compared one by one and by whole words, so neither `OU=DoDEA` nor `CN=Not OU=DoD` meets it.
  */
 export function namesApprovedIssuer(name: string, approved: readonly string[]): boolean {
   const parts = partsOf(name);

@@ -8,11 +8,11 @@ export interface PageTextOptions {
   readonly withHidden?: boolean;
 }
 
-/** Forty times the longest page that anybody has written. */
+/** Far above any real sign-in page. */
 const maxLength = 4_194_304;
 /** Of one page and all markup in its scripts, attributes counted too: a parser repeats the elements of misnested tags. */
 const maxElements = 300_000;
-// A script that writes a script that writes one: deeper than anybody writes.
+// Scripts that write scripts that write scripts, and so on.
 const maxDepth = 5;
 
 /**
@@ -138,7 +138,7 @@ const hidingStyles: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 function readScript(script: Element, page: Page, scripts: number): void {
-  // Of a script that is loaded from elsewhere, what stands between its tags does not run.
+  // The content of a script element with `src` does not run.
   if (scripts >= maxDepth || attributeOf(script, "src") !== undefined) return;
   const source = sourceOf(script);
   const type = attributeOf(script, "type")?.trim().toLowerCase() ?? "";
@@ -157,7 +157,7 @@ function attributeOf(element: Element, name: string): string | undefined {
   return element.attrs.find((attribute) => attribute.name === name)?.value;
 }
 
-/** What no browser that runs scripts shows: `script` itself, and what stands in for something that it cannot do. */
+/** Elements that a browser with scripts does not show: code, and fallback content. */
 const unshownElements = new Set(
   "script style title noscript iframe noembed noframes audio canvas video datalist rp".split(" "),
 );

@@ -112,7 +112,7 @@ interface Statement {
   /** What the texts of the statement are assigned to. */
   target: string | null;
   lastName: string | null;
-  /** Whether the last name stands after a dot. */
+  /** Whether the last name follows a dot. */
   isMember: boolean;
 }
 

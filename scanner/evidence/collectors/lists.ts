@@ -2,8 +2,7 @@ import type { Evidence, JsonList } from "../artifacts.ts";
 import type { IdpRequest } from "../../idp/idp_client.ts";
 import { keeping, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
-const zoneFields =
-  "id name type status usage system proxyType asns locations ipServiceCategories gateways proxies".split(" ");
+const zoneFields = "id name type status usage proxyType asns locations ipServiceCategories gateways proxies".split(" ");
 
 /** Artifacts that are one list. */
 export const collectAuthenticators: Collector<"authenticators"> = (context) =>

@@ -25,6 +25,7 @@ function recordTerminal(options: { readonly isTTY: boolean; readonly columns: nu
 }
 
 const checks = everyVerdict();
+const total = checks.length;
 
 function scanOn(terminal: Terminal, create = createProgress): void {
   let nowMs = 0;
@@ -32,7 +33,7 @@ function scanOn(terminal: Terminal, create = createProgress): void {
   progress.started(checks.map(({ check }) => check));
   for (const [index, check] of checks.entries()) {
     nowMs += 1500;
-    progress.checkEvaluated(check, { checks_done: index + 1, checks_total: 29, pass: 10, fail: index, manual: 0 });
+    progress.checkEvaluated(check, { checks_done: index + 1, checks_total: total, pass: 10, fail: index, manual: 0 });
     if (index === 14) progress.message("The gateway does not answer");
   }
   progress.ended();
@@ -43,11 +44,12 @@ describe("on a terminal", () => {
     const terminal = recordTerminal({ isTTY: true, columns });
     scanOn(terminal);
     const bars = terminal.drawn().filter((line) => line.startsWith("["));
-    expect(bars.length).toBeGreaterThan(29);
+    expect(bars.length).toBeGreaterThan(total);
     for (const bar of bars) {
       expect(textWidth(bar)).toBeLessThan(columns);
+      expect(bar).toContain(`/${total}`);
       expect(bar).toMatch(
-        /^\[#*-*\] \d+\/29( · \d+ passed, \d+ failed, \d+ manual( · about \d+ s left)?( · [a-z][a-z0-9_]+)?)?$/,
+        /^\[#*-*\] \d+\/\d+( · \d+ passed, \d+ failed, \d+ manual( · about \d+ s left)?( · [a-z][a-z0-9_]+)?)?$/,
       );
     }
   });
@@ -56,7 +58,7 @@ describe("on a terminal", () => {
     const terminal = recordTerminal({ isTTY: true, columns: 120 });
     scanOn(terminal);
     expect(terminal.drawn()).toContainEqual(
-      expect.stringMatching(/^\[#+-+\] 9\/29 · 10 passed, 8 failed, 0 manual · about 30 s left/),
+      expect.stringMatching(/^\[#+-+\] 9\/\d+ · 10 passed, 8 failed, 0 manual · about 30 s left/),
     );
   });
 
@@ -65,7 +67,7 @@ describe("on a terminal", () => {
     scanOn(terminal);
     expect(terminal.screen()).toEqual([
       "The gateway does not answer",
-      "29 of 29 checks in 44 s: 10 passed, 28 failed, 0 manual",
+      `${total} of ${total} checks in ${Math.ceil(total * 1.5)} s: 10 passed, ${total - 1} failed, 0 manual`,
       "",
     ]);
   });
@@ -90,9 +92,9 @@ describe("without a terminal", () => {
     const terminal = recordTerminal({ isTTY: false, columns: 0 });
     scanOn(terminal);
     const lines = terminal.written().trimEnd().split("\n");
-    expect(lines).toHaveLength(1 + 29 + 1);
-    expect(lines[1]).toBe(`[ 1/29] ${checks[0]?.status.padEnd(6)} ${checks[0]?.check}`);
-    expect(lines).toContainEqual(expect.stringMatching(/^\[ 3\/29\] MANUAL \w+ \(missing_role\)$/));
+    expect(lines).toHaveLength(1 + total + 1);
+    expect(lines[1]).toBe(`[ 1/${total}] ${checks[0]?.status.padEnd(6)} ${checks[0]?.check}`);
+    expect(lines).toContainEqual(expect.stringMatching(/^\[ 3\/\d+\] MANUAL \w+ \(missing_role\)$/));
     expect(terminal.written()).not.toMatch(/[\r\u001b]/);
   });
 

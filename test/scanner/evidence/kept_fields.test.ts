@@ -67,23 +67,27 @@ function watchedClient(answers: Answers, report: Report): IdpClient {
       return {
         ...reading,
         value: reading.value.map((entry) =>
-          isJsonObject(entry) ? watched(entry, { kept, report: reportField }) : entry,
+          isJsonObject(entry) ? watched(entry, { kept, report: reportField, isEntry: true }) : entry,
         ),
       };
     },
   };
 }
 
-/** Fields by which any entry is named or known to be one, tried in turn. */
+/** Fields of any entry that identify and name it, tried in turn. */
 const identifying = new Set(["id", "type", "name", "label", "key"]);
 
-function watched(
-  entry: JsonObject,
-  { kept, report }: { readonly kept: Kept; readonly report: (field: string) => void },
-): JsonObject {
+interface WatchOptions {
+  readonly kept: Kept;
+  readonly report: (field: string) => void;
+  /** An entry of the list itself, not an object within it. */
+  readonly isEntry?: boolean;
+}
+
+function watched(entry: JsonObject, { kept, report, isEntry = false }: WatchOptions): JsonObject {
   const see = (field: string | symbol) => {
-    if (typeof field !== "string" || field === "toJSON" || kept.has(field) || identifying.has(field)) return;
-    report(field);
+    if (typeof field !== "string" || field === "toJSON" || kept.has(field)) return;
+    if (!isEntry || !identifying.has(field)) report(field);
   };
   return new Proxy(entry, {
     get(target, field) {
