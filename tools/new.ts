@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { newCheck } from "./new_check.ts";
 import { newFeature } from "./new_feature.ts";
@@ -32,7 +32,7 @@ function isKind(text: string): text is keyof typeof kinds {
   return Object.hasOwn(kinds, text);
 }
 
-function write({ files, edits, commands, next }: Start): void {
+function write({ files, edits, migration, commands, next }: Start): void {
   for (const path of Object.keys(files)) {
     if (existsSync(join(root, path))) throw new RangeError(`${path} exists: choose another name, or remove it first`);
   }
@@ -45,8 +45,9 @@ function write({ files, edits, commands, next }: Start): void {
   }
   const written = [...Object.keys(files), ...edited.keys()];
   const code = written.filter((path) => path.endsWith(".ts"));
-  for (const args of [[...formatter, ...code], ...commands])
-    execFileSync(process.execPath, args, { cwd: root, stdio: "inherit" });
+  run([...formatter, ...code]);
+  if (migration !== undefined) written.push(migrate(migration));
+  for (const args of commands) run(args);
   const lines = ["Written:", ...written.map((path) => `  ${path}`), "Next:", ...next.map((step) => `  ${step}`)];
   process.stdout.write(`${lines.join("\n")}\n`);
 }
@@ -57,4 +58,19 @@ function applied({ path, text, before, from }: Edit, source: string): string {
   if (place < 0)
     throw new RangeError(`${path} has changed: found no place for ${JSON.stringify(text)}; add it by hand`);
   return source.slice(0, place) + text + source.slice(place);
+}
+
+function run(args: readonly string[]): void {
+  execFileSync(process.execPath, args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+}
+
+/** The path of the new migration. */
+function migrate({ name, sql }: NonNullable<Start["migration"]>): string {
+  run(["node_modules/drizzle-kit/bin.cjs", "generate", "--config", "drizzle/drizzle.config.ts", "--name", name]);
+  const journal = JSON.parse(readFileSync(join(root, "drizzle/migrations/meta/_journal.json"), "utf8")) as {
+    readonly entries: readonly { readonly tag: string }[];
+  };
+  const path = `drizzle/migrations/${journal.entries.at(-1)?.tag}.sql`;
+  appendFileSync(join(root, path), `--> statement-breakpoint\n${sql}`);
+  return path;
 }

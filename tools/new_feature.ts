@@ -1,5 +1,399 @@
-import { type Start } from "./start.ts";
+import { camelCase, type Start } from "./start.ts";
 
+/**
+ * A feature from nothing: its table with policies, grants and migration, its schemas, REST, description, events and stream, its place in the
+ * seed of the isolation tests, and tests.
+ */
 export function newFeature(name: string): Start {
-  throw new RangeError(`${name}: not yet`);
+  const names: Names = { name, plural: `${name}s`, camel: camelCase(name), pascal: pascalCase(name) };
+  const { plural, camel, pascal } = names;
+  const folder = `gateway/features/${plural}`;
+  return {
+    files: {
+      [`shared/schemas/${name}.ts`]: schemas(names),
+      [`${folder}/channels.ts`]: channels(names),
+      [`${folder}/events.ts`]: events(names),
+      [`${folder}/routes.ts`]: routes(names),
+      [`${folder}/description.ts`]: description(names),
+      [`test/${folder}/${plural}.test.ts`]: tests(names),
+    },
+    edits: [
+      append("drizzle/schema.ts", table(names), "export const findings = "),
+      append("gateway/features/features.ts", `import { ${camel}s } from "./${plural}/routes.ts";\n`, "\n/** What"),
+      append("gateway/features/features.ts", `, ${camel}s`, "];", "features: readonly"),
+      append(
+        "gateway/features/descriptions.ts",
+        `import { ${camel}sDescription } from "./${plural}/description.ts";\n`,
+        "\n/** For the documents",
+      ),
+      append("gateway/features/descriptions.ts", `, ${camel}sDescription`, "];", "featureDescriptions:"),
+      append("test/drizzle/seed.ts", `, ${camel}s`, ' } from "../../drizzle/schema.ts"'),
+      append(
+        "test/drizzle/seed.ts",
+        `  await tx.insert(${camel}s).values(["one", "two"].map((each) => ({ tenantId: id, name: each })));\n  `,
+        "  });\n  return",
+      ),
+    ],
+    migration: {
+      name: plural,
+      sql: `ALTER TABLE public.${plural} FORCE ROW LEVEL SECURITY;--> statement-breakpoint
+REVOKE ALL ON public.${plural} FROM PUBLIC;--> statement-breakpoint
+GRANT SELECT, INSERT, UPDATE, DELETE ON public.${plural} TO scanstream_admin;--> statement-breakpoint
+GRANT SELECT, INSERT, UPDATE ON public.${plural} TO scanstream_app;
+`,
+    },
+    commands: [],
+    next: [
+      `drizzle/schema.ts: the columns of ${plural}; then delete the migration and its snapshot, and generate it again`,
+      `shared/schemas/${name}.ts: the same fields, and the events of a ${pascal}`,
+      `${folder}/: what is done with them; docs/features.md explains each file`,
+    ],
+  };
+}
+
+interface Names {
+  readonly name: string;
+  readonly plural: string;
+  readonly camel: string;
+  readonly pascal: string;
+}
+
+function append(path: string, text: string, before: string, from?: string) {
+  return { path, text, before, ...(from === undefined ? {} : { from }) };
+}
+
+function pascalCase(name: string): string {
+  const camel = camelCase(name);
+  return `${camel.slice(0, 1).toUpperCase()}${camel.slice(1)}`;
+}
+
+function table({ plural, camel }: Names): string {
+  return `export const ${camel}s = pgTable(
+  "${plural}",
+  {
+    id: uuid("id").primaryKey().defaultRandom(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    endedAt: instant("ended_at"),
+  },
+  (table) => [
+    index("${plural}_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    check("${plural}_name_length", sql\`length(\${table.name}) between 1 and 200\`),
+    ...tenantPolicies("${plural}", table.tenantId),
+  ],
+);
+
+`;
+}
+
+function schemas({ name, camel, pascal }: Names): string {
+  return `import * as v from "valibot";
+import { count, fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
+
+/** A ${name} as the API shows it. */
+export const ${camel}Schema = v.object({
+  id: uuid(),
+  tenant_id: uuid(),
+  name: v.string(),
+  created_at: time,
+  ended_at: v.nullable(time),
+});
+
+export const new${pascal}Schema = v.strictObject({ name: text(1, 200) }, fieldMessage);
+
+const ${name}_id = uuid();
+
+/** The payloads of its events, by type. */
+export const ${camel}EventSchemas = {
+  "${name}.progress": v.object({ ${name}_id, done: count }),
+  "${name}.end": v.object({ ${name}_id }),
+};
+
+export type ${pascal} = Output<typeof ${camel}Schema>;
+
+/** The event map of its stream, for \`subscribe<${pascal}Events>\`. */
+export type ${pascal}Events = {
+  readonly [Type in keyof typeof ${camel}EventSchemas]: Output<(typeof ${camel}EventSchemas)[Type]>;
+};
+`;
+}
+
+function channels({ name, camel, plural }: Names): string {
+  return `import { eq } from "drizzle-orm";
+import { ${camel}s } from "../../../drizzle/schema.ts";
+import { NotFound } from "../../../shared/app_error.ts";
+import {
+  defineEventStream,
+  ended,
+  type ChannelsRequest,
+  type ChannelsResult,
+} from "../../streaming/define_event_stream.ts";
+import { ${camel}Channel, ${camel}Prefix } from "./events.ts";
+
+/** The channel of the requested ${name}. Rejects with \`NotFound\` for one that is not visible in the tenant. */
+export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
+  const { id, tenantId, endedAt } = ${camel}s;
+  const [row] = await tx.select({ id, tenantId, endedAt }).from(${camel}s).where(eq(id, params.id));
+  if (row === undefined) throw new NotFound("No such ${name}");
+  const channel = ${camel}Channel(row.tenantId, row.id);
+  return row.endedAt === null ? [channel] : ended(channel);
+}
+
+/** \`GET /api/v1/${plural}/:id/event-stream\`, until its \`${name}.end\`. */
+export const ${camel}EventStream = defineEventStream({ prefix: ${camel}Prefix, getChannels, closesAfterEnd: true });
+`;
+}
+
+function events({ name, camel, pascal }: Names): string {
+  return `import type { Publisher } from "../../../shared/broker.ts";
+import { makeChannelName } from "../../../shared/channel_name.ts";
+import type { ${pascal}Events } from "../../../shared/schemas/${name}.ts";
+import { sendEvent } from "../../../shared/send_event.ts";
+
+export const ${camel}Prefix = "${name.replaceAll("_", "-")}";
+
+/** \`tenantId\` is the ${name}'s own tenant. */
+export function ${camel}Channel(tenantId: string, id: string): string {
+  return makeChannelName(${camel}Prefix, tenantId, id);
+}
+
+/** One function an event. */
+export function publish${pascal}Progress(
+  publisher: Publisher,
+  channel: string,
+  payload: ${pascal}Events["${name}.progress"],
+): Promise<void> {
+  return sendEvent(publisher, channel, "${name}.progress", payload);
+}
+
+export function publish${pascal}End(
+  publisher: Publisher,
+  channel: string,
+  payload: ${pascal}Events["${name}.end"],
+): Promise<void> {
+  return sendEvent(publisher, channel, "${name}.end", payload);
+}
+`;
+}
+
+function routes({ name, plural, camel, pascal }: Names): string {
+  return `import { and, eq, isNull } from "drizzle-orm";
+import { Hono } from "hono";
+import { ${camel}s as table } from "../../../drizzle/schema.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
+import { new${pascal}Schema, type ${pascal} } from "../../../shared/schemas/${name}.ts";
+import { withPrincipal } from "../../auth/membership.ts";
+import { requireApiKey } from "../../auth/require_api_key.ts";
+import { parseBody, readJson } from "../../http/body.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
+import { ${camel}EventStream } from "./channels.ts";
+import { ${camel}Channel, ${camel}Prefix, publish${pascal}End } from "./events.ts";
+
+const maxBodyBytes = 65_536;
+
+export const ${camel}s = {
+  prefix: ${camel}Prefix,
+  routes: (dependencies: Dependencies) =>
+    new Hono().route("/", restRoutes(dependencies)).route("/${plural}", ${camel}EventStream),
+};
+
+function restRoutes({ authenticator, database, publisher }: Dependencies): Hono {
+  const app = new Hono();
+
+  app.post("/${plural}", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const { name } = parseBody(new${pascal}Schema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    const [row] = await withPrincipal(database, principal, (tx) =>
+      tx.insert(table).values({ tenantId: principal.tenantId, name }).returning(),
+    );
+    if (row === undefined) throw new Error("Cannot store: the insert returned no row");
+    return c.json(to${pascal}(row), 201, { location: \`/api/v1/${plural}/\${row.id}\` });
+  });
+
+  app.get("/${plural}/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const id = idOf(c.req.param("id"));
+    const [row] = await withPrincipal(database, principal, (tx) => tx.select().from(table).where(eq(table.id, id)));
+    if (row === undefined) throw new NotFound("No such ${name}");
+    return c.json(to${pascal}(row));
+  });
+
+  app.post("/${plural}/:id/end", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const id = idOf(c.req.param("id"));
+    const row = await withPrincipal(database, principal, async (tx) => {
+      const isOpen = and(eq(table.id, id), isNull(table.endedAt));
+      const [updated] = await tx.update(table).set({ endedAt: new Date() }).where(isOpen).returning();
+      if (updated !== undefined) return updated;
+      const [found] = await tx.select().from(table).where(eq(table.id, id));
+      if (found === undefined) throw new NotFound("No such ${name}");
+      throw new AppError("conflict", "It has ended already");
+    });
+    // Stored first: a client that hears of the end finds it.
+    await publish${pascal}End(publisher, ${camel}Channel(row.tenantId, row.id), { ${name}_id: row.id });
+    return c.json(to${pascal}(row));
+  });
+
+  return app;
+}
+
+function idOf(id: string): string {
+  if (!isUuid(id)) throw new NotFound("No such ${name}");
+  return id;
+}
+
+function to${pascal}(row: typeof table.$inferSelect): ${pascal} {
+  return {
+    id: row.id,
+    tenant_id: row.tenantId,
+    name: row.name,
+    created_at: row.createdAt.toISOString(),
+    ended_at: row.endedAt?.toISOString() ?? null,
+  };
+}
+`;
+}
+
+function description({ name, plural, camel, pascal }: Names): string {
+  return `import { uuid } from "../../../shared/schemas/primitives.ts";
+import { ${camel}EventSchemas, ${camel}Schema, new${pascal}Schema } from "../../../shared/schemas/${name}.ts";
+import {
+  component,
+  emptyResponse,
+  json,
+  jsonBody,
+  keyOnly,
+  pathParameter,
+  problem,
+  refusals,
+  response,
+  type FeatureDescription,
+} from "../../http/docs/feature_description.ts";
+import { ${camel}Prefix } from "./events.ts";
+
+const example = {
+  id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
+  tenant_id: "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11",
+  name: "TODO",
+  created_at: "2026-11-22T09:30:00.000Z",
+  ended_at: null,
+};
+const ${pascal} = component("${pascal}", ${camel}Schema);
+const parameters = [pathParameter("id", "Its id", uuid())];
+const notFound = { 404: problem("No such ${name} in this tenant") };
+
+export const ${camel}sDescription: FeatureDescription = {
+  tags: [{ name: "${plural}", description: "TODO: what they are" }],
+  operations: {
+    "POST /api/v1/${plural}": {
+      operationId: "create${pascal}",
+      tags: ["${plural}"],
+      summary: "Register one",
+      security: keyOnly,
+      requestBody: jsonBody(new${pascal}Schema, { name: example.name }),
+      responses: {
+        201: json(${pascal}, "Registered", { headers: ["Location"], example }),
+        ...refusals(400, 401, 403, 413, 415, 422, 503),
+      },
+    },
+    "GET /api/v1/${plural}/:id": {
+      operationId: "get${pascal}",
+      tags: ["${plural}"],
+      summary: "Read one",
+      parameters,
+      responses: { 200: json(${pascal}, "As it is now", { example }), ...refusals(401, 403, 503), ...notFound },
+    },
+    "POST /api/v1/${plural}/:id/end": {
+      operationId: "end${pascal}",
+      tags: ["${plural}"],
+      summary: "End one",
+      security: keyOnly,
+      parameters,
+      responses: {
+        200: json(${pascal}, "Ended"),
+        ...refusals(401, 403, 503),
+        ...notFound,
+        409: problem("It has ended already"),
+      },
+    },
+    "GET /api/v1/${plural}/:id/event-stream": {
+      operationId: "follow${pascal}",
+      tags: ["${plural}"],
+      summary: "Follow one",
+      description: "Server-sent events until \`${name}.end\`; see /asyncapi.json. Nothing is replayed.",
+      security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
+      parameters,
+      responses: {
+        200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
+        204: emptyResponse("It has ended: do not reconnect"),
+        ...refusals(401, 403, 429, 503),
+        ...notFound,
+      },
+    },
+  },
+  channels: [
+    {
+      prefix: ${camel}Prefix,
+      resource: "${name}_id",
+      title: "One ${name}",
+      description: "Read at /api/v1/${plural}/{${name}_id}/event-stream.",
+      events: {
+        "${name}.progress": { summary: "TODO", schema: ${camel}EventSchemas["${name}.progress"] },
+        "${name}.end": { summary: "The last event: the stream closes after it", schema: ${camel}EventSchemas["${name}.end"] },
+      },
+    },
+  ],
+};
+`;
+}
+
+function tests({ name, plural, camel }: Names): string {
+  return `import { afterAll, beforeAll, expect, test } from "vitest";
+import { problemOf, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let key: string;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  key = \`Api-Key \${gateway.acme.apiKey}\`;
+});
+afterAll(() => gateway.stop());
+
+const post = (path: string, json: unknown = {}) => gateway.request(\`/api/v1/${plural}\${path}\`, { method: "POST", json, as: key });
+
+async function create(): Promise<string> {
+  const response = await post("", { name: "one" });
+  expect(response.status).toBe(201);
+  return ((await response.json()) as { readonly id: string }).id;
+}
+
+test("a ${name} that was stored can be read by its tenant and by no other", async () => {
+  const path = \`/api/v1/${plural}/\${await create()}\`;
+  expect(await (await gateway.request(path, { as: key })).json()).toMatchObject({ name: "one", ended_at: null });
+  const other = await gateway.request(path, { as: \`Api-Key \${gateway.globex.apiKey}\` });
+  expect(await problemOf(other)).toMatchObject({ status: 404 });
+});
+
+test("its stream carries its end and closes; afterwards it is 204", async () => {
+  const id = await create();
+  const path = \`/api/v1/${plural}/\${id}/event-stream\`;
+  const stream = await gateway.request(path, { as: key });
+  expect(stream.status).toBe(200);
+  expect((await post(\`/\${id}/end\`)).status).toBe(200);
+  expect(await readStream(stream)).toContain(\`event: ${name}.end\\ndata: {"${name}_id":"\${id}"}\`);
+  expect((await gateway.request(path, { as: key })).status).toBe(204);
+  expect((await post(\`/\${id}/end\`)).status).toBe(409);
+});
+
+test("a body with a wrong field is 422", async () => {
+  expect(await problemOf(await post("", { name: "", ${camel}: 1 }))).toMatchObject({ status: 422 });
+});
+`;
 }

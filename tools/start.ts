@@ -4,6 +4,8 @@ export interface Start {
   readonly files: Readonly<Record<string, string>>;
   /** Changes of files that exist, in order. */
   readonly edits: readonly Edit[];
+  /** Generated from `drizzle/schema.ts` as it is then; the SQL is added to it. */
+  readonly migration?: { readonly name: string; readonly sql: string };
   /** Commands that write what can be derived, as arguments of Node. */
   readonly commands: readonly (readonly string[])[];
   /** What a person does next. */
