@@ -84,7 +84,10 @@ test.each<[string, RequestListener, message?: string]>([
     const startedMs = performance.now();
     const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, env });
     expect([code, performance.now() - startedMs < 60_000], stderr).toEqual([3, true]);
-    expect(JSON.parse(stdout)).toMatchObject({ schema: "scanstream.error/1", message: expect.stringContaining(message) });
+    expect(JSON.parse(stdout)).toMatchObject({
+      schema: "scanstream.error/1",
+      message: expect.stringContaining(message),
+    });
     expect(stdout + stderr).not.toMatch(/\u001b\[2J|\u001b\]0|^::error|\n\s+at /m);
   },
   90_000,
