@@ -150,15 +150,15 @@ describe("files of --waivers and --attestations", () => {
     ["a file that was cut short", JSON.stringify([waiver]).slice(0, -9), /it is not JSON/],
   ])("%s: refused at once, saying what and where", (_, text, message) => {
     const startedMs = spentMs();
-    let said = "";
+    let problem = "";
     try {
       parseWaivers(text, source);
     } catch (error) {
-      said = String(error);
+      problem = String(error);
     }
-    expect(said).toMatch(message);
-    expect(said).toContain('--waivers "waivers.json"');
-    expect(said.length).toBeLessThan(500);
+    expect(problem).toMatch(message);
+    expect(problem).toContain('--waivers "waivers.json"');
+    expect(problem.length).toBeLessThan(500);
     expect(spentMs() - startedMs).toBeLessThan(boundMs);
   });
 
@@ -169,7 +169,7 @@ describe("files of --waivers and --attestations", () => {
     expect(parseWaivers(twice, source)).toHaveLength(2);
   });
 
-  test("a file that is wrong ten thousand times says so in bounded words", () => {
+  test("a file with ten thousand mistakes gives an error of bounded length", () => {
     const text = JSON.stringify(Array.from({ length: 10_000 }, () => ({ check: "x".repeat(300), reason: "x" })));
     expect(() => parseAttestations(text, source)).toThrow(/and \d{5} more$/);
     try {

@@ -157,7 +157,7 @@ test("a next link whose path is a host ends the list, and no scan", async () => 
   expect(result).toMatchObject({ status: "MANUAL", reason: "provider_error" });
 });
 
-test("error texts, headers, claims and what an organization says about itself are lines too", async () => {
+test("error texts, headers, claims and an organization's own texts become lines too", async () => {
   const odd = "bad\u0000\ud800\u202e\u001b[2J\r\n::error::forged 😀".repeat(20);
   const claims = Buffer.from(toHostileJson({ scp: ["okta.policies.read", odd] })).toString("base64url");
   const idp = await startCompliantOrg();

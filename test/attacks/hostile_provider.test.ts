@@ -15,7 +15,7 @@ import { compliantOrg } from "../support/compliant_org.ts";
 import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
 
 /**
- * An organization's address that leads to somebody hostile. What single answers of theirs do is in scanner/idp/wire.test.ts and
+ * An organization's address that leads to a hostile server. What single answers of theirs do is in scanner/idp/wire.test.ts and
  * http_idp_client.test.ts; here the whole command meets them.
  */
 
@@ -46,7 +46,7 @@ async function listen(listener: RequestListener): Promise<string> {
 
 const bomb = gzipSync(Buffer.alloc(200 * 1_048_576, 0x20));
 
-test.each<[string, RequestListener, told?: string]>([
+test.each<[string, RequestListener, message?: string]>([
   [
     "two hundred megabytes in two hundred kilobytes",
     (_, response) => void response.setHeader("content-encoding", "gzip").end(bomb),
@@ -55,7 +55,7 @@ test.each<[string, RequestListener, told?: string]>([
   ["JSON without end", (_, response) => pour(response, "[[[[[[[[[[[[[[[["), "the answer is larger than 33554432 bytes"],
   ["headers without end", (_, response) => void response.setHeader("x-fill", "x".repeat(200_000)).end("{}")],
   [
-    "a token that is a line of somebody's log",
+    "a token that is a line of a log",
     (_, response) =>
       void response
         .setHeader("content-type", "application/json")
@@ -77,14 +77,17 @@ test.each<[string, RequestListener, told?: string]>([
   ],
 ])(
   "%s as every answer: the scan ends in time with one clear error and no verdict",
-  async (_, listener, told = "") => {
+  async (_, listener, message = "") => {
     const url = await listen(listener);
     const env = { IDP_ORG_URL: url, IDP_CLIENT_ID: "0oa1", IDP_PRIVATE_KEY_FILE: keyFile };
     const args = ["scan", "--format", "json", "--no-stream", "--timeout", "5"];
     const startedMs = performance.now();
     const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, env });
     expect([code, performance.now() - startedMs < 60_000], stderr).toEqual([3, true]);
-    expect(JSON.parse(stdout)).toMatchObject({ schema: "scanstream.error/1", message: expect.stringContaining(told) });
+    expect(JSON.parse(stdout)).toMatchObject({
+      schema: "scanstream.error/1",
+      message: expect.stringContaining(message),
+    });
     expect(stdout + stderr).not.toMatch(/\u001b\[2J|\u001b\]0|^::error|\n\s+at /m);
   },
   90_000,

@@ -5,7 +5,7 @@ import type { EdgeTenant } from "../support/edge_backends.ts";
 import { startFaultyGateway, type FaultyGateway, type FaultyScan } from "../faults/faulty_gateway.ts";
 
 /**
- * Somebody who may write to the broker, but is none of us: whatever is published, no client reads a line that is no event,
+ * An attacker who can write to the broker: whatever is published, no client reads a line that is no event,
  * no tenant reads another's, and the gateway stays up.
  */
 
@@ -62,7 +62,7 @@ async function follow(scan: FaultyScan): Promise<RawStream> {
   return stream;
 }
 
-/** As Redis takes it from anybody who knows its password. */
+/** As Redis takes it from any client with its password. */
 const publish = (scan: FaultyScan, text: string) =>
   faulty.backends.redis.command("PUBLISH", `scanstream:2:${scan.channel}`, text);
 
@@ -80,18 +80,21 @@ test.each([
   ["a payload one byte over the bound", `{"type":"scan.delta","data":{"a":"${"x".repeat(65_536 - 7)}"}}`],
   ["a million levels", "[".repeat(1_000_000)],
   ["an end that names no scan", `{"type":"scan.end","data":{"status":"completed"}}`],
-])("%s: the channel's streams are closed as lost, without a byte of it; nobody else notices", async (_, text) => {
-  const [victim, other] = await Promise.all([follow(own), follow(foreign)]);
-  await publish(own, text);
-  await victim.closed;
-  const body = victim.text().slice(victim.text().indexOf("\r\n\r\n") + 4);
-  expect(body).toMatch(/: close lost\n/);
-  expect(body).not.toMatch(/^(?:event|data|id):/m);
-  for (const [, retryMs] of body.matchAll(/^retry: (\d+)/gm)) expect(Number(retryMs)).toBeLessThanOrEqual(10_000);
-  await publish(foreign, `{"type":"scan.delta","data":{"mine":true}}`);
-  await other.until(`data: {"mine":true}`);
-  expect(other.text()).not.toContain(": close lost");
-});
+])(
+  "%s: the channel's streams are closed as lost, without a byte of it; other channels are unaffected",
+  async (_, text) => {
+    const [victim, other] = await Promise.all([follow(own), follow(foreign)]);
+    await publish(own, text);
+    await victim.closed;
+    const body = victim.text().slice(victim.text().indexOf("\r\n\r\n") + 4);
+    expect(body).toMatch(/: close lost\n/);
+    expect(body).not.toMatch(/^(?:event|data|id):/m);
+    for (const [, retryMs] of body.matchAll(/^retry: (\d+)/gm)) expect(Number(retryMs)).toBeLessThanOrEqual(10_000);
+    await publish(foreign, `{"type":"scan.delta","data":{"mine":true}}`);
+    await other.until(`data: {"mine":true}`);
+    expect(other.text()).not.toContain(": close lost");
+  },
+);
 
 test("a message of 20 MB costs its own channel only: the other tenant's stream stays and misses nothing", async () => {
   const [mine, other] = await Promise.all([follow(own), follow(foreign)]);
@@ -105,7 +108,7 @@ test("a message of 20 MB costs its own channel only: the other tenant's stream s
   expect(other.text()).not.toContain(": close lost");
 });
 
-test("a message over 32 MiB costs the connection, also where Redis has no such bound: everybody is told, and may come back at once", async () => {
+test("a message over 32 MiB costs the connection, also where Redis has no such bound: every stream is closed, and may reconnect at once", async () => {
   await faulty.backends.redis.command("CONFIG", "SET", "client-output-buffer-limit", "pubsub 0 0 0");
   const both = await Promise.all([follow(own), follow(foreign)]);
   await publish(own, "x".repeat(40_000_000));
@@ -128,7 +131,7 @@ test("line breaks inside a value stay escaped inside its one data line", async (
   expect(stream.text()).not.toMatch(/^event: scan\.end/m);
 });
 
-test("what is published on channels whose names only look alike reaches nobody", async () => {
+test("what is published on channels whose names only look alike reaches no client", async () => {
   const stream = await follow(own);
   const event = `{"type":"scan.delta","data":{"strange":1}}`;
   for (const name of [

@@ -23,7 +23,7 @@ const bounded: readonly { readonly regex: string; readonly maxLength: number; re
   {
     regex: "/signature|private_key_jwt|client_assertion.*invalid|jwks|public key/i",
     maxLength: 200,
-    why: "toSafeText cuts what a refused login says",
+    why: "toSafeText shortens the text of a refused login",
   },
 ];
 

@@ -58,7 +58,7 @@ describe("a token's key id", () => {
     "__proto__",
     "test-key\u0000",
     "x".repeat(4000),
-  ])("%j is a name that nobody has, and nothing is fetched for it", async (kid) => {
+  ])("%j is an unknown key id, and nothing is fetched for it", async (kid) => {
     const asked: string[] = [];
     const owner = await createIssuerKey();
     const jwks = createServer((request, response) => {
@@ -131,7 +131,7 @@ describe("caches between us and clients", () => {
     ["a scan", () => `/api/v1/scans/${scan.id}`],
     ["an unknown path", () => "/nothing"],
     ["a stream that is none, by its suffix", () => `${scan.event_stream}/style.css`],
-  ])("%s is never kept by a shared cache, whatever the request says", async (_, path) => {
+  ])("%s is never kept by a shared cache, whatever the request's headers", async (_, path) => {
     for (const as of [key(), undefined]) {
       const response = await gateway.request(path(), {
         ...(as === undefined ? {} : { as }),
@@ -149,7 +149,7 @@ describe("caches between us and clients", () => {
     }
   });
 
-  test("where a new scan is, is told by the request's own path, not by a Host or a forwarded one", async () => {
+  test("the location of a new scan follows the request's path, not a Host or forwarded header", async () => {
     const created = await sendRaw({
       port: port(),
       method: "POST",
@@ -176,7 +176,7 @@ describe("header injection", () => {
     expect(client.raw()).not.toMatch(/set-cookie|x-injected|evil\.test/i);
   });
 
-  test("two requests in one, told apart by two lengths, are none", async () => {
+  test("two requests in one, separated by two lengths, are refused", async () => {
     for (const lines of [
       "content-length: 5\r\ntransfer-encoding: chunked\r\n",
       "content-length: 5\r\ncontent-length: 6\r\n",
@@ -234,7 +234,7 @@ describe("too much", () => {
     client.socket.destroy();
   });
 
-  test("JSON a hundred thousand levels deep is refused and harms nobody", async () => {
+  test("JSON a hundred thousand levels deep is refused without harm to other requests", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const routes = ["/api/v1/scans", "/api/v1/stream-tokens", `/api/v1/channels/${scan.channel}/events`];
     for (const path of routes) {
@@ -252,7 +252,7 @@ describe("too much", () => {
   });
 });
 
-test("five hundred who send a head and never end it keep nobody else waiting", async () => {
+test("five hundred clients that never end their head delay no other client", async () => {
   const slow = await Promise.all(
     Array.from({ length: 500 }, async () => {
       const socket = connect(port(), "127.0.0.1");

@@ -1,7 +1,7 @@
 const given = process.env["FUZZ_SEED"] ?? "";
 
 /**
- * The same one with each run, so that nobody's change is stopped by an example that it did not cause. To look for new
+ * The same one with each run, so that a change does not fail by an example that it did not cause. To look for new
  * examples: `FUZZ_SEED=random npx vitest run test/fuzz`, which prints the seed; that number repeats the run.
  */
 const seed =

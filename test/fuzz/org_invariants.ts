@@ -37,7 +37,7 @@ export const invariants: readonly Invariant[] = [
       if (lists.length === 0) return null;
       const way = pick(lists, random);
       const noise = pick(way.length === 0 ? unreadableEntries : unreadableItems, random);
-      const what = isJsonObject(noise) ? "an object that says nothing" : "a non-object";
+      const what = isJsonObject(noise) ? "an empty object" : "a non-object";
       const changed = changeAnswer(org, path, way, (list) => inserted(list as readonly unknown[], noise, random));
       return compare(changed, { path, change: `${what} ${way.filter(isText).join(".")}` }, (check) => {
         const first = before.get(check.name);
@@ -222,7 +222,7 @@ async function compare(
 /** The checks that may rest on an answer. */
 function checksOf(path: string): readonly CatalogCheck[] {
   const [, prefixes] = restingOn.find(([pattern]) => pattern.test(path)) ?? [];
-  if (prefixes === undefined) throw new RangeError(`Cannot tell which checks rest on "${path}": add it to the table`);
+  if (prefixes === undefined) throw new RangeError(`Unknown which checks rest on "${path}": add it to the table`);
   return catalog.filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)));
 }
 

@@ -81,9 +81,9 @@ function problemOf({ status, reason, findings, detail }: CheckResult): string | 
   if (findings.length === 0) return "no finding";
   if (new Set(findings.map(({ fingerprint }) => fingerprint)).size < findings.length) return "a finding twice";
   if ((reason !== null) !== (status === "MANUAL")) return `${status} with the reason ${reason}`;
-  // How evaluating says that a check threw.
+  // The text of a check that threw.
   if (findings.some((finding) => finding.detail.includes("The check failed on an answer"))) return "a check that threw";
-  if (findings.some(({ actual }) => actual === "")) return "a finding that says nothing";
+  if (findings.some(({ actual }) => actual === "")) return "a finding without text";
   if (findings.some((finding) => finding.coverage === "partial" && finding.status !== "PASS")) {
     return "a partial coverage of what is no PASS";
   }

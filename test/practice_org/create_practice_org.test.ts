@@ -69,7 +69,7 @@ test("A request that is longer than any of this API is cut off", async () => {
   await expect(post(65_537)).rejects.toThrow("fetch failed");
 });
 
-test("A client that goes away while it sends does no harm", async () => {
+test("A client that disconnects while it sends does no harm", async () => {
   const org = await startOrg();
   const { hostname, port } = new URL(org.url);
   const socket = connect(Number(port), hostname);

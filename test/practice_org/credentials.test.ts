@@ -21,7 +21,7 @@ afterAll(async () => {
   await rm(base, { recursive: true });
 });
 
-test("publishCredentials writes the key for its owner only, and says how to scan the org", async () => {
+test("publishCredentials writes the key for its owner only, and returns what a scan needs", async () => {
   const org = await startOrg();
   const directory = join(base, "state", "keys");
   const published = await publishCredentials(org, directory);

@@ -24,7 +24,7 @@ describe("parseFault", () => {
     ["forbidden:zones", "expected a path that begins with /"],
     ["forbidden*0", "expected a number of times from 1 to 1000000"],
     ["forbidden*1000001", "expected a number of times from 1 to 1000000"],
-  ])("refuses %j and says what is right", (text, message) => {
+  ])("refuses %j and names what is expected", (text, message) => {
     expect(() => parseFault(text)).toThrow(RangeError);
     expect(() => parseFault(text)).toThrow(message);
   });
@@ -59,7 +59,7 @@ describe("A fault's path", () => {
     expect(hits(path, asked)).toBe(expected);
   });
 
-  test("is hit as many times as it says", () => {
+  test("is hit as many times as requested", () => {
     const faults = createFaults([{ name: "forbidden", times: 2 }]);
     const take = () => faults.take("/api/v1/zones", new URLSearchParams()).length;
     expect([take(), take(), take()]).toEqual([1, 1, 0]);
@@ -204,7 +204,7 @@ describe("An org with a fault", () => {
     expect(await response.json()).toMatchObject({ error: "access_denied" });
   });
 
-  test("A token is demanded all the same", async () => {
+  test("A token is still required", async () => {
     org.setFaults([{ name: "server-error" }]);
     expect((await fetch(`${org.url}/api/v1/zones`)).status).toBe(403);
   });

@@ -30,7 +30,7 @@ describe("parseProfile", () => {
     "large:5.5",
     "large:10:10",
     "large: 10",
-  ])("refuses %j and says what is right", (text) => {
+  ])("refuses %j and names what is expected", (text) => {
     expect(() => parseProfile(text)).toThrow(RangeError);
     expect(() => parseProfile(text)).toThrow(
       `Cannot use profile "${text}": expected large:N with a whole number N from 4`,

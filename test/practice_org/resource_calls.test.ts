@@ -218,7 +218,7 @@ describe("Path and method", () => {
     expect(await errorOf(response)).toMatchObject({ status: 405, code: "E0000022" });
   });
 
-  test("An id that nobody has: 404 that names it", async () => {
+  test("An unknown id: 404 that names it", async () => {
     const response = await session.get("/api/v1/zones/nzo-nobody");
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({

@@ -20,7 +20,7 @@ beforeAll(async () => {
   ours = await practiceShapes();
 });
 
-test("The fixture says what the recordings say", async () => {
+test("The fixture agrees with the recordings", async () => {
   await expect(printShapes(real)).toMatchFileSnapshot(fixture);
 });
 

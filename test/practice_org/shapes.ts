@@ -33,7 +33,7 @@ function fieldsOf(value: unknown, prefix = ""): ReadonlySet<string> {
   return fields;
 }
 
-/** What kind of object an answer's item is, by the path that was asked and by what tells its kinds apart. */
+/** The kind of an answer's item, by the requested path and the fields that distinguish kinds. */
 function kindOf(path: string, item: Record<string, unknown>): string | null {
   const type = String(item["type"]);
   const maker = item["system"] === true ? " system" : "";

@@ -76,7 +76,7 @@ describe("client assertion", () => {
     expect(answer.body.error_description).toBe("The client_assertion signature is invalid.");
   });
 
-  test("is refused when nobody signed it", async () => {
+  test("is refused without a signature", async () => {
     const unsecured = new UnsecuredJWT({ iss: org.clientId, sub: org.clientId, aud: client.tokenUrl, exp: now + 300 });
     const answer = await withAssertion(unsecured.encode());
     expect(answer.status).toBe(401);

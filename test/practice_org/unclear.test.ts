@@ -5,7 +5,7 @@ import { connect } from "../../scanner/idp/connection.ts";
 import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { runScan } from "../../scanner/run_scan.ts";
 
-test("a scan of the profile unclear leaves to a person what the API does not show, and says why", async () => {
+test("a scan of the profile unclear is MANUAL with a reason where the API shows too little", async () => {
   const org = await createPracticeOrg({ profile: { name: "unclear" }, role: "super" });
   try {
     const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY: org.privateKeyPem };

@@ -62,7 +62,7 @@ describe("the catalog", () => {
     for (const { rule } of catalog) expect(rule.category).toBe({ high: "I", medium: "II", low: "III" }[rule.severity]);
   });
 
-  test("says which five need Super Administrator, and which three cover a part of their rule", () => {
+  test("marks five checks that need Super Administrator, and three that cover a part of their rule", () => {
     const named = (isOne: (check: (typeof catalog)[number]) => boolean) =>
       catalog.filter(isOne).map((check) => check.name);
     expect(named((check) => check.rule.role === "super_admin").toSorted()).toEqual([

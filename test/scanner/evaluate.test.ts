@@ -122,7 +122,7 @@ describe("whatever happens gives exactly one result", () => {
     expect(result.findings).toMatchObject([{ status: "MANUAL", reason: "unreadable", resource: { type: "org" } }]);
   });
 
-  test("a check that could not be evaluated says why", () => {
+  test("a check that could not be evaluated has the reason", () => {
     const result = unevaluatedResult(
       findCheck("V-273186"),
       { reason: "provider_error", detail: "The scan was interrupted" },

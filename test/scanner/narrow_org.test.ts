@@ -6,7 +6,7 @@ import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_p
 import { runScan } from "../../scanner/run_scan.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 
-/** Settings that look right and hold for some only: what a whole scan says of the practice org `narrow`. */
+/** Settings that look right but apply to some users only: a whole scan of the practice org `narrow`. */
 
 let org: PracticeOrg;
 let results: ReadonlyMap<string, CheckResult>;
@@ -52,7 +52,7 @@ test.each([
   "signon_global_session_lifetime_18h",
   "signon_global_session_cookies_not_persistent",
   "signon_global_session_policy_network_zone_enforced",
-])("%s: PASS for the one group, the built-in rule for everybody else", (check) => {
+])("%s: PASS for the one group, the built-in rule for all others", (check) => {
   expect(findingOf(check, "Default Policy")).toMatchObject({
     status: "PASS",
     coverage: "partial",
@@ -70,7 +70,7 @@ test("the session policy's network check says that a later rule lets in from any
 });
 
 test.each(["application_admin_console_mfa_required", "application_admin_console_phishing_resistant_authentication"])(
-  "%s: PASS for the one group, the catch-all for everybody else",
+  "%s: PASS for the one group, the catch-all for all others",
   (check) => {
     expect(resultOf(check)).toMatchObject({ status: "PASS", coverage: "partial" });
     expect(resultOf(check).findings[0]?.coverage_reason).toMatch(/"Catch-all Rule" decides, which is FAIL/);
@@ -81,12 +81,12 @@ test("a banner in an element that no browser shows is none", () => {
   expect(findingOf("signon_dod_warning_banner_configured", "Hidden notice")).toMatchObject({ status: "FAIL" });
 });
 
-test("apps: a rule whose zone lets everybody in FAILs", () => {
+test("apps: a rule whose zone allows every address FAILs", () => {
   const finding = findingOf("application_authentication_policy_network_zone_enforced", "Okta Admin Console");
   expect(finding).toMatchObject({ status: "FAIL" });
 });
 
-test("blocklists: what bypasses them is said beside the verdict", () => {
+test("blocklists: a note names what bypasses them", () => {
   const result = resultOf("network_zone_block_anonymized_proxies");
   expect(result.status).toBe("PASS");
   expect(result.detail).toMatch(/1 entry of zone "DefaultExemptIpZone" bypasses every blocklist\.$/);

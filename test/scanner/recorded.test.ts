@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { JsonList } from "../../scanner/evidence/artifacts.ts";
@@ -10,14 +10,16 @@ import type { CheckResult } from "../../shared/report.ts";
 import { aToken, context } from "../support/artifact_builders.ts";
 import { compliantOrg, paths } from "../support/compliant_org.ts";
 import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
+import { jsonFiles, recordedFolder } from "../support/recorded_objects.ts";
 
 /**
  * Real answers of the provider, through collectors and checks. `OKTA_RECORDED_DIR` names a folder of recorded interactions
  * with the official examples beside it; without it the test reads fixtures of our own that carry the same shapes.
  */
-const given = process.env["OKTA_RECORDED_DIR"];
-const recordedFolder = given ?? join(import.meta.dirname, "../fixtures/okta/recorded");
-const source = given === undefined ? "our own fixtures (OKTA_RECORDED_DIR is not set)" : "OKTA_RECORDED_DIR";
+const source =
+  process.env["OKTA_RECORDED_DIR"] === undefined
+    ? "our own fixtures (OKTA_RECORDED_DIR is not set)"
+    : "OKTA_RECORDED_DIR";
 
 interface Answer {
   readonly file: string;
@@ -201,11 +203,4 @@ function examples(folder: string): readonly Answer[] {
 
 function nameOf(file: string): string {
   return `${basename(dirname(file))}/${basename(file)}`;
-}
-
-function jsonFiles(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".json"))
-    .toSorted()
-    .map((file) => join(folder, file));
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 
-/** `docs/verdicts.md` says to an auditor what each verdict rests on; what it says has to be true for the catalog. */
+/** `docs/verdicts.md` explains to an auditor what each verdict rests on; it has to agree with the catalog. */
 const page = readFileSync(join(import.meta.dirname, "../../docs/verdicts.md"), "utf8");
 
 const sections = new Map(
@@ -21,7 +21,7 @@ test("has one section for each check of the catalog and no others", () => {
   expect([...sections.keys()].toSorted()).toEqual(headings.toSorted());
 });
 
-test.each(catalog.map((check) => [check.name, check] as const))("%s: says what the catalog says", (name, check) => {
+test.each(catalog.map((check) => [check.name, check] as const))("%s: agrees with the catalog", (name, check) => {
   const { rule, explanation } = check;
   const section = sections.get(`${rule.vuln_id} · \`${name}\``) ?? "";
 

@@ -128,7 +128,7 @@ const ajv = new Ajv2020({ allErrors: false });
 addFormats.default(ajv);
 const isReport = ajv.compile(reportSchema);
 
-/** Every format is written, and the JSON is what its schema says. Of each check at most so many findings. */
+/** Every format is written, and the JSON matches its schema; at most `maxFindings` of each check. */
 export function requireReports({ results, document, status }: FinishedScan, maxFindings = Infinity): void {
   const checks = results.map((result) => ({ ...result, findings: result.findings.slice(0, maxFindings) }));
   const report: Report = {

@@ -170,7 +170,7 @@ export function createHostileSource(options: HostileOptions): HostileSource {
 
 /** Marsaglia's xorshift: numbers from 0 up to, not including, 1, the same for a seed. */
 function xorshift(seed: number): () => number {
-  // It stays at zero for ever.
+  // It stays at zero.
   let state = seed === 0 ? 1 : seed;
   const next = () => {
     state ^= state << 13;

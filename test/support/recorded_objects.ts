@@ -3,7 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 
 /** `OKTA_RECORDED_DIR` names a folder of recorded interactions; without it fixtures of our own carry the same shapes. */
-const folder = process.env["OKTA_RECORDED_DIR"] ?? join(import.meta.dirname, "../fixtures/okta/recorded");
+export const recordedFolder =
+  process.env["OKTA_RECORDED_DIR"] ?? join(import.meta.dirname, "../fixtures/okta/recorded");
 
 const kinds = {
   sessionPolicies: ["policies.list.OKTA_SIGN_ON"],
@@ -24,7 +25,7 @@ export type RecordedKind = keyof typeof kinds;
 
 /** Objects as the provider really sent them, by kind. */
 export function recordedObjects(): Readonly<Record<RecordedKind, readonly JsonObject[]>> {
-  const byFolder = Map.groupBy(jsonFiles(), (file) => basename(dirname(file)));
+  const byFolder = Map.groupBy(jsonFiles(recordedFolder), (file) => basename(dirname(file)));
   const pools = Object.entries(kinds).map(([kind, folders]) => [
     kind,
     folders.flatMap((name) => (byFolder.get(name) ?? []).flatMap(objectsIn)),
@@ -32,7 +33,7 @@ export function recordedObjects(): Readonly<Record<RecordedKind, readonly JsonOb
   return Object.fromEntries(pools) as Record<RecordedKind, readonly JsonObject[]>;
 }
 
-function jsonFiles(): readonly string[] {
+export function jsonFiles(folder: string): readonly string[] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".json"));
   return files.toSorted().map((file) => join(folder, file));
 }

@@ -7,7 +7,7 @@ const gateways = (...values: readonly string[]) => ({
 const dynamic = (changes: object) => aZone({ type: "DYNAMIC", gateways: undefined, ...changes });
 const enhanced = (changes: object) => aZone({ type: "DYNAMIC_V2", gateways: undefined, ...changes });
 
-/** Zones that a rule or a token includes, all of them, and what that is worth. */
+/** Zones that a rule or a token includes, all of them, and the verdict. */
 export const zoneCases: readonly (readonly [what: string, zones: JsonList, status: string, reason: string | null])[] = [
   ["of some addresses", [aZone()], "PASS", null],
   ["that is inactive", [aZone({ status: "INACTIVE" })], "FAIL", null],

@@ -134,7 +134,7 @@ describe(notSuper, () => {
     ["no roles", anOwner({ roles: obtained([]) }), "PASS", null],
     ["a lesser role", anOwner(), "PASS", null],
     ["a custom role", anOwner({ roles: obtained([aRole("CUSTOM", { label: "Super helper" })]) }), "PASS", null],
-    ["a role that nobody knows", anOwner({ roles: obtained([aRole("FUTURE_ADMIN")]) }), "PASS", null],
+    ["an unknown role", anOwner({ roles: obtained([aRole("FUTURE_ADMIN")]) }), "PASS", null],
     ["no groups", anOwner({ groups: obtained([]) }), "PASS", null],
     ["the role itself", anOwner({ roles: obtained([aRole("SUPER_ADMIN")]), groups: null }), "FAIL", null],
     [
@@ -170,7 +170,7 @@ describe(notSuper, () => {
     ["a group's roles refused", anOwner({ groups: everyone(missing("missing_role", "")) }), "MANUAL", "missing_role"],
     ["a role without type and label", anOwner({ roles: obtained([{ id: "ra1" }]) }), "MANUAL", "unreadable"],
     [
-      "a role without type whose label says nothing",
+      "a role without type and with an unknown label",
       anOwner({ roles: obtained([{ id: "ra1", label: "Helpers" }]) }),
       "MANUAL",
       "unreadable",
@@ -183,13 +183,13 @@ describe(notSuper, () => {
     ],
     ["a role type of another shape", anOwner({ roles: obtained([{ type: 7, label: "x" }]) }), "MANUAL", "unreadable"],
     [
-      "a role without a type whose label says nothing",
+      "a role without a type and with an unknown label",
       anOwner({ roles: obtained([{ id: "ra1", label: "Helper" }]) }),
       "MANUAL",
       "unreadable",
     ],
     [
-      "a role type of another shape, the label says it",
+      "a role type of another shape, with a telling label",
       anOwner({ roles: obtained([{ type: 7, label: "Super Administrator" }]) }),
       "FAIL",
       null,

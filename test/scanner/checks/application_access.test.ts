@@ -236,7 +236,7 @@ describe.each(phishingChecks)("%s", (check) => {
     ["a step with a lax alternative", [chain([password], [webauthn, email])], "FAIL", null],
     ["an unknown method", [chain([password], [{ key: "brain_wave" }])], "MANUAL", "unreadable"],
     ["an unknown method beside a lax one", [chain([password], [{ key: "brain_wave" }, email])], "FAIL", null],
-    ["a value that nobody knows", [chain([{ ...fastPass, phishingResistant: "SOMETIMES" }])], "MANUAL", "unreadable"],
+    ["an unknown value", [chain([{ ...fastPass, phishingResistant: "SOMETIMES" }])], "MANUAL", "unreadable"],
     ["no chain", [], "FAIL", null],
   ])("%s is %s", (_, chains, status, reason) => {
     expect(judgeChains(check, chains)).toMatchObject({ status, reason });

@@ -113,7 +113,7 @@ describe("the zones of a rule", () => {
     expect(withZones(obtained(found), rule)).toMatchObject({ status, reason });
   });
 
-  test("that nobody knows", () => {
+  test("that is unknown", () => {
     expect(withZones(obtained([]), anAccessRule()).status).toBe("FAIL");
   });
 
@@ -199,7 +199,7 @@ describe("the apps", () => {
     expect(result.findings.map(({ status }) => status)).toEqual(["FAIL", "MANUAL"]);
   });
 
-  test("whose rules nobody asked for are MANUAL", () => {
+  test("whose rules were not requested are MANUAL", () => {
     expect(judge([anApp()], {})).toMatchObject({ status: "MANUAL", reason: "provider_error" });
     const refused = missing<never>("missing_scope", "policies.read is not granted");
     const result = evaluate(check, {

@@ -11,7 +11,7 @@ describe.each([
 ])("%s of rules for some people", (check) => {
   const forPeople = (people: unknown) => anAccessRule({ conditions: { people } });
 
-  test.each<[people: unknown, isForEverybody: boolean]>([
+  test.each<[people: unknown, isForAllUsers: boolean]>([
     [undefined, true],
     [null, true],
     [{ users: { include: [], exclude: [] }, groups: null }, true],
@@ -21,10 +21,10 @@ describe.each([
     [{ groups: { exclude: ["00g1"] } }, false],
     [{ groups: { include: "00g1" } }, false],
     ["everybody", false],
-  ])("a first rule for the people %j is for everybody: %s", (people, isForEverybody) => {
+  ])("a first rule with the people condition %j applies to all users: %s", (people, isForAllUsers) => {
     const result = judgeRules(check, [forPeople(people), lastRule()]);
-    expect(result).toMatchObject({ status: "PASS", coverage: isForEverybody ? "full" : "partial" });
-    if (!isForEverybody) {
+    expect(result).toMatchObject({ status: "PASS", coverage: isForAllUsers ? "full" : "partial" });
+    if (!isForAllUsers) {
       expect(result.findings[0]?.coverage_reason).toMatch(
         /^Rule "Known networks" is for named users or groups only; for the others the next rule "Catch-all Rule" decides, which is FAIL: .+/,
       );

@@ -38,7 +38,7 @@ describe("namesApprovedIssuer", () => {
     expect(namesApprovedIssuer("CN=Agency CA 1", pattern)).toBe(false);
   });
 
-  test("an empty list approves nobody", () => {
+  test("an empty list approves no issuer", () => {
     expect(namesApprovedIssuer("OU=DoD", [])).toBe(false);
     expect(namesApprovedIssuer("OU=DoD", [""])).toBe(false);
   });
@@ -104,7 +104,7 @@ describe("its certificate", () => {
     ["is gone", missing("provider_error", "404"), "MANUAL", "provider_error"],
     ["was refused", missing("missing_role", "403"), "MANUAL", "missing_role"],
     ["names no issuer", certificate({ issuer: "" }), "MANUAL", "needs_review"],
-    ["comes from somebody else", certificate({ issuer: "CN=Example" }), "MANUAL", "needs_review"],
+    ["comes from another issuer", certificate({ issuer: "CN=Example" }), "MANUAL", "needs_review"],
     ["starts now", certificate({ valid_from: at }), "PASS", null],
     ["starts later", certificate({ valid_from: "2026-11-21T12:00:00.001Z" }), "MANUAL", "needs_review"],
     ["ends now", certificate({ valid_to: at }), "PASS", null],

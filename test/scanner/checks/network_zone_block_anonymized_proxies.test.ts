@@ -103,17 +103,17 @@ test.each([[null], [[]], [[anAnonymizerZone()]]])("zones that broke off after %j
 describe("the zone whose addresses get past blocklists", () => {
   const exempt = (changes: JsonObject = {}) =>
     aZone({ id: "nzoEx", name: "DefaultExemptIpZone", system: true, ...changes });
-  const said = /: 1 entry of zone "DefaultExemptIpZone" bypasses every blocklist\.$/;
+  const note = /: 1 entry of zone "DefaultExemptIpZone" bypasses every blocklist\.$/;
 
-  test.each<[what: string, zones: JsonList, status: string, isSaid: boolean]>([
+  test.each<[what: string, zones: JsonList, status: string, hasNote: boolean]>([
     ["with an entry, anonymizers blocked", [anAnonymizerZone(), exempt()], "PASS", true],
     ["with an entry, nothing blocked", [exempt()], "FAIL", true],
     ["without an entry", [anAnonymizerZone(), exempt({ gateways: null })], "PASS", false],
     ["with an entry, inactive", [anAnonymizerZone(), exempt({ status: "INACTIVE" })], "PASS", false],
     ["of another name", [anAnonymizerZone(), aZone()], "PASS", false],
-  ])("%s: %s, and the finding says it: %s", (_, zones, status, isSaid) => {
+  ])("%s: %s, with a note: %s", (_, zones, status, hasNote) => {
     const result = evaluate(check, { network_zones: obtained(zones) });
     expect(result.status).toBe(status);
-    expect(said.test(result.detail)).toBe(isSaid);
+    expect(note.test(result.detail)).toBe(hasNote);
   });
 });

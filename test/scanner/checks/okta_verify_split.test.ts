@@ -95,7 +95,7 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
       ],
     ],
     [
-      "a split one without compliance beside one with a value that nobody knows",
+      "a split one without compliance beside one with an unknown value",
       [push(), fastPass("SOMETIMES")],
       "MANUAL",
       [
@@ -134,10 +134,10 @@ describe("FIPS of the family: a finding for each active authenticator", () => {
         ["Push", "FAIL"],
       ],
     ],
-    ["a status that nobody knows", [push("REQUIRED", "RESTING")], "MANUAL", [["Push", "MANUAL"]]],
-    ["a status that nobody knows and OPTIONAL", [push("OPTIONAL", 1)], "FAIL", [["Push", "FAIL"]]],
+    ["an unknown status", [push("REQUIRED", "RESTING")], "MANUAL", [["Push", "MANUAL"]]],
+    ["an unknown status and OPTIONAL", [push("OPTIONAL", 1)], "FAIL", [["Push", "FAIL"]]],
     [
-      "a status that nobody knows beside an active one",
+      "an unknown status beside an active one",
       [push("OPTIONAL", 1), fastPass("REQUIRED")],
       "MANUAL",
       [

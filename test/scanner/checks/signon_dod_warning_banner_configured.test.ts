@@ -158,7 +158,7 @@ describe("an element that is hidden", () => {
     `<template>BANNER</template>`,
     `<dialog>BANNER</dialog>`,
     `<div hidden id="notice">BANNER</div><script>render("#other")</script>`,
-  ])("%s shows nobody a banner: FAIL", (page) => {
+  ])("%s shows no banner: FAIL", (page) => {
     expect(judge(page.replace("BANNER", banner)).findings).toMatchObject([{ status: "FAIL", actual: "no banner" }]);
   });
 
@@ -238,7 +238,7 @@ describe("what a person has to look at", () => {
 });
 
 describe("the pages of the brands", () => {
-  test("are judged one by one; an uncustomized one FAILs and says so", () => {
+  test("are judged one by one; an uncustomized one FAILs with a note", () => {
     const page = (kind: SignInPage["kind"], content: unknown) => obtained({ kind, content });
     const result = evaluate(check, {
       brand_sign_in_pages: obtained([

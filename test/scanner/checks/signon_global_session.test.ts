@@ -45,7 +45,7 @@ describe("the setting of the deciding rule", () => {
     expect(result.findings).toHaveLength(1);
   });
 
-  test("says the resource, what was expected and what was found", () => {
+  test("names the resource, what was expected and what was found", () => {
     const result = judge(idle, [set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 120)]);
     const [finding] = result.findings;
     expect(finding).toMatchObject({ resource: { type: "policy", id: "00p1", name: "Default Policy" } });
@@ -57,7 +57,7 @@ describe("the setting of the deciding rule", () => {
   test.each([
     ["absent", undefined, "not set"],
     ["zero", 0, 'no limit (0) in rule "STIG rule"'],
-  ])("says %s in words", (_, value, actual) => {
+  ])("shows %s in words", (_, value, actual) => {
     const result = judge(lifetime, [set(aSessionRule(), `${session}.maxSessionLifetimeMinutes`, value)]);
     expect(result.findings[0]?.actual).toBe(actual);
   });
@@ -73,7 +73,7 @@ describe("which rule decides", () => {
     ["an inactive rule at priority 1", [aSessionRule({ status: "INACTIVE" })], "FAIL", null],
     ["a rule without a status", [aSessionRule({ status: undefined })], "PASS", null],
     ["a status in lower case", [aSessionRule({ status: "active" })], "PASS", null],
-    ["a status that nobody knows", [aSessionRule({ status: "DREAMING" })], "MANUAL", "unreadable"],
+    ["an unknown status", [aSessionRule({ status: "DREAMING" })], "MANUAL", "unreadable"],
     ["the built-in rule", [aSessionRule({ system: true })], "FAIL", null],
     ["a rule that carries the built-in's name", [aSessionRule({ name: "Default Rule" })], "FAIL", null],
     ["a system flag that is a text", [aSessionRule({ system: "false" })], "MANUAL", "unreadable"],
@@ -83,7 +83,7 @@ describe("which rule decides", () => {
     ["two lax rules at priority 1", [idleFor(60), idleFor(90)], "FAIL", null],
     ["the built-in rule at priority 1 beside another", [aDefaultRule({ priority: 1 }), aSessionRule()], "PASS", null],
     ["a lax rule with a priority in a text", [{ ...idleFor(60), priority: "1" }], "FAIL", null],
-    ["a lax rule with a status that nobody knows", [{ ...idleFor(60), status: "DREAMING" }], "FAIL", null],
+    ["a lax rule with an unknown status", [{ ...idleFor(60), status: "DREAMING" }], "FAIL", null],
     ["a lax rule that may be built in", [{ ...idleFor(60), system: "false" }], "FAIL", null],
     ["a strict rule beside {}", [aSessionRule(), {}], "MANUAL", "unreadable"],
     ["a lax rule beside {}", [idleFor(60), {}], "FAIL", null],
@@ -182,7 +182,7 @@ describe.each([idle, lifetime, cookies, zones])("%s of a rule for some users", (
     );
   });
 
-  test("that excludes nobody is full", () => {
+  test("that excludes no user is full", () => {
     const people = { users: { exclude: [] } };
     const rule = aSessionRule({ conditions: { network: zoned, people } });
     expect(judge(check, [rule])).toMatchObject({ status: "PASS", coverage: "full" });

@@ -141,7 +141,12 @@ describe("a directory that sources users", () => {
       null,
     ],
     ["LDAP", { apps: obtained([anApp({ name: "ldap_sun_one" })]) }, "MANUAL", "needs_review"],
-    ["the LDAP interface, which sources nobody", { apps: obtained([anApp({ name: "ldap_interface" })]) }, "FAIL", null],
+    [
+      "the LDAP interface, which sources no user",
+      { apps: obtained([anApp({ name: "ldap_interface" })]) },
+      "FAIL",
+      null,
+    ],
     [
       "its password policy",
       { password_policies: obtained([directoryPolicy("ACTIVE_DIRECTORY")]) },
@@ -231,7 +236,7 @@ describe("a directory that sources users", () => {
     expect(findCheck(check).conditionalArtifacts(policies)).toEqual(["password_policies"]);
   });
 
-  test("that shows only as an app is out of sight of a Read-Only Administrator, and the FAIL says so", () => {
+  test("that shows only as an app is invisible to a Read-Only Administrator, as a note of the FAIL says", () => {
     const judgeWith = (apps: JsonList) =>
       evaluate(check, { user_lifecycle_policies: obtained([]), ...noDirectory, apps: obtained(apps) });
     const hint = /shows only as an app cannot be seen/;

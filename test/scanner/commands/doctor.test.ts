@@ -28,7 +28,7 @@ test("a doctor advises against Super Administrator for routine scans", async () 
   expect(role.remedy).toContain("Public client app admins");
 });
 
-test("a doctor says which role to assign when there is none", async () => {
+test("doctor names the role to assign when there is none", async () => {
   const role = resultOf(await examinePractice({ role: "none" }), "role");
   expect(role).toMatchObject({ state: "fail", detail: expect.stringContaining("403 E0000006") as string });
   expect(role.remedy).toContain("Admin roles → Edit assignments");
@@ -44,7 +44,7 @@ test("a doctor names the scopes that are not granted", async () => {
   expect(scopes.remedy).toContain("Okta API Scopes");
 });
 
-test("a doctor that finds no scope granted says that the client was accepted", async () => {
+test("doctor reports an accepted client when no scope is granted", async () => {
   const results = await examinePractice({ role: "read-only", grantedScopes: [] });
   expect(states(results)).toMatchObject({
     token: "ok",
@@ -93,7 +93,7 @@ test.each<[string, Reply, DoctorStep, string]>([
   expect(results.map(({ step }) => step)).toEqual(doctorSteps);
 });
 
-test("a doctor tells an unreachable organization and one with an unknown authority", async () => {
+test("doctor distinguishes an unreachable organization from an unknown certificate authority", async () => {
   const idp = await createScriptedIdp({ tls: createSelfSigned({ names: ["localhost"] }) });
   const env = { IDP_ORG_URL: idp.url, IDP_CLIENT_ID: idp.clientId, IDP_PRIVATE_KEY: idp.privateKey };
   expect(resultOf(await examine(env), "organization").remedy).toContain("NODE_EXTRA_CA_CERTS");

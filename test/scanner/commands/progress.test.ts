@@ -54,7 +54,7 @@ describe("on a terminal", () => {
     }
   });
 
-  test("the bar moves, and says how long the rest takes", () => {
+  test("the bar moves, with the time that is left", () => {
     const terminal = recordTerminal({ isTTY: true, columns: 120 });
     scanOn(terminal);
     expect(terminal.drawn()).toContainEqual(
@@ -62,7 +62,7 @@ describe("on a terminal", () => {
     );
   });
 
-  test("only messages and one line of totals are left: the report says the rest", () => {
+  test("leaves only messages and one line of totals", () => {
     const terminal = recordTerminal({ isTTY: true, columns: 80 });
     scanOn(terminal);
     expect(terminal.screen()).toEqual([
@@ -80,7 +80,7 @@ describe("on a terminal", () => {
     expect(terminal.screen()).toEqual([""]);
   });
 
-  test("that does not tell its columns the bar is as on 80", () => {
+  test("of unknown width the bar is as on 80 columns", () => {
     const [unknown, known] = [0, 80].map((columns) => recordTerminal({ isTTY: true, columns }));
     for (const terminal of [unknown, known]) if (terminal !== undefined) scanOn(terminal);
     expect(unknown?.written()).toBe(known?.written());

@@ -109,7 +109,7 @@ describe("nothing is asked for that the selected checks do not need", () => {
     expect(client.paths().toSorted()).toEqual([paths.apps, paths.signOn, "/api/v1/policies/rst1/rules"].toSorted());
   });
 
-  test("the rules of a policy that many apps share once, whoever asks", async () => {
+  test("the rules of a policy that many apps share, once", async () => {
     const apps = Array.from({ length: 500 }, (_, index) =>
       anApp({ id: `0oa${index}`, _links: linkTo(`rst${index % 2}`) }),
     );
@@ -167,7 +167,7 @@ describe("built-in apps", () => {
     expect(client.paths()).not.toContain(paths.adminConsole);
   });
 
-  test("are told by their name, whatever a filter lets through", async () => {
+  test("are recognized by their name, whatever a filter lets through", async () => {
     const client = mapIdpClient({
       [paths.adminConsole]: [anApp(), adminConsoleApp],
       "/api/v1/policies/rst1/rules": [],

@@ -106,10 +106,13 @@ function watched(entry: JsonObject, { kept, report, isEntry = false }: WatchOpti
 /** What a filter keeps, found out with an entry that has every field; null for one that keeps whatever it does not know. */
 function keptBy(keep: (entry: JsonObject) => JsonObject): Kept | null {
   if (Object.hasOwn(keep({ unheard_of: 1 }), "unheard_of")) return null;
-  const everything: JsonObject = new Proxy<JsonObject>({}, {
-    get: () => everything,
-    getOwnPropertyDescriptor: () => ({ value: everything, configurable: true, enumerable: true }),
-  });
+  const everything: JsonObject = new Proxy<JsonObject>(
+    {},
+    {
+      get: () => everything,
+      getOwnPropertyDescriptor: () => ({ value: everything, configurable: true, enumerable: true }),
+    },
+  );
   const toKept = (found: JsonObject): Kept =>
     new Map(
       Object.entries(found).map(([field, value]) => [field, value === everything ? null : toKept(value as JsonObject)]),

@@ -50,7 +50,7 @@ test.each([
   expect(waiver?.expiration_date).toBe(expected);
 });
 
-test("JUnit gives the duration of the scan, and none for a check, which nobody measured", () => {
+test("JUnit gives the duration of the scan, and none for a check, which is not measured", () => {
   const junit = renderAs("junit", aReport());
   expect(junit.match(/<testsuites? [^>]*time="42\.000"/g)).toHaveLength(2);
   expect(junit).toContain("<testcase ");

@@ -76,7 +76,7 @@ test("has every check, its links lead to their sections, and it prints", async (
   expect((await page.pdf()).byteLength).toBeGreaterThan(10_000);
 });
 
-test("says what a check expects once, and what was found once for each resource", async () => {
+test("shows what a check expects once, and what was found once for each resource", async () => {
   const page = await browser.newPage();
   await page.goto(url);
   const section = page.locator("section#V-1");
@@ -87,7 +87,7 @@ test("says what a check expects once, and what was found once for each resource"
   expect(text).toContain("Passes: 4 of 24");
 });
 
-test("folds what passes, and opens it for whoever asks", async () => {
+test("folds what passes, to be opened by a click", async () => {
   const page = await browser.newPage();
   await page.goto(url);
   const section = page.locator("section.pass").first();
@@ -117,7 +117,7 @@ test("is a page of reasonable length on a phone and on paper", async () => {
   expect(pagesOf(await page.pdf({ format: "A4" }))).toBeLessThan(10);
 });
 
-test("prints no heading away from what follows it, and no finding in two parts", async () => {
+test("prints no heading apart from its section, and no finding in two parts", async () => {
   const page = await browser.newPage();
   await page.goto(url);
   await page.emulateMedia({ media: "print" });

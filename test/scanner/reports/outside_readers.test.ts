@@ -61,7 +61,7 @@ async function schema(name: string): Promise<object> {
   return JSON.parse(await readFile(join(schemas, name), "utf8")) as object;
 }
 
-/** What a checklist says of each rule, by how the sample was made. */
+/** The expected result of each rule in a checklist, from the sample's results. */
 const expectedResults = new Map(
   report.checks.map((check) => {
     if (check.status === "FAIL") return [check.rule_id, "fail"];

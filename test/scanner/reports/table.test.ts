@@ -39,11 +39,11 @@ test("a wide terminal is used: fewer lines than on a narrow one", () => {
   expect(linesOf(checks, 200).length).toBeLessThan(linesOf(checks, 80).length);
 });
 
-test("a terminal that does not tell its columns is taken for one of 80", () => {
+test("a terminal of unknown width is taken for one of 80 columns", () => {
   expect(linesOf(checks, 0)).toEqual(linesOf(checks, 80));
 });
 
-test("what a check expects is said once, and each open resource with what was found", () => {
+test("prints what a check expects once, and what was found for each open resource", () => {
   const findings = ["One", "Two"].map((name) =>
     aFinding({
       resource: { type: "policy", id: name, name },
@@ -60,7 +60,7 @@ test("what a check expects is said once, and each open resource with what was fo
   ]);
 });
 
-test("a sentence that says something else than what was expected and found is shown whole", () => {
+test("shows a sentence whole that does not hold what was expected and found", () => {
   const detail = "The provider did not answer within 30 seconds.";
   expect(linesOf([aCheckResult({ findings: [aFinding({ detail })] })], 80)).toContain(
     `       FAIL Default Policy: 120 minutes: The provider did not answer within 30`,
