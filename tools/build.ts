@@ -47,8 +47,6 @@ async function bundle(outdir: string): Promise<Metafile> {
     mainFields: ["module", "main"],
     // PGlite reads files that lie beside it; `pg` looks for its native twin and does without.
     external: ["@electric-sql/pglite", "pg-native"],
-    // The CommonJS builds of some packages (jsonc-parser) cannot be bundled.
-    mainFields: ["module", "main"],
     // Packages in CommonJS require Node's own modules.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
