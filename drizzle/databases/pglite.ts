@@ -2,6 +2,8 @@ import type { PGlite } from "@electric-sql/pglite";
 import { Pool } from "pg";
 import packageJson from "../../package.json" with { type: "json" };
 import { AppError } from "../../shared/app_error.ts";
+import { hasCode } from "../../shared/error_code.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import type { Database } from "../database.ts";
 import { migrationConfig } from "../migrations_folder.ts";
 import { createPoolDatabase } from "./pool_database.ts";
@@ -13,23 +15,9 @@ export interface PgliteOptions {
   readonly dump?: Blob;
 }
 
-/** The package is optional: it is larger than all the rest, and a gateway beside a real Postgres does without. */
-export class PgliteMissingError extends AppError {
-  constructor(options: { readonly cause: unknown }) {
-    const name = "@electric-sql/pglite";
-    super(
-      "unavailable",
-      "DATABASE_URL: unset, and the embedded database is not installed: " +
-        `run \`npm install ${name}@${packageJson.peerDependencies[name]}\`, or set DATABASE_URL to a Postgres database`,
-      options,
-    );
-    this.name = "PgliteMissingError";
-  }
-}
-
 /**
  * The embedded default: Postgres in this process, migrated at open. It has one connection, so transactions run one after
- * another. One process at a time may have a directory open. Rejects with `PgliteMissingError` where the package is not
+ * another. Only one process may have a directory open. Rejects with `UsageError` where the package is not
  * installed, and with `AppError("unavailable")` where the database cannot be opened.
  */
 export async function openPgliteDatabase(options: PgliteOptions): Promise<Database> {
@@ -44,6 +32,7 @@ export async function openPgliteDatabase(options: PgliteOptions): Promise<Databa
   return createPoolDatabase(new Pool(config), { onClosed: () => pglite.close() });
 }
 
+/** The package is optional: it is larger than all the rest, and a gateway beside a real Postgres does without. */
 async function loadPglite() {
   try {
     const [{ PGlite }, { createPgConfig }, { drizzle }, { migrate }] = await Promise.all([
@@ -54,8 +43,12 @@ async function loadPglite() {
     ]);
     return { PGlite, createPgConfig, drizzle, migrate };
   } catch (cause) {
-    if ((cause as { readonly code?: unknown }).code === "ERR_MODULE_NOT_FOUND") throw new PgliteMissingError({ cause });
-    throw cause;
+    if (!hasCode(cause, "ERR_MODULE_NOT_FOUND")) throw cause;
+    const version = packageJson.peerDependencies["@electric-sql/pglite"];
+    const problem =
+      "DATABASE_URL: unset, and the embedded database is not installed: " +
+      `run \`npm install @electric-sql/pglite@${version}\`, or set DATABASE_URL to a Postgres database`;
+    throw new UsageError([problem], { heading: "Cannot use the configuration", cause });
   }
 }
 

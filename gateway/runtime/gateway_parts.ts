@@ -2,12 +2,13 @@ import { hash } from "node:crypto";
 import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { openPgliteDatabase, PgliteMissingError } from "../../drizzle/databases/pglite.ts";
+import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
+import { UsageError } from "../../shared/usage_error.ts";
 import { adminContext, handleAdminRequests } from "../admin/call_admin.ts";
 import type { AdminContext } from "../admin/operations.ts";
 import { requestStateHolder, lockStateDirectory, type RequestHandler, type StateLock } from "../admin/socket.ts";
@@ -202,7 +203,7 @@ async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cle
     return database;
   } catch (cause) {
     opened.reject(cause);
-    if (cause instanceof PgliteMissingError) throw settingsError([cause.message], { cause });
+    if (cause instanceof UsageError) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw settingsError(
       [
