@@ -4,54 +4,29 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Report } from "../../shared/report.ts";
-import {
-  startCommandGateway,
-  startCommandOrg,
-  type CommandGateway,
-  type CommandOrg,
-} from "../support/command_gateway.ts";
-import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+import { expectNoBug, startCommandOrg, startCommandStage, type CommandStage } from "../support/command_gateway.ts";
+import { runCommand, startCommand } from "../support/command_line.ts";
 
 /** What a scan does when a file cannot be written (a full disk, a directory in its place), or when it fails itself. */
 
-let gateway: CommandGateway;
-let org: CommandOrg;
-let cwd: string;
-let idpEnv: Readonly<Record<string, string>>;
+let stage: CommandStage;
 
 beforeAll(async () => {
-  gateway = await startCommandGateway();
-  cwd = gateway.folder;
-  org = await startCommandOrg(cwd);
-  idpEnv = org.env;
+  stage = await startCommandStage();
 });
-
-afterAll(async () => {
-  await org[Symbol.asyncDispose]();
-  await gateway[Symbol.asyncDispose]();
-});
-
-/** The command line as part of a line of bash: `"$@" > /dev/full`. */
-function shell(line: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-  return runCommand(args, { cwd, env, shell: line });
-}
+afterAll(() => stage[Symbol.asyncDispose]());
 
 const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
 
-function expectNoBug({ stderr }: Outcome): void {
-  expect(stderr).not.toContain("This is a bug");
-  expect(stderr).not.toMatch(/\n\s+at /);
-}
-
 describe("artifacts on a full disk", () => {
   test("exit with 2 and one line, and the report, the stored scan and its end are there all the same", async () => {
-    await using slow = await startCommandOrg(cwd, 50);
+    await using slow = await startCommandOrg(stage.cwd, 50);
     const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
-      cwd,
-      env: { ...gateway.env, ...slow.env },
+      cwd: stage.cwd,
+      env: { ...stage.gateway.env, ...slow.env },
     });
     const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
-    const heard = gateway.follow(id);
+    const heard = stage.gateway.follow(id);
     const outcome = await running.finished;
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
@@ -61,13 +36,13 @@ describe("artifacts on a full disk", () => {
     const report = JSON.parse(outcome.stdout) as Report;
     expect(report.checks).toHaveLength(29);
     expect((await heard).at(-1)).toBe("scan.end");
-    expect(await gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", ...report.summary });
+    expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", ...report.summary });
   });
 
   test("of collect exit with 2 and the reason", async () => {
     const outcome = await runCommand(["collect", ...oneCheck, "--save-artifacts", "/dev/full"], {
-      cwd,
-      env: idpEnv,
+      cwd: stage.cwd,
+      env: stage.idpEnv,
     });
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
@@ -76,9 +51,9 @@ describe("artifacts on a full disk", () => {
   });
 
   test("of an interrupted scan: 130 stays, and the reason is written", async () => {
-    await using slow = await startCommandOrg(cwd, 150);
+    await using slow = await startCommandOrg(stage.cwd, 150);
     const running = startCommand(["scan", "--format", "json", "--concurrency", "1", "--save-artifacts", "/dev/full"], {
-      cwd,
+      cwd: stage.cwd,
       env: slow.env,
     });
     await running.until("stderr", /\[ 3\/29\]/);
@@ -98,10 +73,10 @@ describe("places that cannot be written are refused before the first request", (
     ["a file in the place of --output", ["--output", "file"], /--output "file": .*EEXIST/],
     ["a directory in the place of a report", ["--output", "."], /--output "scan\.txt": .*EISDIR/],
   ])("%s", async (_, args, message) => {
-    await mkdir(join(cwd, "taken"), { recursive: true });
-    await mkdir(join(cwd, "scan.txt"), { recursive: true });
-    await writeFile(join(cwd, "file"), "");
-    const outcome = await runCommand(["scan", ...oneCheck, ...args], { cwd, env: idpEnv });
+    await mkdir(join(stage.cwd, "taken"), { recursive: true });
+    await mkdir(join(stage.cwd, "scan.txt"), { recursive: true });
+    await writeFile(join(stage.cwd, "file"), "");
+    const outcome = await runCommand(["scan", ...oneCheck, ...args], { cwd: stage.cwd, env: stage.idpEnv });
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(message);
@@ -112,7 +87,7 @@ describe("places that cannot be written are refused before the first request", (
 });
 
 test("practice-org without a place for its key exits with 2 and the reason", async () => {
-  const outcome = await runCommand(["practice-org", "--state", "/dev/null/state"], { cwd });
+  const outcome = await runCommand(["practice-org", "--state", "/dev/null/state"], { cwd: stage.cwd });
   expectNoBug(outcome);
   expect(outcome.code).toBe(2);
   expect(outcome.stderr).toMatch(/^Cannot write --state "\/dev\/null\/state": .*\(ENOTDIR\): expected .*\n$/);
@@ -120,11 +95,11 @@ test("practice-org without a place for its key exits with 2 and the reason", asy
 
 describe("reports in a folder", () => {
   test("on a disk that becomes full: what fits is written, nothing is there by half, exit 2", async () => {
-    const output = join(cwd, "full");
+    const output = join(stage.cwd, "full");
     await mkdir(output);
     await writeFile(join(output, "scan.ckl"), "the checklist of yesterday");
     const args = ["scan", "--format", "ckl,markdown,junit,csv", "--output", "full", "--quiet", ...oneCheck];
-    const outcome = await shell('ulimit -f 24; exec "$@"', args, idpEnv);
+    const outcome = await stage.shell('ulimit -f 24; exec "$@"', args, stage.idpEnv);
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(
@@ -136,11 +111,11 @@ describe("reports in a folder", () => {
   });
 
   test("a link to a full device in the place of one: the others are written", async () => {
-    const output = join(cwd, "linked");
+    const output = join(stage.cwd, "linked");
     await mkdir(output);
     await symlink("/dev/full", join(output, "scan.json"));
     const args = ["scan", "--format", "json,csv", "--output", "linked", "--fail-on", "never", ...oneCheck];
-    const outcome = await runCommand(args, { cwd, env: idpEnv });
+    const outcome = await runCommand(args, { cwd: stage.cwd, env: stage.idpEnv });
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(/^Cannot write --output "linked\/scan\.json": .*\(ENOSPC\)/m);
     expect(outcome.stderr).toContain("Wrote linked/scan.csv");
@@ -150,17 +125,17 @@ describe("reports in a folder", () => {
 
 describe("a named pipe", () => {
   test("without a reader is not waited for", async () => {
-    await promisify(execFile)("mkfifo", [join(cwd, "unread")]);
+    await promisify(execFile)("mkfifo", [join(stage.cwd, "unread")]);
     const args = ["collect", ...oneCheck, "--save-artifacts", "unread"];
-    const outcome = await runCommand(args, { cwd, env: idpEnv });
+    const outcome = await runCommand(args, { cwd: stage.cwd, env: stage.idpEnv });
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(/^Cannot write --save-artifacts "unread": .*\(ENXIO\): expected .*reads/m);
   });
 
   test("with a reader carries everything", async () => {
-    await promisify(execFile)("mkfifo", [join(cwd, "read")]);
+    await promisify(execFile)("mkfifo", [join(stage.cwd, "read")]);
     const args = ["collect", "--save-artifacts", "read"];
-    const { code, stdout } = await shell('"$@" & cat read; wait $!', args, idpEnv);
+    const { code, stdout } = await stage.shell('"$@" & cat read; wait $!', args, stage.idpEnv);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ checks: expect.arrayContaining(oneCheck.slice(1)) });
   });
@@ -168,24 +143,24 @@ describe("a named pipe", () => {
 
 describe("an internal error", () => {
   test("of a scan exits with 4, and its followers receive the end", async () => {
-    await using slow = await startCommandOrg(cwd, 150);
+    await using slow = await startCommandOrg(stage.cwd, 150);
     const bug = "process.on('SIGUSR2',()=>{throw(new(Error)('boom'))})";
     const running = startCommand(["scan", "--format", "json", "--concurrency", "1"], {
-      cwd,
+      cwd: stage.cwd,
       env: {
-        ...gateway.env,
+        ...stage.gateway.env,
         ...slow.env,
         NODE_OPTIONS: `--import=data:text/javascript,${bug}`,
       },
     });
     const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
-    const heard = gateway.follow(id);
+    const heard = stage.gateway.follow(id);
     await running.until("stderr", /\[ 3\/29\]/);
     const { code, stderr } = await running.stop("SIGUSR2");
     expect(code, stderr).toBe(4);
     expect(stderr).toMatch(/This is a bug of scanstream .*report it.*issue/);
     expect(stderr).toContain("boom");
     expect((await heard).at(-1)).toBe("scan.end");
-    expect(["cancelled", "failed"]).toContain((await gateway.get(`/api/v1/scans/${id}`))["status"]);
+    expect(["cancelled", "failed"]).toContain((await stage.gateway.get(`/api/v1/scans/${id}`))["status"]);
   });
 });

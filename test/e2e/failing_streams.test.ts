@@ -2,49 +2,24 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Report } from "../../shared/report.ts";
-import {
-  startCommandGateway,
-  startCommandOrg,
-  type CommandGateway,
-  type CommandOrg,
-} from "../support/command_gateway.ts";
-import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+import { expectNoBug, startCommandStage, type CommandStage } from "../support/command_gateway.ts";
+import { runCommand, startCommand } from "../support/command_line.ts";
 
 /** What a command does when standard output or standard error cannot be written: a full disk, a closed pipe. */
 
-let gateway: CommandGateway;
-let org: CommandOrg;
-let cwd: string;
-let idpEnv: Readonly<Record<string, string>>;
+let stage: CommandStage;
 
 beforeAll(async () => {
-  gateway = await startCommandGateway();
-  cwd = gateway.folder;
-  org = await startCommandOrg(cwd);
-  idpEnv = org.env;
+  stage = await startCommandStage();
 });
-
-afterAll(async () => {
-  await org[Symbol.asyncDispose]();
-  await gateway[Symbol.asyncDispose]();
-});
-
-/** The command line as part of a line of bash: `"$@" > /dev/full`. */
-function shell(line: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-  return runCommand(args, { cwd, env, shell: line });
-}
+afterAll(() => stage[Symbol.asyncDispose]());
 
 const oneCheck = ["--check", "authenticator_password_minimum_length_15"];
-
-function expectNoBug({ stderr }: Outcome): void {
-  expect(stderr).not.toContain("This is a bug");
-  expect(stderr).not.toMatch(/\n\s+at /);
-}
 
 describe("standard output", () => {
   test.each(["json", "csv", "table"])("on a full disk loses a %s report: exit 2 and one line", async (format) => {
     const args = ["scan", "--format", format, "--fail-on", "never", "--quiet", ...oneCheck];
-    const outcome = await shell('"$@" > /dev/full', args, idpEnv);
+    const outcome = await stage.shell('"$@" > /dev/full', args, stage.idpEnv);
     expect(outcome).toEqual({
       code: 2,
       stdout: "",
@@ -53,25 +28,28 @@ describe("standard output", () => {
   });
 
   test("on a disk that becomes full in the middle of a report: exit 2 and the reason", async () => {
-    const outcome = await shell('ulimit -f 1; "$@" > cut.json', ["checks", "--format", "json"]);
+    const outcome = await stage.shell('ulimit -f 1; "$@" > cut.json', ["checks", "--format", "json"]);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(/^Cannot write standard output: .*\(EFBIG\).*\n$/);
   });
 
   test("an artifacts file that is standard output gets there", async () => {
     const args = ["collect", "--save-artifacts", "/dev/stdout", "--quiet", ...oneCheck];
-    const { code, stdout } = await shell('"$@" | cat', args, idpEnv);
+    const { code, stdout } = await stage.shell('"$@" | cat', args, stage.idpEnv);
     expect([code, JSON.parse(stdout)]).toMatchObject([0, { checks: [oneCheck[1]] }]);
   });
 
   test("that its reader closes ends with 2 and the reason, and the stored scan is whole", async () => {
     const args = ["scan", "--format", "json", ...oneCheck];
-    const outcome = await shell('"$@" | true; exit "${PIPESTATUS[0]}"', args, { ...gateway.env, ...idpEnv });
+    const outcome = await stage.shell('"$@" | true; exit "${PIPESTATUS[0]}"', args, {
+      ...stage.gateway.env,
+      ...stage.idpEnv,
+    });
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(/Cannot write standard output: .*\(EPIPE\)/);
     const [, id = ""] = /Streaming as scan ([0-9a-f-]{36})/.exec(outcome.stderr) ?? [];
-    expect(await gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", checks_done: 1 });
+    expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", checks_done: 1 });
   });
 
   test.each([
@@ -79,18 +57,17 @@ describe("standard output", () => {
     ["explain", ["explain", "V-273186"]],
     ["doctor", ["doctor"]],
     ["doctor as JSON", ["doctor", "--format", "json"]],
-    ["admin", ["admin", "tenant", "list"]],
     ["help", ["--help"]],
     ["version", ["--version"]],
   ])("of %s on a full disk: exit 2 and one line", async (_, args) => {
-    const outcome = await shell('"$@" > /dev/full', args, idpEnv);
+    const outcome = await stage.shell('"$@" > /dev/full', args, stage.idpEnv);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(/^Cannot write standard output: .*\(ENOSPC\).*\n$/);
   });
 
   test("of evaluate on a full disk: exit 2", async () => {
-    await runCommand(["collect", ...oneCheck, "--save-artifacts", "kept.json"], { cwd, env: idpEnv });
-    const outcome = await shell('"$@" > /dev/full', ["evaluate", "--from-artifacts", "kept.json"]);
+    await runCommand(["collect", ...oneCheck, "--save-artifacts", "kept.json"], { cwd: stage.cwd, env: stage.idpEnv });
+    const outcome = await stage.shell('"$@" > /dev/full', ["evaluate", "--from-artifacts", "kept.json"]);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toMatch(/^Cannot write standard output: .*\(ENOSPC\).*\n$/);
   });
@@ -99,21 +76,24 @@ describe("standard output", () => {
     ["on a full disk", '"$@" > /dev/full', 2],
     ["that its reader closes", '"$@" | true; exit "${PIPESTATUS[0]}"', 2],
   ])("of watch %s: it stops following", async (_, line, code) => {
-    const scan = await gateway.registerScan();
-    const watching = startCommand(["watch", scan.id], { cwd, env: gateway.env, shell: line });
+    const scan = await stage.gateway.registerScan();
+    const watching = startCommand(["watch", scan.id], { cwd: stage.cwd, env: stage.gateway.env, shell: line });
     await watching.until("stderr", /Following/);
-    await gateway.publish(scan, { type: "scan.progress", data: { check: "a" } });
+    await stage.gateway.publish(scan, { type: "scan.progress", data: { check: "a" } });
     expect((await watching.finished).code).toBe(code);
   });
 
-  test("of serve on a full disk: the gateway stays up", async () => {
-    const folder = join(cwd, "served");
+  test("of serve and of admin on a full disk: the gateway stays up, the command exits with 2", async () => {
+    const folder = join(stage.cwd, "served");
     await mkdir(folder);
     const served = startCommand(["serve"], { cwd: folder, env: { PORT: "0" }, shell: 'exec "$@" > /dev/full' });
     const [, url = ""] = await served.until("stderr", /"url":"(http:[^"]+)"/);
+    const listed = await runCommand(["admin", "tenant", "list"], { cwd: folder, shell: '"$@" > /dev/full' });
+    expect(listed.code).toBe(2);
+    expect(listed.stderr).toMatch(/^Cannot write standard output: .*\(ENOSPC\).*\n$/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await served.stop()).code).toBe(2);
-  });
+  }, 60_000);
 });
 
 describe("standard error", () => {
@@ -122,8 +102,8 @@ describe("standard error", () => {
     ["collect", ["collect", "--save-artifacts", "quiet.json"]],
   ])("of %s --quiet is empty where there is no problem", async (_, args) => {
     const outcome = await runCommand([...args, "--quiet", "--check", "V-273201"], {
-      cwd,
-      env: { ...idpEnv, ...(args[0] === "scan" ? gateway.env : {}) },
+      cwd: stage.cwd,
+      env: { ...stage.idpEnv, ...(args[0] === "scan" ? stage.gateway.env : {}) },
     });
     expect(outcome).toMatchObject({ stdout: "", stderr: "" });
   });
@@ -133,7 +113,7 @@ describe("standard error", () => {
     ["is closed", '"$@" 2>&-'],
     ["has no reader", '{ "$@" 2>&1 >&3 3>&- | true; exit "${PIPESTATUS[0]}"; } 3>&1'],
   ])("that %s ends no scan", async (_, line) => {
-    const { code, stdout } = await shell(line, ["scan", "--format", "json"], idpEnv);
+    const { code, stdout } = await stage.shell(line, ["scan", "--format", "json"], stage.idpEnv);
     expect((JSON.parse(stdout) as Report).checks).toHaveLength(29);
     expect(code).toBe(1);
   });

@@ -3,7 +3,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { expect } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
-import { temporaryFolder } from "./command_line.ts";
+import { runCommand, temporaryFolder, type Outcome } from "./command_line.ts";
 import { createScan, startTestGateway, type TestScan } from "./test_gateway.ts";
 
 /** A gateway with a tenant and a key, and a folder to run commands in. */
@@ -60,4 +60,36 @@ export async function startCommandOrg(folder: string, latencyMs = 0): Promise<Co
     env: { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile },
     [Symbol.asyncDispose]: () => org.stop(),
   };
+}
+
+/** A gateway, an org, and a folder in which commands of both run. */
+export interface CommandStage extends AsyncDisposable {
+  readonly gateway: CommandGateway;
+  /** Where commands run. */
+  readonly cwd: string;
+  /** The variables with which a scan reads the org. */
+  readonly idpEnv: Readonly<Record<string, string>>;
+  /** The command line as part of a line of bash: `"$@" > /dev/full`. */
+  shell(line: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Outcome>;
+}
+
+export async function startCommandStage(): Promise<CommandStage> {
+  const gateway = await startCommandGateway();
+  const cwd = gateway.folder;
+  const org = await startCommandOrg(cwd);
+  return {
+    gateway,
+    cwd,
+    idpEnv: org.env,
+    shell: (line, args, env = {}) => runCommand(args, { cwd, env, shell: line }),
+    async [Symbol.asyncDispose]() {
+      await org[Symbol.asyncDispose]();
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function expectNoBug({ stderr }: Outcome): void {
+  expect(stderr).not.toContain("This is a bug");
+  expect(stderr).not.toMatch(/\n\s+at /);
 }
