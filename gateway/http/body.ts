@@ -1,7 +1,8 @@
 import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { bodyTooLarge, readBounded } from "../../shared/read_bounded.ts";
-import { HttpRefusal, InvalidBody, type FieldProblem } from "./problem.ts";
+import type { FieldProblem } from "../../shared/schemas/problem.ts";
+import { HttpRefusal, InvalidBody } from "./problem.ts";
 
 export interface BodyOptions {
   readonly maxBytes: number;

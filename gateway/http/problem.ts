@@ -1,25 +1,6 @@
-import { AppError, type ErrorCode } from "../../shared/app_error.ts";
+import { AppError } from "../../shared/app_error.ts";
 import { EventError } from "../../shared/event.ts";
-
-/** What is refused by HTTP itself, before any rule of ours. */
-type ProblemCode = ErrorCode | "method_not_allowed" | "unsupported_media_type" | "internal";
-
-/** A problem document, https://www.rfc-editor.org/rfc/rfc9457 */
-export interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly code: ProblemCode;
-  /** Set with `invalid`, when fields of a body can be named. */
-  readonly errors?: readonly FieldProblem[];
-}
-
-export interface FieldProblem {
-  /** Where in the body, https://www.rfc-editor.org/rfc/rfc6901 */
-  readonly pointer: string;
-  readonly detail: string;
-}
+import type { FieldProblem, Problem } from "../../shared/schemas/problem.ts";
 
 /** A body whose fields are wrong: 422, each field named. */
 export class InvalidBody extends AppError {
@@ -47,7 +28,7 @@ export class HttpRefusal extends Error {
   }
 }
 
-const kinds: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = {
+const kinds: Readonly<Record<Problem["code"], { readonly status: number; readonly title: string }>> = {
   malformed: { status: 400, title: "Malformed request" },
   not_authenticated: { status: 401, title: "Not authenticated" },
   permission_denied: { status: 403, title: "Not permitted" },
@@ -93,7 +74,7 @@ function problemHeaders(problem: Problem, error: unknown): Headers {
   return headers;
 }
 
-function problem(code: ProblemCode, detail: string): Problem {
+function problem(code: Problem["code"], detail: string): Problem {
   const { status, title } = kinds[code];
   return { type: `urn:scanstream:problem:${code}`, title, status, detail, code };
 }

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { type Output } from "./primitives.ts";
+import type { Output } from "./primitives.ts";
 
 /** A problem document, https://www.rfc-editor.org/rfc/rfc9457 */
 export const problemSchema = v.object({
@@ -7,7 +7,20 @@ export const problemSchema = v.object({
   title: v.string(),
   status: v.pipe(v.number(), v.integer()),
   detail: v.string(),
-  code: v.string(),
+  code: v.picklist([
+    "malformed",
+    "not_authenticated",
+    "permission_denied",
+    "not_found",
+    "method_not_allowed",
+    "conflict",
+    "too_large",
+    "unsupported_media_type",
+    "invalid",
+    "too_many",
+    "internal",
+    "unavailable",
+  ]),
   errors: v.pipe(
     v.exactOptional(
       v.array(
