@@ -61,7 +61,7 @@ export function newCheck(name: string, [vulnId = "", stigId = "OKTA-APP-000000"]
 function source(name: string, constant: string): string {
   return `import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
-import { fail, judgeList, pass } from "./judging/drafts.ts";
+import { fail, judgeList, pass } from "./judging/finding_drafts.ts";
 import { readText } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 
@@ -100,12 +100,12 @@ test.each<[what: string, streams: JsonList, status: string]>([
   ["what the rule wants is PASS", [stream("aws_eventbridge")], "PASS"],
   ["what is not set is FAIL", [stream(undefined)], "FAIL"],
   ["none is FAIL", [], "FAIL"],
-])("%s", async (_, streams, status) => {
-  expect(await evaluate(check, { log_streams: obtained(streams) })).toMatchObject({ status });
+])("%s", (_, streams, status) => {
+  expect(evaluate(check, { log_streams: obtained(streams) })).toMatchObject({ status });
 });
 
-test("evidence that could not be obtained decides nothing", async () => {
-  const result = await evaluate(check, { log_streams: missing("missing_scope", "the scope is not granted") });
+test("evidence that could not be obtained decides nothing", () => {
+  const result = evaluate(check, { log_streams: missing("missing_scope", "the scope is not granted") });
   expect(result).toMatchObject({ status: "MANUAL", reason: "missing_scope" });
 });
 `;

@@ -387,7 +387,7 @@ test("its stream carries its end and closes; afterwards it is 204", async () => 
   const stream = await gateway.request(path, { as: key });
   expect(stream.status).toBe(200);
   expect((await post(\`/\${id}/end\`)).status).toBe(200);
-  expect(await readStream(stream)).toContain(\`event: ${name}.end\\ndata: {"${name}_id":"\${id}"}\`);
+  expect(await readStream(stream, ": close ended")).toContain(\`event: ${name}.end\\ndata: {"${name}_id":"\${id}"}\`);
   expect((await gateway.request(path, { as: key })).status).toBe(204);
   expect((await post(\`/\${id}/end\`)).status).toBe(409);
 });
