@@ -4,7 +4,7 @@ const lineBreaks = "line breaks that make new fields or events";
 const publisher = "a hostile publisher with access to the broker";
 const endless = "a broker message that is far too long";
 const smuggling = "response headers or requests smuggled in";
-const terminal = "control characters in an event, for the terminal of who watches";
+const terminal = "control characters in an event, for the terminal of a person who watches";
 
 /** The third table of `docs/threat_model.md`, "Putting words into streams". */
 export const streams: readonly Mutation[] = [

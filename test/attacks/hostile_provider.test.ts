@@ -15,8 +15,8 @@ import { compliantOrg } from "../support/compliant_org.ts";
 import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
 
 /**
- * An organization's address that leads to a hostile server. What single answers of theirs do is in scanner/idp/wire.test.ts and
- * http_idp_client.test.ts; here the whole command meets them.
+ * An organization's address that leads to a hostile server. Its single answers are tested in scanner/idp/http_transport.test.ts
+ * and http_idp_client.test.ts; here the whole command receives them.
  */
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
