@@ -116,8 +116,8 @@ export const promises: readonly Mutation[] = [
     file: "gateway/streaming/local_streams.ts",
     find: "stream.endBy(nowMs + random() * overMs,",
     replace: "stream.endBy(nowMs,",
-    testFile: "test/gateway/streaming/local_streams.test.ts",
-    test: "S7: drain refuses new streams",
+    testFile: "test/gateway/streaming/open_stream.test.ts",
+    test: "S7: a drain spreads the closes",
   },
   {
     mistake: "a stream that was being opened when the drain began is opened",
