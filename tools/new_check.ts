@@ -77,7 +77,7 @@ export const ${constant} = defineCheck({
     deciding_fields: ["GET /api/v1/logStreams: type"],
   },
   evaluate: ({ log_streams: streams }) =>
-    judgeList(streams, { expected, each: judgeStream, none: () => [fail({ resource: null, expected }, "none")] }),
+    judgeList(streams, { expected, judgeItem: judgeStream, judgeEmpty: () => [fail({ resource: null, expected }, "none")] }),
 });
 
 function judgeStream(stream: JsonObject): FindingDraft {

@@ -134,7 +134,7 @@ import {
 import { ${camel}Channel, ${camel}Prefix } from "./events.ts";
 
 /** The channel of the requested ${name}. Rejects with \`NotFound\` for one that is not visible in the tenant. */
-export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
+async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
   const { id, tenantId, endedAt } = ${camel}s;
   const [row] = await tx.select({ id, tenantId, endedAt }).from(${camel}s).where(eq(id, params.id));
   if (row === undefined) throw new NotFound("No such ${name}");
@@ -353,8 +353,10 @@ export const ${camel}sDescription: FeatureDescription = {
 `;
 }
 
-function tests({ name, plural, camel }: Names): string {
+function tests({ name, plural, camel, pascal }: Names): string {
   return `import { afterAll, beforeAll, expect, test } from "vitest";
+import { ${camel}Channel, publish${pascal}Progress } from "../../../../gateway/features/${plural}/events.ts";
+import { parseMessage } from "../../../../shared/event.ts";
 import { problemOf, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
 
 let gateway: TestGateway;
@@ -390,6 +392,14 @@ test("its stream carries its end and closes; afterwards it is 204", async () => 
   expect(await readStream(stream, ": close ended")).toContain(\`event: ${name}.end\\ndata: {"${name}_id":"\${id}"}\`);
   expect((await gateway.request(path, { as: key })).status).toBe(204);
   expect((await post(\`/\${id}/end\`)).status).toBe(409);
+});
+
+test("its progress is an event with a flat payload", async () => {
+  const id = await create();
+  const sent: string[] = [];
+  const publisher = { publish: async (_: string, message: string) => void sent.push(message) };
+  await publish${pascal}Progress(publisher, ${camel}Channel(gateway.acme.id, id), { ${name}_id: id, done: 1 });
+  expect(sent.map(parseMessage)).toMatchObject([{ type: "${name}.progress", data: \`{"${name}_id":"\${id}","done":1}\` }]);
 });
 
 test("a body with a wrong field is 422", async () => {

@@ -42,7 +42,9 @@ async function createDump(): Promise<Blob> {
 /** Another version of PGlite or of the migrations needs another dump. */
 async function fingerprint(): Promise<string> {
   const folder = migrationConfig.migrationsFolder;
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  const sql = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
+  // The journal has the times by which Drizzle knows what was applied.
+  const names = [...sql, "meta/_journal.json"];
   const hash = createHash("sha256").update(await pgliteVersion());
   for (const name of names) hash.update(name).update(await readFile(join(folder, name)));
   return hash.digest("hex").slice(0, 16);
