@@ -9,6 +9,10 @@ import { createKeyPair, type PracticeKeyPair } from "./auth/credentials.ts";
 import { oktaId } from "./objects/ids_and_links.ts";
 import { profileContents, type Profile } from "./profiles/profile.ts";
 import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
+import { adminOf } from "./log/admins.ts";
+import { createEventWriter, signInEvents, type WriteOptions } from "./log/event_writer.ts";
+import type { LogEvent, LogEventSpec } from "./log/log_events.ts";
+import { createSystemLog } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
 import type { JWK } from "jose";
 import { answer, type Org } from "./api/answer.ts";
@@ -61,6 +65,10 @@ export interface PracticeOrg {
   /** In the order of arrival: the newest 20,000. */
   readonly requests: readonly LoggedRequest[];
   setFaults(faults: readonly Fault[]): void;
+  /** A person signs in: traffic in the System Log. Default: the first of the admins. */
+  signIn(login?: string): readonly LogEvent[];
+  /** Writes events of one transaction that no change of the org goes with. */
+  writeEvents(specs: readonly LogEventSpec[], options?: Partial<WriteOptions>): readonly LogEvent[];
   /** Closes open connections too. */
   stop(): Promise<void>;
 }
@@ -69,7 +77,7 @@ const defaultGrantedScopes = [...new Set(routes.flatMap(({ scopes }) => scopes ?
   (scope) => scope !== "orgs.read",
 );
 
-const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets: { token: 150 } };
+const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets: { token: 150, logs: 60 } };
 
 /** Starts a local identity provider on loopback. */
 export async function createPracticeOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
@@ -84,6 +92,7 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     server.close();
     throw error;
   });
+  const events = createEventWriter({ log: org.log, clock, takeFaults: () => faults.takeForChange() });
   const latencyMs = options.latencyMs ?? 0;
   // Delayed answers, so that stop() does not wait for them.
   const timers = new Set<NodeJS.Timeout>();
@@ -99,6 +108,11 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     privateKeyJwk: keys.privateKeyJwk,
     requests: log.requests,
     setFaults: (next) => faults.set(next),
+    signIn(login) {
+      const actor = adminOf(login);
+      return events.write(signInEvents(actor), { actor, requestUri: "/api/v1/authn" });
+    },
+    writeEvents: (specs, written) => events.write(specs, { actor: adminOf(), ...written }),
     stop() {
       for (const timer of timers) clearTimeout(timer);
       return new Promise((resolve) => {
@@ -129,7 +143,8 @@ async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults 
   const granted = (options.grantedScopes ?? defaultGrantedScopes).map((scope) => `${scopePrefix}.${scope}`);
   return {
     url,
-    contents,
+    contents: () => contents,
+    log: createSystemLog(),
     role: options.role,
     serviceApp: serviceApp(site, {
       clientId,

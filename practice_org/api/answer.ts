@@ -6,14 +6,17 @@ import type { RateLimits } from "../http/rate_limits.ts";
 import type { Outcome } from "../http/server.ts";
 import type { App, OrgContents } from "../objects/org_contents.ts";
 import type { Role } from "./endpoints.ts";
-import { faultyAnswer, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
+import { faultyAnswer, logFaultsOf, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
+import type { SystemLog } from "../log/system_log.ts";
 import { answerPage } from "./paging.ts";
 import { findRoute } from "./routes.ts";
 
 /** The org behind its HTTP server. */
 export interface Org {
   readonly url: string;
-  readonly contents: OrgContents;
+  /** As it is now. */
+  readonly contents: () => OrgContents;
+  readonly log: SystemLog;
   readonly role: Role;
   readonly serviceApp: App;
   readonly scopePrefix: "okta" | "idp";
@@ -77,10 +80,13 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     const faulty = firstFaultyAnswer(exchange, { scheme, scopes });
     if (faulty !== null) return faulty;
     if (route.scopes !== null && org.role === "none") return providerError("E0000006");
-    if (org.contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
-    const { url, contents, role, serviceApp, cursorSecret } = org;
+    const contents = org.contents();
+    if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
+    const { url, role, serviceApp, cursorSecret } = org;
     const { clientId } = org.tokenEndpoint.client;
-    const result = route.answer({ url, contents, role, clientId, serviceApp, query: request.query, segments });
+    const log = { log: org.log, url, cursorSecret, nowMs, faults: logFaultsOf(faults) };
+    const call = { url, contents, role, clientId, serviceApp, query: request.query, request, log, segments };
+    const result = route.answer(call);
     return "status" in result ? result : answerPage(result, request, { url, cursorSecret, fault: pageFaultOf(faults) });
   });
 }
