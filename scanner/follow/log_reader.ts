@@ -85,6 +85,8 @@ export function createLogReader({ pages, seen: known = [] }: LogReaderOptions): 
         if (event !== null && isNew(event)) events.push(event);
       }
       const { next } = page.value;
+      if (entries >= pageSize && next === null && events.length === 0)
+        return { kind: "failed", detail: "The log's page is full, and names no next page that can be read" };
       // Without a next link the same page is asked for again; its entries are known then.
       const isEnd = entries < pageSize || next === null || next === cursor;
       cursor = next ?? cursor;

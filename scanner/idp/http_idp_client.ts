@@ -57,7 +57,6 @@ export class HttpIdpClient implements IdpClient, PageReader {
     if (!Array.isArray(page.value))
       return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON array") };
     const next = this.#nextPath(page, request.path);
-    if (next.problem !== null) return { state: "missing", partial: null, ...brokenChain(request.path, next.problem) };
     const entries = page.value.filter(isJsonObject);
     return {
       state: "obtained",

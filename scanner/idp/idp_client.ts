@@ -29,7 +29,7 @@ export interface IdpClient {
 /** One page of a list that goes on: the System Log has a next page even where this one is empty. */
 export interface ListPage {
   readonly entries: readonly JsonObject[];
-  /** Path and query of the page after this one, on the organization's origin; null where the provider names none. */
+  /** Path and query of the page after this one; null where the provider names none on the organization's origin. */
   readonly next: string | null;
 }
 
