@@ -208,11 +208,15 @@ function wholeApps(known: KnownAnswers): Touch {
 
 /** The sign-in pages of the brand that is named; of all of them where none is. */
 function pageTouch(event: LogEvent, known: KnownAnswers): Touch {
-  const named = event.targets.flatMap(({ id }) => known.paths(`/api/v1/brands/${encodeURIComponent(id)}/`));
-  const paths = named.length > 0 ? named : known.paths("/api/v1/brands/");
+  const brands = event.targets.filter(({ type, id }) => type === "Brand" || known.holds("/api/v1/brands?", id));
+  const paths =
+    brands.length === 0
+      ? known.paths("/api/v1/brands/")
+      : brands.flatMap(({ id }) => known.paths(`/api/v1/brands/${encodeURIComponent(id)}/`));
   return { ...nothing, artifacts: ["brand_sign_in_pages"], paths };
 }
 
+/** A brand that is new has pages that were never read. */
 function brandTouch(event: LogEvent, known: KnownAnswers): Touch {
   const touch = pageTouch(event, known);
   return { ...touch, paths: [...known.paths("/api/v1/brands?"), ...touch.paths] };

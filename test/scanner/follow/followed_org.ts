@@ -48,7 +48,12 @@ export function createSteppedClock() {
 }
 
 export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
-  const org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super", ...options });
+  const org = await createPracticeOrg({
+    profile: { name: "compliant" },
+    role: "super",
+    rateLimit: { perWindow: 100_000, buckets: { logs: 100_000 } },
+    ...options,
+  });
   onTestFinished(() => org.stop());
   const directory = await mkdtemp(join(tmpdir(), "follow-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
