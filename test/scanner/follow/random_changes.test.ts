@@ -48,7 +48,7 @@ it("the followed state equals a fresh scan after random changes and restarts, an
   }
 });
 
-async function freshState(org: Awaited<ReturnType<typeof setUpOrg>>["org"]) {
+export async function freshState(org: Awaited<ReturnType<typeof setUpOrg>>["org"]) {
   const config = configFor(
     { url: org.url, clientId: org.clientId, privateKey: org.privateKeyPem },
     { scopes: defaultScopes },
