@@ -10,7 +10,9 @@ import { oktaId } from "./objects/ids_and_links.ts";
 import { profileContents, type Profile } from "./profiles/profile.ts";
 import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
 import { adminOf } from "./log/admins.ts";
-import { createEventWriter, signInEvents, type WriteOptions } from "./log/event_writer.ts";
+import { createAdminConsole, type AdminConsole } from "./changes/admin_console.ts";
+import { createOrgState } from "./changes/org_changes.ts";
+import { createEventWriter, type WriteOptions } from "./log/event_writer.ts";
 import type { LogEvent, LogEventSpec } from "./log/log_events.ts";
 import { createSystemLog } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
@@ -54,7 +56,7 @@ interface LoggedRequest {
   readonly status: number | null;
 }
 
-export interface PracticeOrg {
+export interface PracticeOrg extends AdminConsole {
   /** The one that clients use. */
   readonly url: string;
   /** The one it listens on. */
@@ -65,8 +67,8 @@ export interface PracticeOrg {
   /** In the order of arrival: the newest 20,000. */
   readonly requests: readonly LoggedRequest[];
   setFaults(faults: readonly Fault[]): void;
-  /** A person signs in: traffic in the System Log. Default: the first of the admins. */
-  signIn(login?: string): readonly LogEvent[];
+  /** As it is now. */
+  contents(): OrgContents;
   /** Writes events of one transaction that no change of the org goes with. */
   writeEvents(specs: readonly LogEventSpec[], options?: Partial<WriteOptions>): readonly LogEvent[];
   /** Closes open connections too. */
@@ -92,7 +94,6 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     server.close();
     throw error;
   });
-  const events = createEventWriter({ log: org.log, clock, takeFaults: () => faults.takeForChange() });
   const latencyMs = options.latencyMs ?? 0;
   // Delayed answers, so that stop() does not wait for them.
   const timers = new Set<NodeJS.Timeout>();
@@ -108,11 +109,9 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     privateKeyJwk: keys.privateKeyJwk,
     requests: log.requests,
     setFaults: (next) => faults.set(next),
-    signIn(login) {
-      const actor = adminOf(login);
-      return events.write(signInEvents(actor), { actor, requestUri: "/api/v1/authn" });
-    },
-    writeEvents: (specs, written) => events.write(specs, { actor: adminOf(), ...written }),
+    contents: () => org.state.contents(),
+    ...org.console,
+    writeEvents: (specs, written) => org.events.write(specs, { actor: adminOf(), ...written }),
     stop() {
       for (const timer of timers) clearTimeout(timer);
       return new Promise((resolve) => {
@@ -138,13 +137,18 @@ async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults 
   const scopePrefix = options.scopePrefix ?? "okta";
   const dpop = options.dpop ?? "required";
   const secret = randomBytes(32);
+  const state = createOrgState(contents, { site, clock });
+  const systemLog = createSystemLog();
+  const events = createEventWriter({ log: systemLog, clock, takeFaults: () => faults.takeForChange() });
   const tokens = await createAccessTokens(url);
   const proofReplays = createReplayGuard(600);
   const granted = (options.grantedScopes ?? defaultGrantedScopes).map((scope) => `${scopePrefix}.${scope}`);
   return {
     url,
-    contents: () => contents,
-    log: createSystemLog(),
+    state,
+    console: createAdminConsole(state, events),
+    events,
+    log: systemLog,
     role: options.role,
     serviceApp: serviceApp(site, {
       clientId,

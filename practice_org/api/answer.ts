@@ -4,9 +4,13 @@ import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token
 import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { RateLimits } from "../http/rate_limits.ts";
 import type { Outcome } from "../http/server.ts";
-import type { App, OrgContents } from "../objects/org_contents.ts";
+import type { App } from "../objects/org_contents.ts";
 import type { Role } from "./endpoints.ts";
 import { faultyAnswer, logFaultsOf, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
+import { answerAdminPage, isAdminPath } from "../admin_page/admin_page.ts";
+import type { AdminConsole } from "../changes/admin_console.ts";
+import type { OrgState } from "../changes/org_changes.ts";
+import type { EventWriter } from "../log/event_writer.ts";
 import type { SystemLog } from "../log/system_log.ts";
 import { answerPage } from "./paging.ts";
 import { findRoute } from "./routes.ts";
@@ -14,8 +18,9 @@ import { findRoute } from "./routes.ts";
 /** The org behind its HTTP server. */
 export interface Org {
   readonly url: string;
-  /** As it is now. */
-  readonly contents: () => OrgContents;
+  readonly state: OrgState;
+  readonly console: AdminConsole;
+  readonly events: EventWriter;
   readonly log: SystemLog;
   readonly role: Role;
   readonly serviceApp: App;
@@ -39,6 +44,11 @@ interface Exchange {
 const slowMs = 2_000;
 
 export async function answer(org: Org, request: PracticeRequest): Promise<Outcome> {
+  if (isAdminPath(request.path)) {
+    const { log, state, console, cursorSecret, clock } = org;
+    const page = { log, state, console, secret: cursorSecret, nowMs: clock() };
+    return { kind: "answer", response: answerAdminPage(request, page), delayMs: 0, isAtOnce: true };
+  }
   const faults = org.faults.take(request.path, request.query);
   const has = (name: Fault["name"]) => faults.some((fault) => fault.name === name);
   if (has("timeout")) return { kind: "silence" };
@@ -80,7 +90,7 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     const faulty = firstFaultyAnswer(exchange, { scheme, scopes });
     if (faulty !== null) return faulty;
     if (route.scopes !== null && org.role === "none") return providerError("E0000006");
-    const contents = org.contents();
+    const contents = org.state.contents();
     if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
     const { url, role, serviceApp, cursorSecret } = org;
     const { clientId } = org.tokenEndpoint.client;
