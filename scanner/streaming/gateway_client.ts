@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { errorCode } from "../../shared/error_code.ts";
-import type { Change } from "../../shared/schemas/change.ts";
+import type { NewChange } from "../../shared/schemas/change.ts";
 import type { StoredFinding } from "../../shared/schemas/finding.ts";
 import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../../shared/schemas/monitor.ts";
 import { problemSchema } from "../../shared/schemas/problem.ts";
@@ -17,7 +17,7 @@ export interface GatewayClient {
   /** Registers a monitor under a UUID of ours, or goes on with it after a restart. */
   putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal): Promise<RegisteredMonitor>;
   updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal): Promise<void>;
-  storeChanges(monitorId: string, changes: readonly Change[], signal: AbortSignal): Promise<void>;
+  storeChanges(monitorId: string, changes: readonly NewChange[], signal: AbortSignal): Promise<void>;
 }
 
 export type ScanBody = Required<NewScan>;

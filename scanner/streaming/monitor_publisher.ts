@@ -1,6 +1,6 @@
 import { pause } from "../../shared/abortable.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
-import type { Change } from "../../shared/schemas/change.ts";
+import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorEvents, MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
 import type { StatusCounts } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
@@ -19,7 +19,7 @@ export interface MonitorPublisher {
   /** After each look at the org, whether it brought anything or not. */
   looked(look: Look): void;
   /** Changes may be handed over again, after a restart for example: the gateway stores each once by its id. */
-  changed(changes: readonly Change[]): void;
+  changed(changes: readonly NewChange[]): void;
   /** The process ends, and the monitor goes on with the next one. Resolves when it was accepted or given up. */
   stopped(): Promise<void>;
   /** The monitor has done what it was for; the reason is one line for a person. */
@@ -42,7 +42,14 @@ export interface Look {
   readonly counts: StatusCounts;
   readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
   /** Null when nothing is wrong. */
-  readonly error: { readonly code: string; readonly detail: string } | null;
+  readonly error: LookError | null;
+}
+
+export interface LookError {
+  readonly code: string;
+  readonly detail: string;
+  /** Between which times the log could not be read, as RFC 3339. */
+  readonly gap?: { readonly from: string; readonly to: string };
 }
 
 export interface MonitorPublisherOptions {
@@ -73,9 +80,11 @@ const refusedPauseMs = 60_000;
 const outageFailures = 8;
 const outageRetryMs = 15_000;
 /** Bounds of the gateway's fields, in characters. */
-const maxCodeChars = 200;
+const maxCodeChars = 100;
 const maxNameChars = 1000;
-const maxDetailChars = 4000;
+const maxActualChars = 4000;
+const maxDetailChars = 2000;
+const maxExplanations = 20;
 
 export function createMonitorPublisher(options: MonitorPublisherOptions): MonitorPublisher {
   const { gateway, monitorId, warn } = options;
@@ -86,7 +95,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   let registration: NewMonitor | null = null;
   let isRegistered = false;
   let wasRegistered = false;
-  let pending: Change[] = [];
+  let pending: NewChange[] = [];
   let omittedCount = 0;
   let update: MonitorUpdate = {};
   let isUpdateDue = false;
@@ -218,7 +227,9 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       }
     }
     if (omittedCount === 0) return;
-    warn(`${omittedCount} changes were too many to keep until the gateway answered: they are in the state folder alone`);
+    warn(
+      `${omittedCount} changes were too many to keep until the gateway answered: they are in the state folder alone`,
+    );
     omittedCount = 0;
   }
 
@@ -286,16 +297,18 @@ function toUpdate({ at, lagSeconds, counts, logStatus, error }: Look): MonitorUp
     log_status: logStatus,
     error_code: error === null ? null : toLine(error.code, maxCodeChars),
     error_detail: error === null ? null : toLine(error.detail, maxDetailChars),
+    ...(error?.gap === undefined ? {} : { gap_from: error.gap.from, gap_to: error.gap.to }),
   };
 }
 
 /** Within the gateway's bounds, whatever the evidence held. */
-function toStored(change: Change): Change {
+function toStored(change: NewChange): NewChange {
   const { type, id, name } = change.resource;
   return {
     ...change,
     resource: { type: toLine(type, maxNameChars), id: toLine(id, maxNameChars), name: toLine(name, maxNameChars) },
-    actual: change.actual === null ? null : toLine(change.actual, maxDetailChars),
+    actual: toLine(change.actual, maxActualChars),
+    explained_by: change.explained_by.slice(0, maxExplanations),
   };
 }
 
