@@ -52,7 +52,8 @@ export function startMonitoring(
     monitorId,
     warn: log.warn,
     onDoorbell: log.onDoorbell,
-    onRegistered: () => log.info(`Live as monitor ${monitorId} at ${new URL(gatewayUrl).origin}/#/monitors/${monitorId}`),
+    onRegistered: () =>
+      log.info(`Live as monitor ${monitorId} at ${new URL(gatewayUrl).origin}/#/monitors/${monitorId}`),
   });
 }
 

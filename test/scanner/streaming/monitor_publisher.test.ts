@@ -46,7 +46,9 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
   let isRegistered = false;
   const url = `http://127.0.0.1:${network.port}`;
   const send: typeof fetch = async (input, init) => {
-    requests.push(`${init?.method} ${new URL(new Request(input).url).pathname.replace(/.*\/monitors\/[^/]*/, "")}`.trim());
+    requests.push(
+      `${init?.method} ${new URL(new Request(input).url).pathname.replace(/.*\/monitors\/[^/]*/, "")}`.trim(),
+    );
     return fetch(input, init);
   };
   const publisher = createMonitorPublisher({
@@ -117,7 +119,11 @@ const manyChanges = (count: number) =>
 describe("createMonitorPublisher", () => {
   test("registers, stores changes before the counts, and stops with the process", async () => {
     const monitor = await startMonitor();
-    expect(await read(monitor.monitorId)).toMatchObject({ status: "running", org_url: facts.orgUrl, interval_seconds: 10 });
+    expect(await read(monitor.monitorId)).toMatchObject({
+      status: "running",
+      org_url: facts.orgUrl,
+      interval_seconds: 10,
+    });
     monitor.changed([aChange()]);
     monitor.looked(aLook());
     await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
@@ -159,7 +165,11 @@ describe("createMonitorPublisher", () => {
     quiet.looked(aLook({ lagSeconds: 3, logStatus: "unreadable", error: { code: "forbidden", detail: "No\nscope" } }));
     await expect.poll(async () => (await read(quiet.monitorId))["error_detail"]).toBe("No scope");
     expect(quiet.requests).toEqual(["PUT", "PATCH", "PATCH"]);
-    expect(await read(quiet.monitorId)).toMatchObject({ log_status: "unreadable", error_code: "forbidden", lag_seconds: 3 });
+    expect(await read(quiet.monitorId)).toMatchObject({
+      log_status: "unreadable",
+      error_code: "forbidden",
+      lag_seconds: 3,
+    });
 
     const beating = await startMonitor({ heartbeatMs: 20 });
     await expect.poll(() => beating.requests.filter((request) => request === "PATCH").length).toBeGreaterThan(3);
@@ -167,7 +177,7 @@ describe("createMonitorPublisher", () => {
 
   test("an outage is one warning, costs no change, and is said to be over", async () => {
     const monitor = await startMonitor();
-    network.cut();
+    network.refuse();
     const changes = manyChanges(20);
     for (const change of changes) monitor.changed([change]);
     monitor.looked(aLook());
@@ -187,7 +197,7 @@ describe("createMonitorPublisher", () => {
   });
 
   test("an unreachable gateway delays the end by no more than its bound", async () => {
-    network.cut();
+    network.refuse();
     const monitor = openMonitor({ endTimeoutMs: 300 });
     monitor.started(facts);
     monitor.changed([aChange()]);
