@@ -136,6 +136,7 @@ export const monitorEventSchemas = {
 };
 
 export type Monitor = Output<typeof monitorSchema>;
+export type StoredMonitorStatus = Output<typeof storedStatusSchema>;
 export type MonitorStatus = Output<typeof monitorStatusSchema>;
 export type LogStatus = Output<typeof logStatusSchema>;
 export type NewMonitor = Output<typeof newMonitorSchema>;
