@@ -198,11 +198,12 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       // Read before the changes are taken: nothing follows the end, but more may arrive while requests are in flight.
       const last = end;
       await storePending();
+      if (isUpdateDue) await sendUpdate({ status: "running", ...update });
       if (last !== null) {
-        await sendUpdate({ ...update, ...last });
+        // On its own: the gateway takes a detail back where no error comes with it.
+        await sendUpdate(last);
         return;
       }
-      if (isUpdateDue) await sendUpdate({ status: "running", ...update });
       if (pending.length > 0 || isUpdateDue || end !== null) continue;
       await wake.promise;
       wake = Promise.withResolvers<void>();

@@ -37,8 +37,7 @@ const retryEveryMs = 3000;
 export function followMonitor(api: Api, monitorId: string, onChange: () => void): MonitorFollower {
   const closing = new AbortController();
   const findings = new Map<string, Finding>();
-  /** When each finding, also one that is gone, was last seen to change. */
-  const seenAt = new Map<string, string>();
+  let findingCount = 0;
   let monitor: Monitor | null = null;
   let changes: readonly Change[] = [];
   let freshIds: ReadonlySet<string> = new Set();
@@ -54,12 +53,11 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
   }
 
   function apply(change: Change): void {
-    const { fingerprint, seen_at } = change;
-    if (seen_at < (seenAt.get(fingerprint) ?? "")) return;
-    seenAt.set(fingerprint, seen_at);
-    const finding = toFinding(change, findings.get(fingerprint)?.order ?? seenAt.size);
-    if (finding === null) findings.delete(fingerprint);
-    else findings.set(fingerprint, finding);
+    const known = findings.get(change.fingerprint);
+    if (known === undefined) findingCount += 1;
+    const finding = toFinding(change, known?.order ?? findingCount);
+    if (finding === null) findings.delete(change.fingerprint);
+    else findings.set(change.fingerprint, finding);
   }
 
   async function load(signal: AbortSignal): Promise<void> {
@@ -87,7 +85,6 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
       cursor = page.nextCursor;
     }
     findings.clear();
-    seenAt.clear();
     for (const change of present) apply(change);
     connect({ refetchedAtMs: Date.now() });
   }
@@ -144,7 +141,9 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     if (type === "monitor.updated") {
       const state = parseMonitorState(data);
       const errorDetail = state.errorCode === null ? null : monitor.errorDetail;
-      monitor = { ...monitor, ...state, errorDetail, updatedAtMs: api.nowMs() };
+      // That it is stale is the gateway's own word; all else is a report of the producer.
+      const updatedAtMs = state.status === "stale" ? monitor.updatedAtMs : api.nowMs();
+      monitor = { ...monitor, ...state, errorDetail, updatedAtMs };
     }
     if (type === "monitor.error") monitor = { ...monitor, ...toError(data) };
     if (type === "monitor.start") monitor = { ...monitor, status: "running", updatedAtMs: api.nowMs() };

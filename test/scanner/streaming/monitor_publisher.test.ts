@@ -157,15 +157,15 @@ describe("createMonitorPublisher", () => {
   });
 
   test("a look without news waits for the heartbeat; news and the heartbeat send it", async () => {
-    const quiet = await startMonitor({ heartbeatMs: 3_600_000 });
-    quiet.looked(aLook());
-    await expect.poll(() => quiet.requests).toEqual(["PUT", "PATCH"]);
-    await expect.poll(async () => (await read(quiet.monitorId))["lag_seconds"]).toBe(1.5);
-    quiet.looked(aLook({ lagSeconds: 2 }));
-    quiet.looked(aLook({ lagSeconds: 3, logStatus: "unreadable", error: { code: "forbidden", detail: "No\nscope" } }));
-    await expect.poll(async () => (await read(quiet.monitorId))["error_detail"]).toBe("No scope");
-    expect(quiet.requests).toEqual(["PUT", "PATCH", "PATCH"]);
-    expect(await read(quiet.monitorId)).toMatchObject({
+    const resting = await startMonitor({ heartbeatMs: 3_600_000 });
+    resting.looked(aLook());
+    await expect.poll(() => resting.requests).toEqual(["PUT", "PATCH"]);
+    await expect.poll(async () => (await read(resting.monitorId))["lag_seconds"]).toBe(1.5);
+    resting.looked(aLook({ lagSeconds: 2 }));
+    resting.looked(aLook({ lagSeconds: 3, logStatus: "unreadable", error: { code: "forbidden", detail: "No\nscope" } }));
+    await expect.poll(async () => (await read(resting.monitorId))["error_detail"]).toBe("No scope");
+    expect(resting.requests).toEqual(["PUT", "PATCH", "PATCH"]);
+    expect(await read(resting.monitorId)).toMatchObject({
       log_status: "unreadable",
       error_code: "forbidden",
       lag_seconds: 3,
@@ -210,6 +210,7 @@ describe("createMonitorPublisher", () => {
   test("ends with its reason; after that the gateway takes nothing, which is one warning", async () => {
     const monitor = await startMonitor();
     monitor.changed([aChange()]);
+    monitor.looked(aLook());
     await monitor.ended("Nothing fails any more");
     expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Nothing fails any more" });
     const again = openMonitor({ monitorId: monitor.monitorId });
