@@ -100,7 +100,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   let update: MonitorUpdate = {};
   let isUpdateDue = false;
   let end: MonitorUpdate | null = null;
-  let hasWarned = false;
+  let hasWarnedOfOutage = false;
   let wake = Promise.withResolvers<void>();
   let heartbeat: ReturnType<typeof setInterval> | null = null;
   let delivered: Promise<void> = Promise.resolve();
@@ -245,8 +245,8 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       abandoned.signal.throwIfAborted();
       try {
         const answer = await send(abandoned.signal);
-        if (hasWarned) warn("The gateway answers again: the live view goes on");
-        hasWarned = false;
+        if (hasWarnedOfOutage) warn("The gateway answers again: the live view goes on");
+        hasWarnedOfOutage = false;
         return answer;
       } catch (error) {
         if (abandoned.signal.aborted || isPermanent(error)) throw error;
@@ -261,8 +261,8 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   }
 
   function warnOf(error: unknown): void {
-    if (hasWarned) return;
-    hasWarned = true;
+    if (hasWarnedOfOutage) return;
+    hasWarnedOfOutage = true;
     warn(`The monitor goes on without its live view until the gateway answers again: ${problemOf(error)}`);
   }
 
@@ -270,6 +270,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   async function followDoorbell(): Promise<void> {
     const signal = AbortSignal.any([finished.signal, ending.signal]);
     const path = `/api/v1/monitors/${monitorId}/event-stream`;
+    let hasWarned = false;
     while (!signal.aborted) {
       const { finished: over } = subscribe<MonitorEvents>(new URL(path, options.url), {
         apiKey: options.apiKey,
@@ -278,8 +279,10 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
           if (type === "monitor.progress" && data.doorbell) options.onDoorbell();
         },
       });
-      const { state } = await over;
-      if (state !== "failed") return;
+      const outcome = await over;
+      if (outcome.state !== "failed") return;
+      if (!hasWarned) warn(`The gateway's doorbell is not heard: ${outcome.error.message}`);
+      hasWarned = true;
       await pause(refusedPauseMs, [signal]);
     }
   }

@@ -162,7 +162,9 @@ describe("createMonitorPublisher", () => {
     await expect.poll(() => resting.requests).toEqual(["PUT", "PATCH"]);
     await expect.poll(async () => (await read(resting.monitorId))["lag_seconds"]).toBe(1.5);
     resting.looked(aLook({ lagSeconds: 2 }));
-    resting.looked(aLook({ lagSeconds: 3, logStatus: "unreadable", error: { code: "forbidden", detail: "No\nscope" } }));
+    resting.looked(
+      aLook({ lagSeconds: 3, logStatus: "unreadable", error: { code: "forbidden", detail: "No\nscope" } }),
+    );
     await expect.poll(async () => (await read(resting.monitorId))["error_detail"]).toBe("No scope");
     expect(resting.requests).toEqual(["PUT", "PATCH", "PATCH"]);
     expect(await read(resting.monitorId)).toMatchObject({

@@ -78,7 +78,7 @@ function toExplanation(pulse: Pulse, monitor: Monitor, nowMs: number, disconnect
     case "starting":
       return "The first look at the org is under way.";
     case "delayed":
-      return `It reports, and is behind the org${monitor.lagSeconds === null ? "" : ` by ${formatDuration(monitor.lagSeconds * 1000)}`}.`;
+      return `It reports, and is ${formatDuration(behindMs(monitor, nowMs))} behind the org.`;
     case "stale":
       return `No sign of life for ${silence}: the org may have changed since.`;
     case "blind":
@@ -90,4 +90,8 @@ function toExplanation(pulse: Pulse, monitor: Monitor, nowMs: number, disconnect
     default:
       return `This page is not connected: the verdicts are those of ${formatMoment(disconnectedSinceMs ?? nowMs)}.`;
   }
+}
+
+function behindMs({ lastLookAtMs, lagSeconds }: Monitor, nowMs: number): number {
+  return Math.max(nowMs - (lastLookAtMs ?? nowMs), (lagSeconds ?? 0) * 1000);
 }
