@@ -57,13 +57,13 @@ const entries = {
 const schemaName = "scanstream.change/1";
 const schemaMessage = `expected ${schemaName}`;
 
-export const newChangeSchema = v.pipe(
+const newChangeSchema = v.pipe(
   v.strictObject({ schema: v.exactOptional(v.literal(schemaName, schemaMessage)), ...entries }, fieldMessage),
   v.check(({ from, to }) => from !== null || to !== null, "says that from and to are both null"),
   v.metadata({ not: { properties: { from: { type: "null" }, to: { type: "null" } } } }),
 );
 
-export const maxChanges = 500;
+const maxChanges = 500;
 const changesMessage = `expected an array of 1 to ${maxChanges} changes`;
 
 export const newChangesSchema = v.strictObject(

@@ -8,7 +8,7 @@ import { webAddress } from "./web_address.ts";
 const statusMessage = "expected running, stopped or ended";
 const storedStatusSchema = v.picklist(["running", "stopped", "ended"], statusMessage);
 /** `stale`: it runs, and its last report is older than three intervals and than a minute. */
-export const monitorStatusSchema = v.picklist(["running", "stale", "stopped", "ended"]);
+const monitorStatusSchema = v.picklist(["running", "stale", "stopped", "ended"]);
 
 const logStatusSchema = v.pipe(
   v.picklist(["reading", "unreadable", "unknown"], "expected reading, unreadable or unknown"),
