@@ -31,7 +31,8 @@ export default defineConfig({
         ? ["default", "github-actions", "./test/support/summary_reporter.ts"]
         : ["default", "./test/support/summary_reporter.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // More than two cores have use for: many system tests wait for a server or for time to pass.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
