@@ -64,33 +64,27 @@ export function PulseCard({ monitor, disconnectedSinceMs, nowMs }: PulseCardProp
           </>
         )}
       </p>
-      <p class="text">{toExplanation(pulse, monitor, now, disconnectedSinceMs)}</p>
+      <p class="text">
+        {pulse === "unknown"
+          ? `This page is not connected: the verdicts are those of ${formatMoment(disconnectedSinceMs ?? now)}.`
+          : explanations[pulse](monitor, now)}
+      </p>
       {monitor.errorDetail !== null && monitor.errorDetail !== "" && <p class="text">{monitor.errorDetail}</p>}
     </section>
   );
 }
 
-function toExplanation(pulse: Pulse, monitor: Monitor, nowMs: number, disconnectedSinceMs: number | null): string {
-  const silence = formatDuration(nowMs - monitor.updatedAtMs);
-  switch (pulse) {
-    case "alive":
-      return `The org's log is read every ${formatDuration(monitor.intervalSeconds * 1000)}.`;
-    case "starting":
-      return "The first look at the org is under way.";
-    case "delayed":
-      return `It reports, and is ${formatDuration(behindMs(monitor, nowMs))} behind the org.`;
-    case "stale":
-      return `No sign of life for ${silence}: the org may have changed since.`;
-    case "blind":
-      return "The org's log cannot be read: the verdicts rest on full scans alone.";
-    case "stopped":
-      return `It does not run. It reported last ${silence} ago, and goes on when it is started again.`;
-    case "ended":
-      return "It will not go on: the verdicts are the last ones.";
-    default:
-      return `This page is not connected: the verdicts are those of ${formatMoment(disconnectedSinceMs ?? nowMs)}.`;
-  }
-}
+const explanations: Readonly<Record<Exclude<Pulse, "unknown">, (monitor: Monitor, nowMs: number) => string>> = {
+  alive: ({ intervalSeconds }) => `The org's log is read every ${formatDuration(intervalSeconds * 1000)}.`,
+  starting: () => "The first look at the org is under way.",
+  delayed: (monitor, nowMs) => `It reports, and is ${formatDuration(behindMs(monitor, nowMs))} behind the org.`,
+  stale: ({ updatedAtMs }, nowMs) =>
+    `No sign of life for ${formatDuration(nowMs - updatedAtMs)}: the org may have changed since.`,
+  blind: () => "The org's log cannot be read: the verdicts rest on full scans alone.",
+  stopped: ({ updatedAtMs }, nowMs) =>
+    `It does not run. It reported last ${formatDuration(nowMs - updatedAtMs)} ago, and goes on when it is started again.`,
+  ended: () => "It will not go on: the verdicts are the last ones.",
+};
 
 function behindMs({ lastLookAtMs, lagSeconds }: Monitor, nowMs: number): number {
   return Math.max(nowMs - (lastLookAtMs ?? nowMs), (lagSeconds ?? 0) * 1000);
