@@ -12,7 +12,7 @@ import {
   updatePolicy,
   updateRule,
 } from "./policy_edits.ts";
-import { updateConsoleSettings } from "./object_edits.ts";
+import { updateConsoleSettings } from "./app_edits.ts";
 import type { Change, Setting } from "./setting.ts";
 import type { OrgContents, PolicyWithRules, Resource } from "../objects/org_contents.ts";
 
