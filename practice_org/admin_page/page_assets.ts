@@ -14,8 +14,14 @@ form li > div { flex: 1 1 16rem; }
 .who { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; margin-top: 1rem; }
 button, select { font: inherit; min-height: 2.75rem; padding: 0.25rem 0.75rem; max-width: 100%; }
 #message { position: sticky; top: 0; min-height: 2.5rem; padding: 0.5rem; background: var(--soft); }
+#message:empty { background: none; pointer-events: none; }
 :focus-visible { outline: 3px solid light-dark(#0b57d0, #8ab4f8); outline-offset: 2px; }
 #log span { margin-right: 0.5rem; }
+@media (min-width: 75rem) {
+  body { max-width: 90rem; }
+  main { display: grid; grid-template-columns: 2fr 1fr; gap: 0 2rem; align-items: start; }
+  main > section { position: sticky; top: 0; max-height: 100vh; overflow: auto; }
+}
 `;
 
 /** Changes without loading the page again, and brings in what others change. Focus and scrolling stay where they are. */

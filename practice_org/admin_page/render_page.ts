@@ -48,7 +48,7 @@ export function renderPage({ state, actor, nonce, token, message, entries }: Pag
 <p id="message" role="status">${escaped(message)}</p>
 ${areas.map((area) => renderArea(area, state, contents)).join("\n")}
 </form>
-<section aria-labelledby="log-title">
+<section aria-labelledby="log-title" tabindex="0">
 <h2 id="log-title">System Log: the last 20 entries</h2>
 <ol id="log" data-live>${entries.map(renderEntry).join("") || "<li>No entry yet</li>"}</ol>
 </section>

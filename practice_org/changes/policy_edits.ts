@@ -16,14 +16,9 @@ import type { OrgContents, Policy, PolicyWithRules, Resource } from "../objects/
 
 /** What a person does to policies in the Admin Console: each function changes the org and records its events. */
 
-/** By name; the first active one by priority where none is named. */
-export function findPolicy(contents: OrgContents, type: string, name?: string): PolicyWithRules {
-  const ofType = contents.policies.filter(({ policy }) => policy.type === type);
-  const active = ofType
-    .filter(({ policy, rules }) => policy.status === "ACTIVE" && rules.length > 0)
-    .toSorted((a, b) => priorityOf(a.policy) - priorityOf(b.policy));
-  const wanted = name === undefined ? active[0] : ofType.find(({ policy }) => policy.name === name);
-  return found(wanted, name === undefined ? `policy of type ${type}` : `policy ${JSON.stringify(name)}`);
+export function findPolicy(contents: OrgContents, type: string, name: string): PolicyWithRules {
+  const isWanted = ({ policy }: PolicyWithRules) => policy.type === type && policy.name === name;
+  return found(contents.policies.find(isWanted), `policy ${JSON.stringify(name)}`);
 }
 
 /** The first rule that lets people in; one that is switched off only where no other is. */

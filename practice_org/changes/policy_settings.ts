@@ -12,7 +12,7 @@ import {
   updatePolicy,
   updateRule,
 } from "./policy_edits.ts";
-import { updateConsoleSettings } from "./object_edits.ts";
+import { updateConsoleSettings } from "./app_edits.ts";
 import type { Change, Setting } from "./setting.ts";
 import type { OrgContents, PolicyWithRules, Resource } from "../objects/org_contents.ts";
 
@@ -47,15 +47,15 @@ export const policySettings: readonly Setting[] = [
     area: "Global session",
     label: "Global session: rules",
     present: (contents) => {
-      const { policy, rules } = findPolicy(contents, "OKTA_SIGN_ON");
+      const { policy, rules } = sessionPolicy(contents);
       return `${policy.name}: ${rules.map((rule) => String(rule["name"])).join(", ")}`;
     },
     changes: [
       {
         name: "session-rule-added",
-        label: "Add a lax rule to the first session policy",
+        label: "Add a lax rule for sessions before all others",
         make: (draft) =>
-          addRule(draft, findPolicy(draft.contents, "OKTA_SIGN_ON"), {
+          addRule(draft, sessionPolicy(draft.contents), {
             ...sessionRule({
               name: temporaryRule,
               priority: 1,
@@ -69,20 +69,20 @@ export const policySettings: readonly Setting[] = [
       {
         name: "session-rule-deleted",
         label: "Delete that rule",
-        make: (draft) => deleteRule(draft, findPolicy(draft.contents, "OKTA_SIGN_ON"), temporaryRule),
+        make: (draft) => deleteRule(draft, sessionPolicy(draft.contents), temporaryRule),
       },
     ],
   },
   {
     area: "Global session",
-    label: "Global session: first rule",
+    label: "Global session: a rule of its own",
     present: (contents) => {
       const { parent, rule } = ownSessionRule(contents);
       return `${parent.policy.name}, ${String(rule["name"])}: ${String(rule["status"])}`;
     },
     changes: [
-      { name: "session-rule-off", label: "Switch off the first session rule", make: setSessionRule("INACTIVE") },
-      { name: "session-rule-on", label: "Switch on the first session rule", make: setSessionRule("ACTIVE") },
+      { name: "session-rule-off", label: "Switch off a session rule", make: setSessionRule("INACTIVE") },
+      { name: "session-rule-on", label: "Switch on a session rule", make: setSessionRule("ACTIVE") },
     ],
   },
   {
@@ -199,7 +199,7 @@ function sessionSetting(label: string, field: string, values: readonly [Value, V
     name,
     label: text,
     make(draft) {
-      const parent = findPolicy(draft.contents, "OKTA_SIGN_ON");
+      const parent = sessionPolicy(draft.contents);
       updateRule(draft, parent, firstRule(parent), (rule) => withField(rule, path, value));
     },
   });
@@ -207,9 +207,11 @@ function sessionSetting(label: string, field: string, values: readonly [Value, V
     area: "Global session",
     label: `Global session: ${label}`,
     present: (contents) => {
-      const parent = findPolicy(contents, "OKTA_SIGN_ON");
+      const parent = sessionPolicy(contents);
       const rule = firstRule(parent);
-      return `${parent.policy.name}, ${String(rule["name"])}: ${String(fieldOf(rule, path))}`;
+      const value = fieldOf(rule, path);
+      const shown = typeof value === "boolean" ? onOrOff(value) : `${String(value)} minutes`;
+      return `${parent.policy.name}, ${String(rule["name"])}: ${shown}`;
     },
     changes: [toChange(values[0]), toChange(values[1])],
   };
@@ -227,9 +229,16 @@ function passwordSetting(label: string, field: readonly string[], values: readon
   return {
     area: "Passwords",
     label: `Passwords: ${label}`,
-    present: (contents) => String(fieldOf(policyOf(contents).policy, path)),
+    present: (contents) => {
+      const value = fieldOf(policyOf(contents).policy, path);
+      return typeof value === "boolean" ? onOrOff(value) : String(value);
+    },
     changes: [toChange(values[0]), toChange(values[1])],
   };
+}
+
+function onOrOff(isOn: boolean): string {
+  return isOn ? "on" : "off";
 }
 
 function setConsoleIdle(minutes: number) {
@@ -237,11 +246,20 @@ function setConsoleIdle(minutes: number) {
     updateConsoleSettings(draft, (settings) => ({ ...settings, sessionIdleTimeoutMinutes: minutes }));
 }
 
-/** The first rule that people made: a built-in one cannot be switched off. */
+/** For everyone whom no other policy names. */
+function sessionPolicy(contents: OrgContents): PolicyWithRules {
+  return findPolicy(contents, "OKTA_SIGN_ON", "Default Policy");
+}
+
+/** A rule that people made, of that policy or of the first that has one: the built-in one cannot be switched off. */
 function ownSessionRule(contents: OrgContents): { readonly parent: PolicyWithRules; readonly rule: Resource } {
-  const parent = findPolicy(contents, "OKTA_SIGN_ON");
-  const own = (rule: Resource) => rule["system"] !== true && rule["name"] !== temporaryRule;
-  return { parent, rule: found(parent.rules.find(own), "session rule of its own") };
+  const isOwn = (rule: Resource) => rule["system"] !== true && rule["name"] !== temporaryRule;
+  const others = contents.policies.filter(({ policy }) => policy.type === "OKTA_SIGN_ON");
+  const parent = found(
+    [sessionPolicy(contents), ...others].find(({ rules }) => rules.some(isOwn)),
+    "session rule of its own",
+  );
+  return { parent, rule: found(parent.rules.find(isOwn), "session rule of its own") };
 }
 
 function setSessionRule(status: "ACTIVE" | "INACTIVE") {
