@@ -9,6 +9,12 @@ import { createKeyPair, type PracticeKeyPair } from "./auth/credentials.ts";
 import { oktaId } from "./objects/ids_and_links.ts";
 import { profileContents, type Profile } from "./profiles/profile.ts";
 import { createRateLimits, type RateLimit } from "./http/rate_limits.ts";
+import { adminOf } from "./log/admins.ts";
+import { createAdminConsole, type AdminConsole } from "./changes/admin_console.ts";
+import { createOrgState } from "./changes/org_changes.ts";
+import { createEventWriter, type WriteOptions } from "./log/event_writer.ts";
+import type { LogEvent, LogEventSpec } from "./log/log_events.ts";
+import { createSystemLog } from "./log/system_log.ts";
 import type { IncomingMessage, Server } from "node:http";
 import type { JWK } from "jose";
 import { answer, type Org } from "./api/answer.ts";
@@ -50,7 +56,7 @@ interface LoggedRequest {
   readonly status: number | null;
 }
 
-export interface PracticeOrg {
+export interface PracticeOrg extends AdminConsole {
   /** The one that clients use. */
   readonly url: string;
   /** The one it listens on. */
@@ -61,6 +67,10 @@ export interface PracticeOrg {
   /** In the order of arrival: the newest 20,000. */
   readonly requests: readonly LoggedRequest[];
   setFaults(faults: readonly Fault[]): void;
+  /** As it is now. */
+  contents(): OrgContents;
+  /** Writes events of one transaction that no change of the org goes with. */
+  writeEvents(specs: readonly LogEventSpec[], options?: Partial<WriteOptions>): readonly LogEvent[];
   /** Closes open connections too. */
   stop(): Promise<void>;
 }
@@ -69,7 +79,7 @@ const defaultGrantedScopes = [...new Set(routes.flatMap(({ scopes }) => scopes ?
   (scope) => scope !== "orgs.read",
 );
 
-const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets: { token: 150 } };
+const defaultRateLimit: RateLimit = { perWindow: 600, windowSeconds: 60, buckets: { token: 150, logs: 60 } };
 
 /** Starts a local identity provider on loopback. */
 export async function createPracticeOrg(options: PracticeOrgOptions): Promise<PracticeOrg> {
@@ -99,6 +109,9 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     privateKeyJwk: keys.privateKeyJwk,
     requests: log.requests,
     setFaults: (next) => faults.set(next),
+    contents: () => org.state.contents(),
+    ...org.console,
+    writeEvents: (specs, written) => org.events.write(specs, { actor: adminOf(), ...written }),
     stop() {
       for (const timer of timers) clearTimeout(timer);
       return new Promise((resolve) => {
@@ -124,12 +137,18 @@ async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults 
   const scopePrefix = options.scopePrefix ?? "okta";
   const dpop = options.dpop ?? "required";
   const secret = randomBytes(32);
+  const state = createOrgState(contents, { site, clock });
+  const systemLog = createSystemLog();
+  const events = createEventWriter({ log: systemLog, clock, takeFaults: () => faults.takeForChange() });
   const tokens = await createAccessTokens(url);
   const proofReplays = createReplayGuard(600);
   const granted = (options.grantedScopes ?? defaultGrantedScopes).map((scope) => `${scopePrefix}.${scope}`);
   return {
     url,
-    contents,
+    state,
+    console: createAdminConsole(state, events),
+    events,
+    log: systemLog,
     role: options.role,
     serviceApp: serviceApp(site, {
       clientId,

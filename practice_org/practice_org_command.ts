@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
 import { explainWriteError } from "../command_line/files.ts";
-import { createPracticeOrg, type PracticeOrgOptions } from "./create_practice_org.ts";
+import { createPracticeOrg, type PracticeOrg, type PracticeOrgOptions } from "./create_practice_org.ts";
 import { publishCredentials, loadKeyPair } from "./auth/credentials.ts";
 import { faultNames, parseFault } from "./api/faults.ts";
 import { parseProfile } from "./profiles/profile.ts";
@@ -14,6 +14,7 @@ export interface PracticeOrgFlags {
   readonly role: string;
   readonly fault?: readonly string[];
   readonly latency: string;
+  readonly drift?: string;
   readonly state: string;
 }
 
@@ -26,16 +27,30 @@ export async function practiceOrgCommand(flags: PracticeOrgFlags, io: CommandIo)
   }
   const options = parseFlags(flags);
   const keyPair = await inState(flags.state, loadKeyPair(flags.state));
-  const org = await createPracticeOrg({ ...options, keyPair }).catch((error: unknown) => {
+  const { driftSeconds, ...orgOptions } = options;
+  const org = await createPracticeOrg({ ...orgOptions, keyPair }).catch((error: unknown) => {
     // The port is in use or not permitted: a mistake in the options.
     throw error instanceof Error && error.message.startsWith("Cannot listen") ? new UsageError([error.message]) : error;
   });
   const { environmentLines } = await inState(flags.state, publishCredentials(org, flags.state));
   io.terminal.write(`Practice org (${flags.profile}, ${flags.role}) at ${org.url}; stop it with Ctrl-C\n`);
   io.stdout(`${environmentLines.join("\n")}\n`);
+  io.terminal.write(`Admin page ${org.url}/\n`);
+  const drift = driftSeconds === null ? null : setInterval(() => changeSomething(org, io), driftSeconds * 1000);
   if (!io.interrupted.aborted) await once(io.interrupted, "abort");
+  if (drift !== null) clearInterval(drift);
   await org.stop();
   return exitCodes.ok;
+}
+
+function changeSomething(org: PracticeOrg, io: CommandIo): void {
+  try {
+    io.terminal.write(`Changed: ${org.changeAtRandom()}\n`);
+  } catch (error) {
+    // An org that has nothing to change stays as it is.
+    if (!(error instanceof RangeError)) throw error;
+    io.terminal.write(`${error.message}\n`);
+  }
 }
 
 /** Rejects with `UsageError` where the folder of `--state` cannot be used. */
@@ -47,7 +62,7 @@ async function inState<Result>(directory: string, work: Promise<Result>): Promis
   }
 }
 
-function parseFlags(flags: PracticeOrgFlags): PracticeOrgOptions {
+function parseFlags(flags: PracticeOrgFlags): PracticeOrgOptions & { readonly driftSeconds: number | null } {
   const problems: string[] = [];
   const attempt = <Value>(option: string, parse: () => Value): Value | null => {
     try {
@@ -63,15 +78,23 @@ function parseFlags(flags: PracticeOrgFlags): PracticeOrgOptions {
   const role = attempt("--role", () => parseRole(flags.role));
   const port = attempt("--port", () => parseWhole(flags.port, 65_535));
   const latencyMs = attempt("--latency", () => parseWhole(flags.latency, 60_000));
+  const { drift } = flags;
+  const driftSeconds = drift === undefined ? null : attempt("--drift", () => parseSeconds(drift));
   if (problems.length > 0 || profile === null || role === null || port === null || latencyMs === null) {
     throw new UsageError(problems);
   }
-  return { profile, role, port, latencyMs, faults: faults.filter((fault) => fault !== null) };
+  return { profile, role, port, latencyMs, driftSeconds, faults: faults.filter((fault) => fault !== null) };
 }
 
 function parseRole(text: string): PracticeOrgOptions["role"] {
   if (text === "read-only" || text === "super" || text === "none") return text;
   throw new RangeError(`${JSON.stringify(text)} is not a role: expected read-only, super or none`);
+}
+
+/** Fractions too. */
+function parseSeconds(text: string): number {
+  if (/^\d{1,5}(?:\.\d{1,3})?$/.test(text) && Number(text) >= 0.05 && Number(text) <= 86_400) return Number(text);
+  throw new RangeError(`${JSON.stringify(text)} is out of range: expected seconds from 0.05 to 86400`);
 }
 
 function parseWhole(text: string, max: number): number {

@@ -7,6 +7,7 @@ import {
 } from "../shared/environment_reader.ts";
 import { errorCode } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
+import { dodIssuers } from "./checks/parsing/distinguished_name.ts";
 import type { ConnectionSettings, ProxySettings } from "./idp/connection_settings.ts";
 import { parsePrivateKey, PrivateKeyError, type SigningKey } from "./idp/private_key.ts";
 
@@ -59,6 +60,22 @@ export function readScannerConfig(flags: ScannerFlags, env: Environment): Connec
     throw new UsageError(reader.problems, { heading: "Cannot configure the scanner" });
   }
   return { orgUrl, clientId, key, scopes, scopePrefix, concurrency, timeoutMs, proxy };
+}
+
+/** Distinguished names hold commas, so semicolons separate them. They replace the DOD's; after a `+` they join them. */
+export function readApprovedIssuers(env: Environment): readonly string[] | null {
+  const text = createEnvironmentReader(env).text("IDP_APPROVED_ISSUERS");
+  if (text === null) return null;
+  const isAdded = text.startsWith("+");
+  const issuers = text
+    .slice(isAdded ? 1 : 0)
+    .split(";")
+    .map((issuer) => issuer.trim());
+  if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer)))
+    return isAdded ? [...dodIssuers, ...issuers] : issuers;
+  throw new UsageError([
+    "IDP_APPROVED_ISSUERS: is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
+  ]);
 }
 
 interface NamedSetting {

@@ -4,16 +4,24 @@ import { answerTokenRequest, tokenPath, type TokenEndpoint } from "../auth/token
 import { providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import type { RateLimits } from "../http/rate_limits.ts";
 import type { Outcome } from "../http/server.ts";
-import type { App, OrgContents } from "../objects/org_contents.ts";
+import type { App } from "../objects/org_contents.ts";
 import type { Role } from "./endpoints.ts";
-import { faultyAnswer, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
+import { faultyAnswer, logFaultsOf, pageFaultOf, truncated, withNullEntry, type Fault, type Faults } from "./faults.ts";
+import { answerAdminPage, isAdminPath } from "../admin_page/admin_page.ts";
+import type { AdminConsole } from "../changes/admin_console.ts";
+import type { OrgState } from "../changes/org_changes.ts";
+import type { EventWriter } from "../log/event_writer.ts";
+import type { SystemLog } from "../log/system_log.ts";
 import { answerPage } from "./paging.ts";
 import { findRoute } from "./routes.ts";
 
 /** The org behind its HTTP server. */
 export interface Org {
   readonly url: string;
-  readonly contents: OrgContents;
+  readonly state: OrgState;
+  readonly console: AdminConsole;
+  readonly events: EventWriter;
+  readonly log: SystemLog;
   readonly role: Role;
   readonly serviceApp: App;
   readonly scopePrefix: "okta" | "idp";
@@ -36,6 +44,11 @@ interface Exchange {
 const slowMs = 2_000;
 
 export async function answer(org: Org, request: PracticeRequest): Promise<Outcome> {
+  if (isAdminPath(request.path)) {
+    const { log, state, console, cursorSecret, clock } = org;
+    const page = { log, state, console, secret: cursorSecret, nowMs: clock() };
+    return { kind: "answer", response: answerAdminPage(request, page), delayMs: 0, isAtOnce: true };
+  }
   const faults = org.faults.take(request.path, request.query);
   const has = (name: Fault["name"]) => faults.some((fault) => fault.name === name);
   if (has("timeout")) return { kind: "silence" };
@@ -77,10 +90,13 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     const faulty = firstFaultyAnswer(exchange, { scheme, scopes });
     if (faulty !== null) return faulty;
     if (route.scopes !== null && org.role === "none") return providerError("E0000006");
-    if (org.contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
-    const { url, contents, role, serviceApp, cursorSecret } = org;
+    const contents = org.state.contents();
+    if (contents.missingFeatures?.includes(route.path) === true) return providerError("E0000015");
+    const { url, role, serviceApp, cursorSecret } = org;
     const { clientId } = org.tokenEndpoint.client;
-    const result = route.answer({ url, contents, role, clientId, serviceApp, query: request.query, segments });
+    const log = { log: org.log, url, cursorSecret, nowMs, faults: logFaultsOf(faults) };
+    const call = { url, contents, role, clientId, serviceApp, query: request.query, request, log, segments };
+    const result = route.answer(call);
     return "status" in result ? result : answerPage(result, request, { url, cursorSecret, fault: pageFaultOf(faults) });
   });
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../shared/json.ts";
-import { json, notFound, providerError, type PracticeResponse } from "../http/messages.ts";
+import { answerLogRequest, type LogReading } from "../log/log_endpoint.ts";
+import { json, notFound, providerError, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import {
   listingOf,
   type App,
@@ -26,6 +27,8 @@ export interface Call {
   readonly clientId: string;
   readonly serviceApp: App;
   readonly query: URLSearchParams;
+  readonly request: PracticeRequest;
+  readonly log: LogReading;
   /** The variable segments of the path, in order. */
   readonly segments: readonly string[];
 }
@@ -224,6 +227,10 @@ export function clientRoles({ clientId, role, segments, url }: Call): Answer {
   if (segments[0] !== clientId) return notFound(segments[0] ?? "", "PublicClientApp");
   const type = role === "super" ? "SUPER_ADMIN" : "READ_ONLY_ADMIN";
   return unpaged([roleAssignment(type, "CLIENT", clientId, `${url}/oauth2/v1/clients/${clientId}`)]);
+}
+
+export function logs({ request, log }: Call): Answer {
+  return answerLogRequest(request, log);
 }
 
 export function identityProviders({ contents, query }: Call): Answer {

@@ -9,6 +9,7 @@ import {
 } from "../http/messages.ts";
 import { rateLimitHeaders } from "../http/rate_limits.ts";
 import { tokenPath } from "../auth/token_endpoint.ts";
+import type { LogReadFaults } from "../log/log_endpoint.ts";
 import type { PageFault } from "./paging.ts";
 
 /** The faults that can be set, each with what the client then sees. */
@@ -33,6 +34,17 @@ export const faultNames = {
   "second-page-fails": "500 on every page but the first",
   "next-link-elsewhere": "the link to the next page leads to another host",
   "repeated-cursor": "the link to the next page leads to the same page again",
+  "empty-log-page": "the log answers an empty page with a link to go on, though it has events",
+  "doubled-log-page": "the log answers each event twice",
+  "log-cursor-lost": "400 E0000029 where a request goes on from an earlier page of the log",
+  "log-filter-refused": "400 E0000031 where a request of the log has a filter",
+  "duplicate-events": "each event is persisted twice, with the same uuid",
+  "late-events": "events are persisted thirty seconds after the change, behind later ones",
+  "missing-events": "changes are made, and the log has no event of them",
+  "unknown-event-type": "events of a change have a type that is documented nowhere",
+  "event-without-target": "events of a change name no target",
+  "hostile-actor": "names of people hold markup, control characters and 10,000 letters",
+  "event-flood": "ten thousand events of sign-ins come with each change",
 } as const;
 
 export type FaultName = keyof typeof faultNames;
@@ -49,6 +61,17 @@ export interface Fault {
   /** Origin that `next-link-elsewhere` leads to. */
   readonly target?: string;
 }
+
+/** These go wrong when an event is written; the path of such a fault means nothing. */
+const writingFaults = new Set<FaultName>([
+  "duplicate-events",
+  "late-events",
+  "missing-events",
+  "unknown-event-type",
+  "event-without-target",
+  "hostile-actor",
+  "event-flood",
+]);
 
 const form = /^([a-z-]+)(?:\*([0-9]+))?(?::(.*))?$/;
 
@@ -84,6 +107,8 @@ export interface Faults {
   set(faults: readonly Fault[]): void;
   /** The faults that hit this request; each counts as used. */
   take(path: string, query: URLSearchParams): readonly Fault[];
+  /** The faults that hit the events of one change; each counts as used. */
+  takeForChange(): readonly FaultName[];
 }
 
 export function createFaults(initial: readonly Fault[]): Faults {
@@ -92,13 +117,15 @@ export function createFaults(initial: readonly Fault[]): Faults {
     current = faults.map((fault) => ({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }));
   };
   set(initial);
+  const takeWhere = (isWanted: (fault: Fault) => boolean): readonly Fault[] => {
+    const hit = current.filter(({ fault, left }) => left > 0 && isWanted(fault));
+    for (const entry of hit) entry.left -= 1;
+    return hit.map(({ fault }) => fault);
+  };
   return {
     set,
-    take(path, query) {
-      const hit = current.filter(({ fault, left }) => left > 0 && isHit(fault, path, query));
-      for (const entry of hit) entry.left -= 1;
-      return hit.map(({ fault }) => fault);
-    },
+    take: (path, query) => takeWhere((fault) => !writingFaults.has(fault.name) && isHit(fault, path, query)),
+    takeForChange: () => takeWhere(({ name }) => writingFaults.has(name)).map(({ name }) => name),
   };
 }
 
@@ -159,6 +186,19 @@ export function pageFaultOf(faults: readonly Fault[]): PageFault | null {
     if (name === "next-link-elsewhere") return { name, target: target ?? elsewhere };
   }
   return null;
+}
+
+export function logFaultsOf(faults: readonly Fault[]): LogReadFaults {
+  const has = (name: FaultName) => faults.some((fault) => fault.name === name);
+  const other = faults.find(({ name }) => name === "next-link-elsewhere");
+  return {
+    isEmpty: has("empty-log-page"),
+    isDoubled: has("doubled-log-page"),
+    isCursorLost: has("log-cursor-lost"),
+    isFilterRefused: has("log-filter-refused"),
+    isStuck: has("repeated-cursor"),
+    linkOrigin: other === undefined ? null : (other.target ?? elsewhere),
+  };
 }
 
 /** JSON that stops in the middle: well-formed HTTP around text that no parser takes. */

@@ -52,6 +52,7 @@ const errors = {
   E0000022: { status: 405, summary: "The endpoint does not support the provided HTTP method" },
   E0000029: { status: 400, summary: "Invalid paging request." },
   E0000031: { status: 400, summary: "Invalid search criteria." },
+  E0000053: { status: 400, summary: "Invalid LogEvents query" },
   E0000047: { status: 429, summary: "API call exceeded rate limit due to too many requests." },
 } as const;
 

@@ -4,7 +4,13 @@ import type { PracticeRequest, PracticeResponse } from "./messages.ts";
 
 /** What the server does with the connection. */
 export type Outcome =
-  | { readonly kind: "answer"; readonly response: PracticeResponse; readonly delayMs: number }
+  | {
+      readonly kind: "answer";
+      readonly response: PracticeResponse;
+      readonly delayMs: number;
+      /** The org's latency does not apply. */
+      readonly isAtOnce?: boolean;
+    }
   /** The head and half of the body are sent, then the connection breaks. */
   | { readonly kind: "cut"; readonly response: PracticeResponse }
   | { readonly kind: "reset" }
@@ -32,7 +38,8 @@ export async function serve(
     return;
   }
   const outcome = await answer(request);
-  const delayMs = latencyMs + (outcome.kind === "answer" ? outcome.delayMs : 0);
+  const isAnswer = outcome.kind === "answer";
+  const delayMs = (isAnswer && outcome.isAtOnce === true ? 0 : latencyMs) + (isAnswer ? outcome.delayMs : 0);
   if (delayMs === 0) {
     finish(outcome, socket, outgoing, setStatus);
     return;

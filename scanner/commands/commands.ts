@@ -1,5 +1,6 @@
 import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
+import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmall } from "./keep_heap_small.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
 import type { WatchFlags } from "./watch_command.ts";
@@ -76,6 +77,30 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
   addConnectionOptions(doctor);
   doctor.action((flags: { readonly format: string }) =>
     run(async (io) => (await import("./doctor_command.ts")).doctorCommand(flags, io)),
+  );
+
+  const follow = program
+    .command("follow")
+    .description("keep the verdicts true: read the System Log, and say which verdict moved, and who did it")
+    .option("--state <dir>", "where it keeps what it knows (default: .scanstream/follow)")
+    .option("--interval <seconds>", "between two looks at the log (default: 10)")
+    .option("--reconcile <hours>", "between two full scans (default: 6)")
+    .option("--once", "catch up from the saved state, and end")
+    .option("--until-clean", "end with 0 as soon as nothing fails")
+    .option("--fail-on <what>", "what ends it with 1 when it is new: fail, manual or never (default: never)")
+    .option("--check <names>", "only these checks, separated by commas")
+    .option("--exclude <names>", "not these checks")
+    .option("--waivers <file>", "findings that are accepted for a time")
+    .option("--attestations <file>", "what people attest where the API shows too little")
+    .option("--format <format>", "table or ndjson (default: table)")
+    .option("--with-addresses", "IP addresses of who made a change, too")
+    .option("--no-stream", "do not register and publish the monitor");
+  addConnectionOptions(follow);
+  follow.action((flags: FollowFlags) =>
+    run(async (io) => {
+      keepHeapSmall();
+      return (await import("./follow_command.ts")).followCommand(flags, io);
+    }),
   );
 
   program

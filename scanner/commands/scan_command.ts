@@ -1,5 +1,4 @@
 import { errorCode } from "../../shared/error_code.ts";
-import { createEnvironmentReader, type Environment } from "../../shared/environment_reader.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { randomUUID } from "node:crypto";
 import { appendFile } from "node:fs/promises";
@@ -9,9 +8,8 @@ import { shorten } from "../../shared/text.ts";
 import { maxArtifactsBytes, parseArtifacts } from "../evidence/artifacts_document.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
-import { dodIssuers } from "../checks/parsing/distinguished_name.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { readScannerConfig, type ScannerFlags } from "../config.ts";
+import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
@@ -159,22 +157,6 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   });
   const results = checks.map((check) => evaluateCheck(check, document.artifacts, context));
   return finish({ status: "completed", results, document }, { decisions, options, registered: null, flags: {} }, io);
-}
-
-/** Distinguished names hold commas, so semicolons separate them. They replace the DOD's; after a `+` they join them. */
-function readApprovedIssuers(env: Environment): readonly string[] | null {
-  const text = createEnvironmentReader(env).text("IDP_APPROVED_ISSUERS");
-  if (text === null) return null;
-  const isAdded = text.startsWith("+");
-  const issuers = text
-    .slice(isAdded ? 1 : 0)
-    .split(";")
-    .map((issuer) => issuer.trim());
-  if (issuers.every((issuer) => /^[A-Za-z]+ ?= ?[^=]/.test(issuer)))
-    return isAdded ? [...dodIssuers, ...issuers] : issuers;
-  throw new UsageError([
-    "IDP_APPROVED_ISSUERS: is not a list of issuers: expected attributes or names separated by semicolons, such as OU=DoD;OU=ECA",
-  ]);
 }
 
 const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));

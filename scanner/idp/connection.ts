@@ -3,7 +3,7 @@ import type { Engine, Role } from "../../shared/report.ts";
 import { ProviderClock, systemClock, type Clock } from "./clock.ts";
 import { HttpIdpClient } from "./http_idp_client.ts";
 import { createHttpTransport } from "./http_transport.ts";
-import type { IdpClient, IdpRequest } from "./idp_client.ts";
+import type { IdpClient, IdpRequest, PageReader } from "./idp_client.ts";
 import { createOAuthClient } from "./oauth_client.ts";
 import { readOrganization, type Organization } from "./organization.ts";
 import { probe } from "./probe.ts";
@@ -14,7 +14,7 @@ import { TokenSource } from "./token_source.ts";
 
 /** An authenticated connection to an organization that has proved, by the probe, that it lets the scanner read. */
 export interface Connection {
-  readonly client: IdpClient;
+  readonly client: IdpClient & PageReader;
   readonly org: ConnectedOrg;
   readonly scopes: ConnectionScopes;
   /** As far as the responses so far show it; ask at the end of the collection. */
@@ -55,6 +55,8 @@ export interface ConnectOptions {
    * first collector that needs them, so the probe costs no request of its own.
    */
   readonly probes?: readonly IdpRequest[];
+  /** Whether the probe's answer is dropped: where no collection follows at once, it would be an old one later. */
+  readonly forgetsProbe?: boolean;
 }
 
 /**
@@ -63,7 +65,7 @@ export interface ConnectOptions {
  */
 export async function connect(
   config: ConnectionSettings,
-  { signal, clock = systemClock, probes = [] }: ConnectOptions & { readonly clock?: Clock },
+  { signal, clock = systemClock, probes = [], forgetsProbe = false }: ConnectOptions & { readonly clock?: Clock },
 ): Promise<Connection> {
   const { orgUrl } = config;
   const sender = createRequestSender(config, { signal, clock });
@@ -76,6 +78,7 @@ export async function connect(
     });
     await tokens.current();
     await probe({ orgUrl, client, wanted: probes, scopes: requestedScopes, isGranted });
+    if (forgetsProbe) client.forgetProbed();
     return {
       client,
       org: { url: orgUrl, engine: org.engine, id: org.id },

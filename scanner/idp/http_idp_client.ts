@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import type { IdpClient, IdpRequest, Reading } from "./idp_client.ts";
+import type { IdpClient, IdpRequest, ListPage, PageReader, Reading } from "./idp_client.ts";
 import { IdpError } from "./idp_error.ts";
 import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
 import { parseNextLink } from "./link_header.ts";
@@ -28,7 +28,7 @@ const maxPages = 1000;
 const maxNonceRetries = 2;
 
 /** Reads the provider's API over HTTP; every way in which that fails becomes evidence with its reason (E6, E8). */
-export class HttpIdpClient implements IdpClient {
+export class HttpIdpClient implements IdpClient, PageReader {
   readonly #options: HttpIdpClientOptions;
   readonly #inFlight = new Map<string, Promise<Page>>();
   /** Pages that the probe read, for the first collector that needs them. */
@@ -51,12 +51,30 @@ export class HttpIdpClient implements IdpClient {
     return reading;
   }
 
+  async getPage(request: IdpRequest): Promise<Reading<ListPage>> {
+    const page = await this.#read(request);
+    if (page.state === "missing") return { state: "missing", partial: null, ...page.missing };
+    if (!Array.isArray(page.value))
+      return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON array") };
+    const next = this.#nextPath(page, request.path);
+    const entries = page.value.filter(isJsonObject);
+    return {
+      state: "obtained",
+      value: { entries: request.keep === undefined ? entries : entries.map(request.keep), next: next.path },
+    };
+  }
+
   /** Reads the first page and keeps it for the next read of it, which then costs no request. */
   async probe(request: IdpRequest): Promise<Missing | null> {
     const page = this.#read(request);
     this.#probed.set(request.path, page);
     const outcome = await page;
     return outcome.state === "missing" ? outcome.missing : null;
+  }
+
+  /** What the probe read is read again. */
+  forgetProbed(): void {
+    this.#probed.clear();
   }
 
   async #readPages(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {

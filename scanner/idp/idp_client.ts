@@ -25,3 +25,15 @@ export interface IdpClient {
   /** Follows every page; on a failing page the ones before it are `partial`, and so are the objects of a list that holds something else. */
   getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>>;
 }
+
+/** One page of a list that goes on: the System Log has a next page even where this one is empty. */
+export interface ListPage {
+  readonly entries: readonly JsonObject[];
+  /** Path and query of the page after this one; null where the provider names none on the organization's origin. */
+  readonly next: string | null;
+}
+
+/** Reads page by page what has no end. Never throws for what the provider does. */
+export interface PageReader {
+  getPage(request: IdpRequest): Promise<Reading<ListPage>>;
+}

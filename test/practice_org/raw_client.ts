@@ -56,6 +56,7 @@ const allScopes = [
   "roles",
   "groups",
   "logStreams",
+  "logs",
   "idps",
   "users",
 ].map((name) => `okta.${name}.read`);

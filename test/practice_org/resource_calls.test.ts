@@ -209,7 +209,7 @@ describe("Role", () => {
 });
 
 describe("Path and method", () => {
-  test.each(["/api/v1/nothing", "/api/v1/zones/", "/", "/api/v1/policies/x/rules/y/z"])("%s: 404", async (path) => {
+  test.each(["/api/v1/nothing", "/api/v1/zones/", "/api/v1/policies/x/rules/y/z"])("%s: 404", async (path) => {
     expect(await errorOf(await session.get(path))).toMatchObject({ status: 404, code: "E0000007" });
   });
 

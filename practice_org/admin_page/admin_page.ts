@@ -1,0 +1,157 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { NotPossibleError } from "../changes/draft.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { changes, signInName, type OrgState } from "../changes/org_changes.ts";
+import { admins } from "../log/admins.ts";
+import { json, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
+import { renderPage } from "./render_page.ts";
+import type { AdminConsole } from "../changes/admin_console.ts";
+import type { LogEvent } from "../log/log_events.ts";
+import type { SystemLog } from "../log/system_log.ts";
+
+/** What a person changes on this machine: the page at the org's root, and the same for programs. No part of the provider's API. */
+
+export interface AdminPage {
+  readonly log: SystemLog;
+  readonly state: OrgState;
+  readonly console: AdminConsole;
+  readonly secret: Uint8Array;
+  readonly nowMs: number;
+}
+
+const changePath = "/practice/change";
+const changesPath = "/practice/changes";
+
+export function isAdminPath(path: string): boolean {
+  return path === "/" || path === changePath || path === changesPath;
+}
+
+export function answerAdminPage(request: PracticeRequest, page: AdminPage): PracticeResponse {
+  // A page of another site can reach this port under a name of its own; it has another host then.
+  const host = request.headers.get("host") ?? "";
+  if (!/^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(host)) return refuse(403, "Only for this machine");
+  if (request.path === changePath) {
+    if (request.method !== "POST") return refuse(405, "Expected POST");
+    return isForeign(request, host) ? refuse(403, "Only for pages of this org") : answerChange(request, page);
+  }
+  if (request.method !== "GET") return refuse(405, "Expected GET");
+  return request.path === changesPath ? json(200, listChanges(page)) : showPage(request, page);
+}
+
+function isForeign({ headers }: PracticeRequest, host: string): boolean {
+  const origin = headers.get("origin");
+  const site = headers.get("sec-fetch-site");
+  return (
+    (origin !== undefined && origin !== `http://${host}`) ||
+    (site !== undefined && !/^(?:same-origin|none)$/.test(site))
+  );
+}
+
+function listChanges({ state }: AdminPage) {
+  const listed = changes.map((change) => ({
+    name: change.name,
+    label: change.label,
+    is_possible: state.isPossible(change),
+  }));
+  return [...listed, { name: signInName, label: "Sign in, which changes nothing", is_possible: true }];
+}
+
+/** A program sends JSON, which no form of another site can; the page's form carries the page's own token. */
+function answerChange(request: PracticeRequest, page: AdminPage): PracticeResponse {
+  const contentType = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+  if (contentType === "application/json") {
+    const body = parseBody(request.body);
+    if (body === null) return refuse(400, `Expected {"name": "…"}, and "actor" if you like`);
+    const made = makeChange(page, body.name, body.actor);
+    return "problem" in made ? refuse(made.status, made.problem) : json(200, describe(body.name, made.events));
+  }
+  if (contentType !== "application/x-www-form-urlencoded") return refuse(415, "Expected JSON or the page's form");
+  const form = new URLSearchParams(request.body);
+  if (!isToken(form.get("token") ?? "", page.secret)) return refuse(403, "The page is out of date: load it again");
+  const name = form.get("name") ?? "";
+  const actor = form.get("actor") ?? undefined;
+  const made = makeChange(page, name, actor);
+  const query = new URLSearchParams({
+    ...(actor === undefined ? {} : { actor }),
+    ...("problem" in made ? { problem: made.problem } : { done: name }),
+  });
+  return { status: 303, headers: [["location", `/?${query.toString()}`]], body: "" };
+}
+
+type Made = { readonly events: readonly LogEvent[] } | { readonly status: number; readonly problem: string };
+
+function makeChange({ console }: AdminPage, name: string, actor: string | undefined): Made {
+  try {
+    return { events: console.change(name, actor) };
+  } catch (error) {
+    if (error instanceof NotPossibleError) return { status: 409, problem: error.message };
+    if (error instanceof RangeError) return { status: 404, problem: error.message };
+    throw error;
+  }
+}
+
+function describe(name: string, events: readonly LogEvent[]) {
+  return {
+    name,
+    transaction_id: events[0]?.["transaction"] === undefined ? null : (events[0]["transaction"] as { id: string }).id,
+    events: events.map(({ uuid, eventType }) => ({ uuid, event_type: eventType })),
+  };
+}
+
+function parseBody(text: string): { readonly name: string; readonly actor: string | undefined } | null {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (!isJsonObject(body)) return null;
+    const { name, actor } = body;
+    return typeof name === "string" && (actor === undefined || typeof actor === "string") ? { name, actor } : null;
+  } catch {
+    return null;
+  }
+}
+
+function showPage({ query }: PracticeRequest, { log, state, secret, nowMs }: AdminPage): PracticeResponse {
+  const nonce = randomBytes(16).toString("base64url");
+  const done = changes.find(({ name }) => name === query.get("done"));
+  const actor = admins.find(({ alternateId }) => alternateId === query.get("actor"))?.alternateId ?? null;
+  const body = renderPage({
+    state,
+    actor,
+    nonce,
+    token: tokenOf(secret),
+    message: done === undefined ? (query.get("problem") ?? "") : `Done: ${done.label}`,
+    entries: log.entries(nowMs).slice(-20).toReversed(),
+  });
+  const policy = [
+    "default-src 'none'",
+    `style-src 'nonce-${nonce}'`,
+    `script-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+  return {
+    status: 200,
+    headers: [
+      ["content-type", "text/html; charset=utf-8"],
+      ["content-security-policy", policy],
+      ["x-content-type-options", "nosniff"],
+      ["referrer-policy", "same-origin"],
+    ],
+    body,
+  };
+}
+
+/** The same for every page of a run of the org: a page that stays open goes on working. */
+function tokenOf(secret: Uint8Array): string {
+  return createHmac("sha256", secret).update("admin page").digest("base64url");
+}
+
+function isToken(text: string, secret: Uint8Array): boolean {
+  const [given, wanted] = [Buffer.from(text), Buffer.from(tokenOf(secret))];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function refuse(status: number, problem: string): PracticeResponse {
+  return json(status, { error: problem });
+}

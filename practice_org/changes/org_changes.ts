@@ -1,0 +1,52 @@
+import { NotPossibleError, type Draft } from "./draft.ts";
+import { objectSettings } from "./object_settings.ts";
+import { policySettings } from "./policy_settings.ts";
+import type { Change, Setting } from "./setting.ts";
+import type { OrgContents, Site } from "../objects/org_contents.ts";
+
+export const settings: readonly Setting[] = [...policySettings, ...objectSettings];
+
+/** Every change that can be named; a sign-in, which changes nothing, is named `sign-in` beside them. */
+export const changes: readonly Change[] = settings.flatMap(({ changes: pair }) => pair);
+
+export const signInName = "sign-in";
+
+/** The org's contents, which people change while it runs. */
+export interface OrgState {
+  contents(): OrgContents;
+  /** Makes a change, and gives the events that it leaves. Throws `RangeError` for an unknown name, `NotPossibleError`. */
+  change(name: string): Draft["events"];
+  isPossible(change: Change): boolean;
+}
+
+export function createOrgState(initial: OrgContents, { site, clock }: { site: Site; clock: () => number }): OrgState {
+  let contents = initial;
+  const attempt = ({ make }: Change): Draft => {
+    const draft: Draft = { contents, initial, site, nowMs: clock(), events: [] };
+    make(draft);
+    return draft;
+  };
+  return {
+    contents: () => contents,
+    change(name) {
+      const wanted = changes.find((change) => change.name === name);
+      if (wanted === undefined) {
+        throw new RangeError(
+          `Cannot make the change ${JSON.stringify(name)}: \`practice-org change list\` has all names`,
+        );
+      }
+      const draft = attempt(wanted);
+      ({ contents } = draft);
+      return draft.events;
+    },
+    isPossible(change) {
+      try {
+        attempt(change);
+        return true;
+      } catch (error) {
+        if (error instanceof NotPossibleError) return false;
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import { oktaId } from "../objects/ids_and_links.ts";
+import type { LogActor } from "./log_events.ts";
+
+/** Those who can be signed in to the Admin Console: one of them makes each change. */
+export const admins: readonly LogActor[] = [
+  admin("alex@practice.example", "Alex Admin"),
+  admin("dana@practice.example", "Dana Duty"),
+  admin("sam@practice.example", "Sam Security"),
+];
+
+/** By login; the first of them where none is named. Throws a `RangeError` for any other login. */
+export function adminOf(login?: string): LogActor {
+  const found = login === undefined ? admins[0] : admins.find(({ alternateId }) => alternateId === login);
+  if (found !== undefined) return found;
+  const logins = admins.map(({ alternateId }) => alternateId).join(", ");
+  throw new RangeError(`Cannot act as ${JSON.stringify(login)}: expected one of ${logins}`);
+}
+
+function admin(login: string, displayName: string): LogActor {
+  return { id: oktaId("00u", login), type: "User", alternateId: login, displayName, detailEntry: null };
+}

@@ -1,0 +1,216 @@
+import { createHmac } from "node:crypto";
+import { json, providerError, type Header, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
+import { parseLogFilter, type LogPredicate } from "./log_filter.ts";
+import type { LogEntry, SystemLog } from "./system_log.ts";
+
+/** What goes wrong with one answer of the log. */
+export interface LogReadFaults {
+  /** No events, though there are some; the link leads to the same place in the log. */
+  readonly isEmpty: boolean;
+  /** Each event stands twice on its page. */
+  readonly isDoubled: boolean;
+  /** A link of an earlier answer is no longer known. */
+  readonly isCursorLost: boolean;
+  readonly isFilterRefused: boolean;
+  /** The link of a page leads to the same page. */
+  readonly isStuck: boolean;
+  /** Origin of the link to the next page. */
+  readonly linkOrigin: string | null;
+}
+
+export interface LogReading {
+  readonly log: SystemLog;
+  readonly url: string;
+  readonly cursorSecret: Uint8Array;
+  readonly nowMs: number;
+  readonly faults: LogReadFaults;
+}
+
+const dayMs = 24 * 3_600_000;
+const defaultSinceMs = 7 * dayMs;
+const keptMs = 90 * dayMs;
+const oldestSinceMs = 180 * dayMs;
+const maxLimit = 1_000;
+const defaultLimit = 100;
+const maxFilterLength = 4_000;
+
+/** Where a chain of pages goes on. The lower bound travels with it, because `since` and `after` exclude each other. */
+interface Cursor {
+  /** The first entry that the next page may show; of a descending chain the last. */
+  readonly position: number;
+  readonly sinceMs: number;
+}
+
+interface LogQuery {
+  readonly limit: number;
+  readonly sinceMs: number;
+  /** Null: a polling request, whose chain of pages never ends. */
+  readonly untilMs: number | null;
+  readonly isDescending: boolean;
+  readonly matches: LogPredicate;
+  readonly after: Cursor | null;
+}
+
+/**
+ * `GET /api/v1/logs`. Without `until`, and ascending, it is polling: ordered by the time of persistence, and every answer
+ * has a link to the next page, an empty one too. Otherwise the time is bounded: ordered by `published`, and it ends.
+ */
+export function answerLogRequest(request: PracticeRequest, reading: LogReading): PracticeResponse {
+  const query = parseQuery(request.query, reading);
+  if ("refusal" in query) return query.refusal;
+  const isPolling = query.untilMs === null && !query.isDescending;
+  const page = isPolling ? pollingPage(query, reading) : boundedPage(query, reading);
+  const headers: Header[] = [["link", `<${linkTo(request, reading.url, request.query.get("after"))}>; rel="self"`]];
+  if (page.next !== null) {
+    const origin = reading.faults.linkOrigin ?? reading.url;
+    headers.push(["link", `<${linkTo(request, origin, seal(page.next, reading.cursorSecret))}>; rel="next"`]);
+  }
+  return json(
+    200,
+    page.entries.map(({ event }) => event),
+    headers,
+  );
+}
+
+interface LogPage {
+  readonly entries: readonly LogEntry[];
+  readonly next: Cursor | null;
+}
+
+function pollingPage(query: LogQuery, { log, nowMs, faults }: LogReading): LogPage {
+  const all = log.entries(nowMs);
+  const { sinceMs } = query;
+  const end = (all.at(-1)?.position ?? -1) + 1;
+  const offset = all[0]?.position ?? 0;
+  // Positions count on when old entries are gone.
+  const start = query.after === null ? firstSince(all, sinceMs, end) : Math.max(query.after.position, offset);
+  if (faults.isEmpty) return { entries: [], next: { position: start, sinceMs } };
+  const limit = faults.isDoubled ? Math.ceil(query.limit / 2) : query.limit;
+  const entries: LogEntry[] = [];
+  let position = start;
+  for (; position < end && entries.length < limit; position += 1) {
+    const entry = all[position - offset];
+    if (entry === undefined || entry.persistedMs < sinceMs || !query.matches(entry.event)) continue;
+    entries.push(entry);
+  }
+  const shown = faults.isDoubled ? entries.flatMap((entry) => [entry, entry]).slice(0, query.limit) : entries;
+  const next = faults.isStuck ? start : position;
+  return { entries: shown, next: { position: next, sinceMs } };
+}
+
+function firstSince(all: readonly LogEntry[], sinceMs: number, end: number): number {
+  return all.find(({ persistedMs }) => persistedMs >= sinceMs)?.position ?? end;
+}
+
+function boundedPage(
+  { sinceMs, untilMs, isDescending, matches, limit, after }: LogQuery,
+  { log, nowMs }: LogReading,
+): LogPage {
+  const found = log
+    .entries(nowMs)
+    .filter(({ event }) => {
+      const publishedMs = Date.parse(event.published);
+      return publishedMs >= sinceMs && publishedMs < (untilMs ?? Number.POSITIVE_INFINITY) && matches(event);
+    })
+    .toSorted((a, b) => (a.event.published < b.event.published ? -1 : 1) * (isDescending ? -1 : 1));
+  const start = after?.position ?? 0;
+  const entries = found.slice(start, start + limit);
+  const end = start + entries.length;
+  return { entries, next: end < found.length ? { position: end, sinceMs } : null };
+}
+
+function parseQuery(query: URLSearchParams, reading: LogReading): LogQuery | { readonly refusal: PracticeResponse } {
+  const { nowMs, faults } = reading;
+  const limitText = query.get("limit") ?? String(defaultLimit);
+  const limit = /^[0-9]{1,6}$/.test(limitText) ? Number(limitText) : Number.NaN;
+  if (!(limit <= maxLimit)) {
+    const summary = "Api validation failed: limit";
+    const causes = [`limit: The limit must be from 0 to ${maxLimit}`];
+    return { refusal: providerError("E0000001", { summary, causes }) };
+  }
+  const sinceText = query.get("since");
+  const afterText = query.get("after");
+  if (sinceText !== null && afterText !== null)
+    return invalid("The since and after parameters cannot be used together.");
+  const asked = sinceText === null ? nowMs - defaultSinceMs : parseTime(sinceText);
+  const untilText = query.get("until");
+  const untilMs = untilText === null ? null : parseTime(untilText);
+  if (Number.isNaN(asked) || Number.isNaN(untilMs)) {
+    return invalid("The since and until parameters must be ISO 8601 timestamps.");
+  }
+  if (asked < nowMs - oldestSinceMs) {
+    return invalid("The since parameter can be at most 180 days from the present.");
+  }
+  if (untilMs !== null && sinceText !== null && untilMs < asked)
+    return invalid("The until parameter must be later than the since parameter.");
+  const sortOrder = query.get("sortOrder") ?? "ASCENDING";
+  if (sortOrder !== "ASCENDING" && sortOrder !== "DESCENDING") {
+    return invalid("The sortOrder parameter must be ASCENDING or DESCENDING.");
+  }
+  const after = afterText === null ? null : unseal(afterText, reading.cursorSecret);
+  if (afterText !== null && (after === null || faults.isCursorLost)) {
+    return { refusal: providerError("E0000029", { causes: ["Invalid cursor."] }) };
+  }
+  const filter = query.get("filter");
+  if (filter !== null && (filter.length > maxFilterLength || faults.isFilterRefused)) {
+    return { refusal: providerError("E0000031", { causes: ["The filter is too long."] }) };
+  }
+  const matches = parseMatches(filter, query.get("q"));
+  if (typeof matches === "string") return { refusal: providerError("E0000031", { causes: [matches] }) };
+  const sinceMs = Math.max(after?.sinceMs ?? asked, nowMs - keptMs);
+  return { limit, sinceMs, untilMs, isDescending: sortOrder === "DESCENDING", matches, after };
+}
+
+/** The words of a refusal where it is no filter. */
+function parseMatches(filter: string | null, keywords: string | null): LogPredicate | string {
+  try {
+    const passes = filter === null ? () => true : parseLogFilter(filter);
+    const words = (keywords ?? "").toLowerCase().split(/\s+/);
+    return (event) => {
+      if (!passes(event)) return false;
+      if (keywords === null) return true;
+      const text = JSON.stringify(event).toLowerCase();
+      return words.every((word) => text.includes(word));
+    };
+  } catch (error) {
+    if (error instanceof RangeError) return error.message;
+    throw error;
+  }
+}
+
+/** NaN where it is no timestamp; a date alone is one. */
+function parseTime(text: string): number {
+  return /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.test(text)
+    ? Date.parse(text)
+    : Number.NaN;
+}
+
+function invalid(detail: string): { readonly refusal: PracticeResponse } {
+  return { refusal: providerError("E0000053", { summary: `Invalid LogEvents query: ${detail}` }) };
+}
+
+/** The parameters of the request, without `since`, which the cursor carries. */
+function linkTo(request: PracticeRequest, origin: string, after: string | null): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of request.query) {
+    if (name !== "after" && (name !== "since" || after === null)) query.append(name, value);
+  }
+  if (after !== null) query.set("after", after);
+  const text = query.toString();
+  return `${origin}${request.path}${text === "" ? "" : `?${text}`}`;
+}
+
+/** Opaque, and of this run of the org only. */
+function seal({ position, sinceMs }: Cursor, secret: Uint8Array): string {
+  const text = `${sinceMs}_${position}`;
+  const mark = createHmac("sha256", secret).update(`logs ${text}`).digest("base64url").slice(0, 12);
+  return Buffer.from(`${text}.${mark}`).toString("base64url");
+}
+
+function unseal(cursor: string, secret: Uint8Array): Cursor | null {
+  const [, sinceMs, position] =
+    /^(\d{1,15})_(\d{1,12})\./.exec(Buffer.from(cursor, "base64url").toString("latin1")) ?? [];
+  if (sinceMs === undefined || position === undefined) return null;
+  const found: Cursor = { position: Number(position), sinceMs: Number(sinceMs) };
+  return seal(found, secret) === cursor ? found : null;
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from "node:crypto";
+import { access, constants, mkdir } from "node:fs/promises";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { explainWriteError } from "../../command_line/files.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { catalog } from "../catalog/catalog.ts";
+import { selectChecks } from "../catalog/select_checks.ts";
+import { readApprovedIssuers, readScannerConfig } from "../config.ts";
+import { applyDecisions, readDecisions } from "../decisions/decisions.ts";
+import { changeText } from "../follow/change_text.ts";
+import { createDoorbell } from "../follow/doorbell.ts";
+import { follow, type FollowEnd } from "../follow/follower.ts";
+import { createFollowStore } from "../follow/follow_state.ts";
+import { noMonitor } from "../follow/monitor_port.ts";
+import { systemClock } from "../idp/clock.ts";
+import { connect } from "../idp/connection.ts";
+import { IdpError } from "../idp/idp_error.ts";
+import { parseFollowOptions, type FollowFlags } from "./follow_options.ts";
+import { splitList } from "./scan_options.ts";
+
+/** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
+export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<number> {
+  const { directory, intervalMs, reconcileMs, failOn, format } = parseFollowOptions(flags);
+  const checks = selectChecks({ check: splitList(flags.check ?? ""), exclude: splitList(flags.exclude ?? "") });
+  const config = readScannerConfig(flags, io.env);
+  const approvedIssuers = readApprovedIssuers(io.env);
+  const decisions = await readDecisions(
+    { waiversFile: flags.waivers ?? null, attestationsFile: flags.attestations ?? null, baselineFile: null },
+    new Set(catalog.map(({ name }) => name)),
+  );
+  await requireDirectory(directory);
+  const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
+  const doorbell = createDoorbell();
+  const scopes = [...new Set([...config.scopes, "logs.read"])];
+  try {
+    const end = await follow(
+      {
+        orgUrl: config.orgUrl,
+        clientId: config.clientId,
+        checks,
+        approvedIssuers,
+        intervalMs,
+        reconcileMs,
+        once: flags.once === true,
+        untilClean: flags.untilClean === true,
+        failOn,
+        withAddresses: flags.withAddresses === true,
+        signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
+      },
+      {
+        connect: (options) => connect({ ...config, scopes }, options),
+        store: createFollowStore(directory),
+        clock: systemClock,
+        newId: randomUUID,
+        decide: (results) => applyDecisions(results, decisions, io.now().getTime()).results,
+        write(lines) {
+          const color = io.colorStdout;
+          io.stdout(lines.map((line) => `${changeText(line, { format, color })}\n`).join(""));
+        },
+        say,
+        monitor: noMonitor,
+        doorbell,
+      },
+    );
+    return exitCodeOf[end];
+  } catch (error) {
+    if (!(error instanceof IdpError)) throw error;
+    say(error.message);
+    say(error.remedy);
+    return exitCodes.notAuthenticated;
+  }
+}
+
+/** Interrupting is how it is meant to end. */
+const exitCodeOf: { readonly [End in FollowEnd]: number } = {
+  interrupted: exitCodes.ok,
+  caught_up: exitCodes.ok,
+  clean: exitCodes.ok,
+  failed: exitCodes.findings,
+};
+
+/** Before the first request: a state that cannot be kept would be found after minutes. */
+async function requireDirectory(directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await access(directory, constants.W_OK);
+  } catch (error) {
+    throw new UsageError([explainWriteError(`--state ${JSON.stringify(directory)}`, error)]);
+  }
+}

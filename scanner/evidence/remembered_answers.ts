@@ -1,0 +1,165 @@
+import type { JsonObject } from "../../shared/json.ts";
+import type { IdpClient, IdpRequest, Reading } from "../idp/idp_client.ts";
+import type { JsonList } from "./artifacts.ts";
+import { pathSegment } from "./collectors/collector.ts";
+
+/** What the answers so far name: enough to find the ones that a change touches. */
+export interface KnownAnswers {
+  /** The paths that begin so. */
+  paths(prefix: string): readonly string[];
+  /** Whether the lists below that path have an entry with this id. */
+  holds(prefix: string, id: string): boolean;
+  /** Whether that entry has this `name`. */
+  isNamed(prefix: string, id: string, name: string): boolean;
+}
+
+/**
+ * A client that asks for each path once and answers from memory afterwards. Collectors that run again through it ask
+ * only for what was forgotten, so a change of one policy costs the requests of that policy.
+ */
+export interface RememberedAnswers extends IdpClient, KnownAnswers {
+  /** Asked for again when a collector next needs them. */
+  forget(paths: readonly string[]): void;
+  /** Reads these apps one by one, or the whole lists where that takes fewer requests. */
+  refreshApps(ids: readonly string[]): Promise<void>;
+  /** Paths whose last answer may be another one soon: the provider failed, or refused what it gave before. */
+  failed(): readonly FailedPath[];
+  saved(): SavedAnswers;
+}
+
+export interface FailedPath {
+  readonly path: string;
+  readonly wasObtained: boolean;
+}
+
+export type SavedAnswers = readonly SavedAnswer[];
+
+export interface SavedAnswer {
+  readonly path: string;
+  readonly reading: Reading<unknown>;
+  readonly wasObtained: boolean;
+}
+
+export interface RememberedAnswersOptions {
+  /** Asked at each request: a connection is replaced from time to time. */
+  readonly source: () => IdpClient;
+  readonly saved?: SavedAnswers;
+  /** Of the collection before: what it obtained and this one does not counts as failed. */
+  readonly before?: RememberedAnswers;
+}
+
+const appLists = "/api/v1/apps?";
+/** Of the provider's list of apps. */
+const appsPerPage = 200;
+
+export function createRememberedAnswers(options: RememberedAnswersOptions): RememberedAnswers {
+  const { source, saved = [], before } = options;
+  const answers = new Map(saved.map((answer) => [answer.path, answer]));
+  const earlier = new Set(
+    before
+      ?.saved()
+      .filter(wasEverObtained)
+      .map(({ path }) => path),
+  );
+  const forgotten = new Set<string>();
+  /** How entries are reduced, by list: an entry that is read alone is reduced like those of its list. */
+  const keeps = new Map<string, NonNullable<IdpRequest["keep"]>>();
+
+  return {
+    async getObject(request) {
+      return ask(request, () => source().getObject(request));
+    },
+    async getList(request) {
+      if (request.keep !== undefined) keeps.set(request.path, request.keep);
+      return ask(request, () => source().getList(request));
+    },
+    forget: (paths) => paths.forEach((path) => forgotten.add(path)),
+    refreshApps,
+    paths,
+    holds: (prefix, id) => paths(prefix).some((path) => entryOf(path, id) !== undefined),
+    isNamed: (prefix, id, name) => paths(prefix).some((path) => entryOf(path, id)?.["name"] === name),
+    failed: () =>
+      [...answers.values()].filter(isFailed).map(({ path, wasObtained }): FailedPath => ({ path, wasObtained })),
+    saved: () => [...answers.values()],
+  };
+
+  async function ask<Value>({ path }: IdpRequest, read: () => Promise<Reading<Value>>): Promise<Reading<Value>> {
+    const known = answers.get(path);
+    // Of the same path, so of the same type.
+    if (known !== undefined && !forgotten.has(path)) return known.reading as Reading<Value>;
+    const reading = await read();
+    forgotten.delete(path);
+    remember(path, reading);
+    return reading;
+  }
+
+  function remember(path: string, reading: Reading<unknown>): void {
+    const known = answers.get(path);
+    const wasObtained =
+      reading.state === "missing" && (earlier.has(path) || (known !== undefined && wasEverObtained(known)));
+    answers.set(path, { path, reading, wasObtained });
+  }
+
+  async function refreshApps(ids: readonly string[]): Promise<void> {
+    const wanted = new Set(ids);
+    const known = paths(appLists);
+    const pages = known.reduce((sum, path) => sum + Math.max(1, Math.ceil(listAt(path).length / appsPerPage)), 0);
+    const areWhole = known.every((path) => answers.get(path)?.reading.state === "obtained" && !forgotten.has(path));
+    if (wanted.size >= pages || !areWhole) {
+      known.forEach((path) => forgotten.add(path));
+      return;
+    }
+    await Promise.all([...wanted].map((id) => refreshApp(id, known)));
+  }
+
+  async function refreshApp(id: string, lists: readonly string[]): Promise<void> {
+    const segment = pathSegment(id);
+    const app =
+      segment === null ? null : await source().getObject({ path: `/api/v1/apps/${segment}`, scope: "apps.read" });
+    const isGone = app?.state === "missing" && app.refusal?.httpStatus === 404;
+    if (app === null || (app.state === "missing" && !isGone)) {
+      lists.forEach((path) => forgotten.add(path));
+      return;
+    }
+    for (const path of lists) {
+      const others = listAt(path).filter((entry) => entry["id"] !== id);
+      const entry = app.state === "obtained" && belongsTo(path, app.value) ? reduced(path, app.value) : null;
+      remember(path, { state: "obtained", value: entry === null ? others : [...others, entry] });
+    }
+  }
+
+  function reduced(path: string, entry: JsonObject): JsonObject {
+    const keep = keeps.get(path);
+    return keep === undefined ? entry : keep(entry);
+  }
+
+  function paths(prefix: string): readonly string[] {
+    return [...answers.keys()].filter((path) => path.startsWith(prefix));
+  }
+
+  function listAt(path: string): JsonList {
+    const reading = answers.get(path)?.reading;
+    const value = reading?.state === "obtained" ? reading.value : reading?.partial;
+    return Array.isArray(value) ? (value as JsonList) : [];
+  }
+
+  function entryOf(path: string, id: string): JsonObject | undefined {
+    return listAt(path).find((entry) => entry["id"] === id);
+  }
+}
+
+/** A list of apps has a filter by name, or none. */
+function belongsTo(path: string, app: JsonObject): boolean {
+  const filter = new URL(path, "https://org.invalid").searchParams.get("filter");
+  return filter === null || filter === `name eq "${String(app["name"])}"`;
+}
+
+function wasEverObtained({ reading, wasObtained }: SavedAnswer): boolean {
+  return reading.state === "obtained" || wasObtained;
+}
+
+/** A 404 is an answer: of the sign-in page that a brand has not customized. */
+function isFailed({ reading, wasObtained }: SavedAnswer): boolean {
+  if (reading.state === "obtained" || reading.refusal?.httpStatus === 404) return false;
+  return wasObtained || reading.reason === "provider_error";
+}

@@ -1,0 +1,35 @@
+import { paintStatus, printable } from "../../command_line/terminal.ts";
+import { toPrintableJson } from "../../shared/text.ts";
+import type { ChangeLine, Verdict } from "./changes.ts";
+
+export type ChangeFormat = "table" | "ndjson";
+
+/** One line, without its end. */
+export function changeText(
+  line: ChangeLine,
+  options: { readonly format: ChangeFormat; readonly color: boolean },
+): string {
+  if (options.format === "ndjson") return toPrintableJson(line);
+  const { seen_at: seenAt, from, to, check, resource, cause } = line;
+  const moved = cause === "start" ? verdict(to, options) : `${verdict(from, options)} → ${verdict(to, options)}`;
+  const parts = [seenAt.slice(11, 19), moved, check, printable(resource.name)];
+  const why = reason(line);
+  return (why === "" ? parts : [...parts, why]).join("  ");
+}
+
+function verdict(value: Verdict | null, options: { readonly color: boolean }): string {
+  if (value === null) return "(none)";
+  const text = value.reason === null ? value.status : `${value.status} ${value.reason}`;
+  return paintStatus(text, value.status, options);
+}
+
+/** Who made the change, and by what; each only once. */
+function reason({ cause, explained_by: events }: ChangeLine): string {
+  if (cause === "start") return "";
+  if (events.length === 0) return "not explained by the log";
+  const authors = events.map(({ actor, event_type: type }) => {
+    const name = actor.login ?? actor.name ?? actor.id;
+    return `by ${name === null ? "an unknown actor" : printable(name)} (${printable(type)})`;
+  });
+  return [...new Set(authors)].join(", ");
+}

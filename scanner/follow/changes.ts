@@ -1,0 +1,161 @@
+import type { CheckResult, Finding, FindingResource, ManualReason, Status } from "../../shared/report.ts";
+import { shorten } from "../../shared/text.ts";
+import type { LogActor, LogEvent } from "./log_event.ts";
+
+/** A verdict that moved: `scanstream.change/1`, a line of the output and what the gateway stores. */
+export interface ChangeLine {
+  readonly schema: "scanstream.change/1";
+  /** A UUID; a line that is written again after a crash has the same. */
+  readonly id: string;
+  readonly check: string;
+  readonly fingerprint: string;
+  readonly resource: FindingResource;
+  /** Null: the finding is new. */
+  readonly from: Verdict | null;
+  /** Null: the finding is gone. */
+  readonly to: Verdict | null;
+  readonly actual: string;
+  /** ISO 8601, UTC. */
+  readonly seen_at: string;
+  readonly cause: "log" | "reconciliation" | "start";
+  /** Empty: no event of the log explains it. */
+  readonly explained_by: readonly Explanation[];
+}
+
+export interface Verdict {
+  readonly status: Status;
+  readonly reason: ManualReason | null;
+}
+
+export interface Explanation {
+  readonly uuid: string;
+  readonly event_type: string;
+  readonly published: string | null;
+  readonly actor: LogActor;
+  readonly transaction_id: string | null;
+  /** Only with `--with-addresses`. */
+  readonly ip_address?: string | null;
+}
+
+/** What is kept of a finding: a verdict that moves is seen by it. */
+export interface KnownFinding extends Verdict {
+  readonly check: string;
+  readonly fingerprint: string;
+  readonly resource: FindingResource;
+  readonly isAdvisory: boolean;
+  readonly isWaived: boolean;
+}
+
+/** A change before its time, cause and id. */
+export interface Move {
+  readonly from: KnownFinding | null;
+  readonly to: KnownFinding | null;
+  readonly actual: string;
+}
+
+/** What of the evidence of a check could not be collected. */
+export interface MissingList {
+  readonly reason: ManualReason;
+  readonly detail: string;
+}
+
+export interface Comparison {
+  readonly moves: readonly Move[];
+  /** The findings of the check from now on. */
+  readonly known: readonly KnownFinding[];
+}
+
+/**
+ * Compares a check's findings with those known of it. Only status and reason count. While a list is missing its resources
+ * are not gone: each becomes MANUAL with the reason, so that its history goes on.
+ */
+export function compareFindings(
+  before: readonly KnownFinding[],
+  result: CheckResult,
+  missing: MissingList | null,
+): Comparison {
+  const old = new Map(before.map((finding) => [finding.fingerprint, finding]));
+  const moves: Move[] = [];
+  const known: KnownFinding[] = [];
+  for (const finding of result.findings) {
+    const from = old.get(finding.fingerprint) ?? null;
+    const to = toKnown(result.check, finding);
+    known.push(to);
+    old.delete(finding.fingerprint);
+    if (from === null || !isSameVerdict(from, to)) moves.push({ from, to, actual: finding.actual });
+  }
+  for (const from of old.values()) {
+    // The finding that stood for a whole list which could not be read: it ends when the list can be.
+    const isOrgs = from.resource.type === "org";
+    if (missing === null || isOrgs) {
+      moves.push({ from, to: null, actual: "no longer there" });
+      continue;
+    }
+    const to: KnownFinding = { ...from, status: "MANUAL", reason: missing.reason };
+    known.push(to);
+    if (!isSameVerdict(from, to)) moves.push({ from, to, actual: missing.detail });
+  }
+  return { moves, known };
+}
+
+/** A finding that fails and did not, unwaived: what `--fail-on` ends with. */
+export function isNewFailure({ from, to }: Move, failOn: "fail" | "manual" | "never"): boolean {
+  if (failOn === "never" || to === null || to.isAdvisory || to.isWaived) return false;
+  if (to.status === "FAIL") return from?.status !== "FAIL";
+  return failOn === "manual" && to.status === "MANUAL" && from?.status !== "MANUAL" && from?.status !== "FAIL";
+}
+
+/** The schema's. */
+const maxExplanations = 20;
+const maxActualLength = 4000;
+
+export interface LineFacts {
+  readonly id: string;
+  readonly seenAt: string;
+  readonly cause: ChangeLine["cause"];
+  readonly events: readonly LogEvent[];
+  readonly withAddresses: boolean;
+}
+
+export function toLine({ from, to, actual }: Move, facts: LineFacts): ChangeLine {
+  const finding = to ?? from;
+  if (finding === null) throw new TypeError("Cannot write a change: it has neither a verdict before nor one after");
+  const { check, fingerprint, resource } = finding;
+  return {
+    schema: "scanstream.change/1",
+    id: facts.id,
+    check,
+    fingerprint,
+    resource,
+    from: toVerdict(from),
+    to: toVerdict(to),
+    actual: shorten(actual, maxActualLength),
+    seen_at: facts.seenAt,
+    cause: facts.cause,
+    explained_by: facts.events.slice(0, maxExplanations).map((event) => toExplanation(event, facts)),
+  };
+}
+
+function toExplanation(event: LogEvent, { withAddresses }: LineFacts): Explanation {
+  return {
+    uuid: event.uuid ?? "unknown",
+    event_type: event.type,
+    published: event.published,
+    actor: event.actor,
+    transaction_id: event.transactionId,
+    ...(withAddresses ? { ip_address: event.ipAddress } : {}),
+  };
+}
+
+function toKnown(check: string, finding: Finding): KnownFinding {
+  const { fingerprint, resource, status, reason, advisory, waived } = finding;
+  return { check, fingerprint, resource, status, reason, isAdvisory: advisory, isWaived: waived };
+}
+
+function toVerdict(finding: KnownFinding | null): Verdict | null {
+  return finding === null ? null : { status: finding.status, reason: finding.reason };
+}
+
+function isSameVerdict(one: Verdict, other: Verdict): boolean {
+  return one.status === other.status && one.reason === other.reason;
+}

@@ -1,0 +1,88 @@
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { shorten } from "../../shared/text.ts";
+
+/** What is kept of an entry of the System Log. Anything may be missing from an entry, and none of it decides a verdict. */
+export interface LogEvent {
+  /** Its identity: an entry may be read several times. Null: it has none that is usable. */
+  readonly uuid: string | null;
+  readonly type: string;
+  readonly published: string | null;
+  readonly outcome: string | null;
+  readonly actor: LogActor;
+  readonly transactionId: string | null;
+  readonly ipAddress: string | null;
+  readonly targets: readonly LogTarget[];
+}
+
+export interface LogActor {
+  readonly id: string | null;
+  readonly type: string | null;
+  readonly login: string | null;
+  readonly name: string | null;
+}
+
+export interface LogTarget {
+  readonly id: string;
+  readonly type: string | null;
+  readonly name: string | null;
+  /** Of a policy: `OktaSignOn`, `Password`, …; null where the log does not say. */
+  readonly policyType: string | null;
+}
+
+const maxTargets = 50;
+
+/** Null for an entry without a type: nothing can be known of it. */
+export function toLogEvent(entry: JsonObject): LogEvent | null {
+  const type = text(entry["eventType"], 200);
+  if (type === null) return null;
+  const actor = object(entry["actor"]);
+  return {
+    uuid: text(entry["uuid"], 200),
+    type,
+    published: text(entry["published"], 100),
+    outcome: text(object(entry["outcome"])["result"], 50),
+    actor: {
+      id: text(actor["id"]),
+      type: text(actor["type"]),
+      login: text(actor["alternateId"]),
+      name: text(actor["displayName"]),
+    },
+    transactionId: text(object(entry["transaction"])["id"]),
+    ipAddress: text(object(entry["client"])["ipAddress"], 100),
+    targets: toTargets(entry["target"]),
+  };
+}
+
+/** The log names every attempt; only what happened changes the configuration. An outcome that is missing counts as one. */
+export function hasHappened({ outcome }: LogEvent): boolean {
+  return outcome === null || outcome === "SUCCESS" || outcome === "ALLOW" || outcome === "UNKNOWN";
+}
+
+function toTargets(value: unknown): readonly LogTarget[] {
+  if (!Array.isArray(value)) return [];
+  return value
+    .slice(0, maxTargets)
+    .filter(isJsonObject)
+    .flatMap((target) => {
+      const id = text(target["id"], 200);
+      if (id === null) return [];
+      const detail = object(target["detailEntry"]);
+      return [
+        {
+          id,
+          type: text(target["type"], 100),
+          name: text(target["displayName"]),
+          policyType: text(detail["policyType"], 100),
+        },
+      ];
+    });
+}
+
+function object(value: unknown): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+/** Bounded: ten thousand entries may come at once. */
+function text(value: unknown, maxLength = 300): string | null {
+  return typeof value === "string" && value !== "" ? shorten(value, maxLength) : null;
+}

@@ -1,0 +1,48 @@
+import type { ChangeLine } from "./changes.ts";
+
+/** Where a follower reports what it does. It never blocks the follower and never fails it. */
+export interface MonitorPort {
+  started(facts: MonitorFacts): void;
+  /** A sign of life, at every look. */
+  looked(look: Look): void;
+  /** May be called again with a line of the same id. */
+  changed(lines: readonly ChangeLine[]): void;
+  /** The process ends; the monitor may go on later. */
+  stopped(): Promise<void> | void;
+  /** The monitor has done what it was asked for. */
+  ended(reason: string): Promise<void> | void;
+}
+
+export interface MonitorFacts {
+  readonly monitorId: string;
+  readonly orgUrl: string;
+  readonly clientId: string;
+  readonly intervalSeconds: number;
+  readonly checksTotal: number;
+}
+
+export interface Look {
+  /** When the provider last answered, ISO 8601; null: not yet. */
+  readonly at: string | null;
+  readonly lagSeconds: number | null;
+  /** Of checks. */
+  readonly counts: { readonly pass: number; readonly fail: number; readonly manual: number };
+  readonly logStatus: "reading" | "unreadable" | "unknown";
+  readonly error: LookError | null;
+}
+
+export interface LookError {
+  readonly code: string;
+  readonly detail: string;
+  /** Since when and until when nothing of the log is known. */
+  readonly gapFrom?: string;
+  readonly gapTo?: string;
+}
+
+export const noMonitor: MonitorPort = {
+  started() {},
+  looked() {},
+  changed() {},
+  stopped() {},
+  ended() {},
+};

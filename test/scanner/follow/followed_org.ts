@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
+import { selectChecks } from "../../../scanner/catalog/select_checks.ts";
+import { defaultScopes } from "../../../scanner/config.ts";
+import type { ChangeLine } from "../../../scanner/follow/changes.ts";
+import { createDoorbell } from "../../../scanner/follow/doorbell.ts";
+import { follow, type FollowPlan } from "../../../scanner/follow/follower.ts";
+import { createFollowStore } from "../../../scanner/follow/follow_state.ts";
+import type { Look, MonitorPort } from "../../../scanner/follow/monitor_port.ts";
+import type { Clock } from "../../../scanner/idp/clock.ts";
+import { connect } from "../../../scanner/idp/connection.ts";
+import { configFor } from "../../support/idp_connection.ts";
+
+/** A clock that stands still while the follower works, and shows when it waits. */
+export function createSteppedClock() {
+  let nowMs = Date.now();
+  const waiting = new Set<{ readonly atMs: number; readonly wake: () => void }>();
+  let onWait: (() => void)[] = [];
+  const clock: Clock = {
+    nowMs: () => nowMs,
+    random: () => 0.5,
+    sleep(ms, signal) {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      return new Promise((resolve, reject) => {
+        const entry = { atMs: nowMs + ms, wake: resolve };
+        waiting.add(entry);
+        signal.addEventListener("abort", () => (waiting.delete(entry), reject(signal.reason)), { once: true });
+        for (const wake of onWait.splice(0)) wake();
+      });
+    },
+  };
+  return {
+    clock,
+    isWaiting: () => waiting.size > 0,
+    waits: () => new Promise<void>((resolve) => (waiting.size > 0 ? resolve() : void onWait.push(resolve))),
+    advance(ms: number) {
+      nowMs += ms;
+      for (const entry of waiting) if (entry.atMs <= nowMs && waiting.delete(entry)) entry.wake();
+    },
+    reset() {
+      onWait = [];
+      waiting.clear();
+    },
+  };
+}
+
+export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
+  const org = await createPracticeOrg({
+    profile: { name: "compliant" },
+    role: "super",
+    rateLimit: { perWindow: 100_000, buckets: { logs: 100_000 } },
+    ...options,
+  });
+  onTestFinished(() => org.stop());
+  const directory = await mkdtemp(join(tmpdir(), "follow-"));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  const time = createSteppedClock();
+  return { org, directory, time, start };
+
+  /** A follower of the org; a second one goes on from the state of the first. */
+  function start(overrides: Partial<FollowPlan> = {}) {
+    const stop = new AbortController();
+    const lines: ChangeLine[] = [];
+    const said: string[] = [];
+    const looks: Look[] = [];
+    const calls: string[] = [];
+    const doorbell = createDoorbell();
+    const monitor: MonitorPort = {
+      started: ({ monitorId }) => void calls.push(`started ${monitorId}`),
+      looked: (look) => void looks.push(look),
+      changed: (changed) => void calls.push(`changed ${changed.length}`),
+      stopped: () => void calls.push("stopped"),
+      ended: (reason) => void calls.push(`ended ${reason}`),
+    };
+    const scopes = [...defaultScopes, "logs.read"];
+    const config = configFor({ url: org.url, clientId: org.clientId, privateKey: org.privateKeyPem }, { scopes });
+    const finished = follow(
+      {
+        orgUrl: org.url,
+        clientId: org.clientId,
+        checks: selectChecks(),
+        approvedIssuers: null,
+        intervalMs: 2000,
+        reconcileMs: 3_600_000,
+        once: false,
+        untilClean: false,
+        failOn: "never",
+        withAddresses: false,
+        ...overrides,
+        signal: stop.signal,
+      },
+      {
+        connect: (connectOptions) => connect(config, connectOptions),
+        store: createFollowStore(directory),
+        clock: time.clock,
+        newId: () => crypto.randomUUID(),
+        decide: (results) => results,
+        write: (written) => void lines.push(...written),
+        say: (text) => void said.push(text),
+        monitor,
+        doorbell,
+      },
+    );
+    const ended = finished.then(
+      () => undefined,
+      () => undefined,
+    );
+    return {
+      lines,
+      said,
+      looks,
+      calls,
+      doorbell,
+      finished,
+      /** Until the follower waits for its next look, or has ended. */
+      settled: () => Promise.race([time.waits(), ended]),
+      /** Its next looks, over that time, and only the lines of them. */
+      async after(ms = 2000) {
+        await Promise.race([time.waits(), ended]);
+        lines.length = 0;
+        const before = org.requests.length;
+        time.advance(ms);
+        await Promise.race([time.waits(), ended]);
+        return { lines: [...lines], requests: org.requests.slice(before).map(({ path }) => path) };
+      },
+      async stop() {
+        await Promise.race([time.waits(), ended]);
+        stop.abort();
+        time.reset();
+        return finished;
+      },
+    };
+  }
+}

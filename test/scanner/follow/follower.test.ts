@@ -1,0 +1,285 @@
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { setUpOrg } from "./followed_org.ts";
+
+const fips = "authenticator_okta_verify_fips_compliant";
+
+describe("a follower", () => {
+  it("writes the first state once, and nothing while nothing changes", async () => {
+    const { start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    expect(follower.said).toEqual([]);
+    expect(new Set(follower.lines.map(({ check }) => check)).size).toBe(29);
+    expect(follower.lines.every(({ from, cause }) => from === null && cause === "start")).toBe(true);
+    for (let look = 0; look < 3; look++) {
+      const { lines, requests } = await follower.after();
+      expect(lines).toEqual([]);
+      expect(requests).toHaveLength(1);
+      expect(requests[0]).toContain("/api/v1/logs?");
+    }
+    expect(await follower.stop()).toBe("interrupted");
+    expect(follower.calls.at(-1)).toBe("stopped");
+    const again = start();
+    await again.settled();
+    expect(again.lines).toEqual([]);
+    expect(again.calls[0]).toBe(follower.calls[0]);
+    await again.stop();
+  });
+
+  it("writes a verdict that moved, with who moved it, and collects only what the event touches", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    org.change("fips-off", "dana@practice.example");
+    const { lines, requests } = await follower.after();
+    expect(lines).toMatchObject([
+      {
+        schema: "scanstream.change/1",
+        check: fips,
+        from: { status: "PASS", reason: null },
+        to: { status: "FAIL", reason: null },
+        cause: "log",
+        explained_by: [
+          {
+            event_type: "security.authenticator.lifecycle.update",
+            actor: { login: "dana@practice.example", name: "Dana Duty", type: "User" },
+          },
+        ],
+      },
+    ]);
+    expect(lines[0]?.explained_by[0]).not.toHaveProperty("ip_address");
+    expect(requests.filter((path) => !path.startsWith("/api/v1/logs"))).toEqual(["/api/v1/authenticators"]);
+    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "reading", error: null, counts: { fail: 1 } });
+    await follower.stop();
+  });
+
+  it("has the addresses of actors only where they are asked for", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start({ withAddresses: true });
+    await follower.settled();
+    org.change("fips-off");
+    const { lines } = await follower.after();
+    expect(lines[0]?.explained_by[0]).toHaveProperty("ip_address");
+    await follower.stop();
+  });
+
+  it("goes on from its state after a restart: what happened meanwhile is explained", async () => {
+    const { org, start } = await setUpOrg();
+    const first = start();
+    await first.settled();
+    await first.stop();
+    org.change("fips-off");
+    const requestsBefore = org.requests.length;
+    const second = start({ once: true });
+    expect(await second.finished).toBe("caught_up");
+    expect(second.lines).toMatchObject([{ check: fips, cause: "log", to: { status: "FAIL" } }]);
+    const asked = org.requests.slice(requestsBefore).filter(({ path }) => path.startsWith("/api/v1/"));
+    // The probe, the log and the authenticators.
+    expect(asked.length).toBeLessThanOrEqual(3);
+  });
+
+  it("writes a line again with its id where it was killed before it could know that it was written", async () => {
+    const { org, directory, start } = await setUpOrg();
+    const first = start();
+    await first.settled();
+    await first.stop();
+    org.change("fips-off");
+    const second = start({ once: true });
+    await second.finished;
+    // As between the two writes of the round.
+    const path = join(directory, "state.json");
+    const { createHash } = await import("node:crypto");
+    const [, body = ""] = (await readFile(path, "utf8")).split("\n");
+    const killed = JSON.stringify({ ...(JSON.parse(body) as object), pending: second.lines });
+    const digest = createHash("sha256").update(killed).digest("hex");
+    await writeFile(path, `${JSON.stringify({ digest })}\n${killed}\n`);
+    const third = start({ once: true });
+    await third.finished;
+    expect(third.lines).toEqual(second.lines);
+    const fourth = start({ once: true });
+    await fourth.finished;
+    expect(fourth.lines).toEqual([]);
+  });
+
+  it.each(["state.json", "evidence"])("begins with a new state where %s is damaged, and says so", async (name) => {
+    const { directory, start } = await setUpOrg();
+    await start({ once: true }).finished;
+    const file = (await readdir(directory)).find((entry) => entry.startsWith(name)) ?? "";
+    const text = await readFile(join(directory, file), "utf8");
+    await writeFile(join(directory, file), text.slice(0, text.length / 2));
+    const second = start({ once: true });
+    await second.finished;
+    expect(second.said[0]).toMatch(/damaged/);
+    expect(second.lines.length).toBeGreaterThan(28);
+  });
+
+  it("refuses the state of another org, naming both", async () => {
+    const { org, start } = await setUpOrg();
+    await start({ once: true }).finished;
+    const other = start({ once: true, orgUrl: "https://other.okta.com" });
+    await expect(other.finished).rejects.toThrow(/other\.okta\.com/);
+    await expect(other.finished).rejects.toThrow(new RegExp(org.url));
+  });
+
+  it("names every transaction that touched what a check reads, and none of another family", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    org.change("fips-off", "dana@practice.example");
+    org.change("session-lifetime-long", "sam@practice.example");
+    org.change("session-idle-long", "alex@practice.example");
+    const { lines } = await follower.after();
+    const logins = (check: string) => [
+      ...new Set(
+        lines
+          .filter((line) => line.check === check)
+          .flatMap((line) => line.explained_by.map(({ actor }) => actor.login)),
+      ),
+    ];
+    expect(logins(fips)).toEqual(["dana@practice.example"]);
+    expect(logins("signon_global_session_idle_timeout_15min")).toEqual([
+      "sam@practice.example",
+      "alex@practice.example",
+    ]);
+    await follower.stop();
+  });
+
+  it("finds by reconciliation what the log does not say, and marks it as unexplained", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start({ reconcileMs: 10_000 });
+    await follower.settled();
+    org.setFaults([{ name: "missing-events" }]);
+    org.change("fips-off");
+    expect((await follower.after()).lines).toEqual([]);
+    const { lines } = await follower.after(10_000);
+    expect(lines).toMatchObject([{ check: fips, cause: "reconciliation", explained_by: [] }]);
+    await follower.stop();
+  });
+
+  it.each([
+    "duplicate-events",
+    "doubled-log-page",
+    "unknown-event-type",
+    "event-without-target",
+    "hostile-actor",
+    "event-flood",
+    "repeated-cursor",
+    "next-link-elsewhere",
+    "log-filter-refused",
+  ] as const)("sees a change once, explained, with the fault %s", async (name) => {
+    const { org, start } = await setUpOrg({
+      faults: name === "log-filter-refused" ? [{ name, path: "/api/v1/logs" }] : [],
+    });
+    const follower = start();
+    await follower.settled();
+    org.setFaults([{ name, path: "/api/v1/logs" }]);
+    org.change("mfa-off");
+    const lines = [
+      ...(await follower.after()).lines,
+      ...(await follower.after()).lines,
+      ...(await follower.after()).lines,
+    ];
+    expect(new Set(lines.map(({ fingerprint }) => fingerprint)).size).toBe(lines.length);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(line).toMatchObject({ cause: "log", to: { status: "FAIL" } });
+    expect(lines.every(({ explained_by }) => explained_by.length > 0)).toBe(true);
+    await follower.stop();
+  });
+
+  it("scans everything where the cursor is lost, and says from when to when nothing is known", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    org.change("fips-off");
+    org.setFaults([{ name: "log-cursor-lost", path: "/api/v1/logs", times: 1 }]);
+    const { lines } = await follower.after();
+    expect(lines).toMatchObject([{ check: fips, cause: "reconciliation", explained_by: [] }]);
+    expect(follower.said.join("\n")).toMatch(/from \S+Z to \S+Z/);
+    expect(follower.looks.map(({ error }) => error?.code)).toContain("log_gap");
+    expect(follower.looks.at(-1)?.error).toBeNull();
+    await follower.stop();
+  });
+
+  it("goes on by full scans where the log is forbidden, asks again when the doorbell rings, and says when it is back", async () => {
+    const { org, start } = await setUpOrg({ faults: [{ name: "forbidden", path: "/api/v1/logs" }] });
+    const follower = start({ reconcileMs: 10_000 });
+    await follower.settled();
+    expect(follower.said).toHaveLength(1);
+    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "unreadable", error: { code: "log_forbidden" } });
+    org.change("fips-off");
+    const idle = await follower.after();
+    expect(idle.lines).toEqual([]);
+    expect(idle.requests).toEqual([]);
+    expect((await follower.after(10_000)).lines).toMatchObject([{ check: fips, cause: "reconciliation" }]);
+    org.setFaults([]);
+    follower.doorbell.ring();
+    await expect.poll(() => follower.looks.at(-1)?.logStatus).toBe("reading");
+    expect(follower.said.join("\n")).toMatch(/can be read again/);
+    await follower.stop();
+  });
+
+  it("makes each known resource MANUAL while its list cannot be collected, and tries again within a minute", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    const known = new Set(
+      follower.lines
+        .filter(({ check }) => check === "apitoken_restricted_to_network_zone")
+        .map((line) => line.fingerprint),
+    );
+    expect(known.size).toBeGreaterThan(0);
+    org.setFaults([{ name: "forbidden", path: "/api/v1/api-tokens" }]);
+    org.change("api-token-opened");
+    const { lines } = await follower.after();
+    for (const fingerprint of known) {
+      expect(lines.find((line) => line.fingerprint === fingerprint)?.to).toEqual({
+        status: "MANUAL",
+        reason: "missing_role",
+      });
+    }
+    org.setFaults([]);
+    const later = (await follower.after(59_000)).lines;
+    expect(later.filter(({ fingerprint, to }) => known.has(fingerprint) && to === null)).toEqual([]);
+    expect(
+      later.some(
+        ({ to, cause, explained_by: events }) => to?.status === "FAIL" && cause === "log" && events.length > 0,
+      ),
+    ).toBe(true);
+    await follower.stop();
+  });
+
+  it("ends with the first new failure, and not with those of the first state", async () => {
+    const { org, start } = await setUpOrg({ profile: { name: "typical" } });
+    const follower = start({ failOn: "fail" });
+    await follower.settled();
+    expect(follower.lines.some(({ to }) => to?.status === "FAIL")).toBe(true);
+    org.change("mfa-off");
+    await follower.after();
+    expect(await follower.finished).toBe("failed");
+    expect(follower.calls.at(-1)).toBe("ended failed");
+  });
+
+  it("ends as soon as nothing fails", async () => {
+    const { org, start } = await setUpOrg();
+    org.change("fips-off");
+    const follower = start({ untilClean: true });
+    await follower.settled();
+    org.change("fips-on");
+    await follower.after();
+    expect(await follower.finished).toBe("clean");
+    expect(follower.calls.at(-1)).toBe("ended clean");
+  });
+
+  it("looks at once when the doorbell rings", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start({ intervalMs: 3_600_000 });
+    await follower.settled();
+    follower.lines.length = 0;
+    org.change("fips-off");
+    follower.doorbell.ring();
+    await expect.poll(() => follower.lines.map(({ check }) => check)).toEqual([fips]);
+    await follower.stop();
+  });
+});
