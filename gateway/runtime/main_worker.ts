@@ -1,3 +1,4 @@
+import type { ExecutionContext } from "hono";
 import { createApp } from "../app.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Dependencies } from "../http/dependencies.ts";
@@ -11,10 +12,10 @@ export { StreamsObject } from "./worker/streams_object.ts";
 
 /** The gateway on Cloudflare Workers; `wrangler.toml` says what is bound to it. */
 export default {
-  async fetch(request: Request, environment: WorkerEnvironment): Promise<Response> {
+  async fetch(request: Request, environment: WorkerEnvironment, context?: ExecutionContext): Promise<Response> {
     try {
       const { app } = await gatewayOf(environment);
-      return await app.fetch(request, environment);
+      return await app.fetch(request, environment, context);
     } catch (error) {
       return startFailure(error);
     }

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type Context } from "hono";
 import { findDoorbell, withTenant, type FoundDoorbell } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
@@ -16,6 +16,8 @@ import { ringDoorbell } from "./monitor_store.ts";
 
 const maxBodyBytes = 1_048_576;
 const maxChallengeLength = 1024;
+/** The bound is the database's, by its clock; with this the second attempt is not a moment too early. */
+const ringAgainAfterMs = 1050;
 /** The provider waits 3 s for the answer. */
 const publishing = { attemptsAfterMs: [0, 200], waitMs: 1500 };
 
@@ -29,8 +31,10 @@ export function doorbellPath(monitorId: string): string {
   return `/hooks/okta/${monitorId}`;
 }
 
-export function doorbellRoutes({ database, publisher, log }: Dependencies): Hono {
+export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies): Hono {
   const routes = new Hono();
+  /** By monitor; a time, so that a request that was cancelled keeps no place. */
+  const ringingAgainUntilMs = new Map<string, number>();
 
   /** The one-time verification: https://developer.okta.com/docs/concepts/event-hooks/#one-time-verification-request */
   routes.get("/okta/:id", async (c) => {
@@ -47,25 +51,52 @@ export function doorbellRoutes({ database, publisher, log }: Dependencies): Hono
       throw new AppError("not_authenticated", "The Authorization header is not the doorbell's secret");
     }
     await readBytes(c.req.raw, maxBodyBytes);
-    if (await withTenant(database, tenantId, (tx) => ringDoorbell(tx, monitorId))) {
-      const channel = monitorChannel(tenantId, monitorId);
-      await announce(
-        {
-          publish: [(to) => publishMonitorProgress(to, channel, { monitor_id: monitorId, doorbell: true })],
-          failure: { fields: { monitor_id: monitorId }, message: "a doorbell could not be published" },
-        },
-        { publisher, log, ...publishing },
-      );
-    }
+    if (!(await ring(tenantId, monitorId))) afterResponse(c, ringAgain(tenantId, monitorId));
     return c.body(null, 204);
   });
 
   return routes;
 
+  async function ring(tenantId: string, monitorId: string): Promise<boolean> {
+    const isFirst = await withTenant(database, tenantId, (tx) => ringDoorbell(tx, monitorId));
+    if (!isFirst) return false;
+    const channel = monitorChannel(tenantId, monitorId);
+    await announce(
+      {
+        publish: [(to) => publishMonitorProgress(to, channel, { monitor_id: monitorId, doorbell: true })],
+        failure: { fields: { monitor_id: monitorId }, message: "a doorbell could not be published" },
+      },
+      { publisher, log, ...publishing },
+    );
+    return true;
+  }
+
+  /** The producer's poll after the last ring may have been too early for what this one is about. One at a time. Never rejects. */
+  async function ringAgain(tenantId: string, monitorId: string): Promise<void> {
+    if (nowMs() < (ringingAgainUntilMs.get(monitorId) ?? 0)) return;
+    ringingAgainUntilMs.set(monitorId, nowMs() + 2 * ringAgainAfterMs);
+    try {
+      await new Promise((resolve) => setTimeout(resolve, ringAgainAfterMs));
+      ringingAgainUntilMs.delete(monitorId);
+      await ring(tenantId, monitorId);
+    } catch (error) {
+      log.warn({ monitor_id: monitorId, error }, "a doorbell could not be rung again");
+    }
+  }
+
   async function doorbellOf(monitorId: string): Promise<FoundDoorbell> {
     const doorbell = isUuid(monitorId) ? await findDoorbell(database, monitorId) : null;
     if (doorbell === null) throw new NotFound("No such hook");
     return doorbell;
+  }
+}
+
+/** Workers end what a request has not announced when it is answered; elsewhere there is no such context. */
+function afterResponse(c: Context, work: Promise<void>): void {
+  try {
+    c.executionCtx.waitUntil(work);
+  } catch {
+    // Goes on by itself.
   }
 }
 
