@@ -33,6 +33,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   await requireDirectory(directory);
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
   const doorbell = createDoorbell();
+  const store = createFollowStore(directory);
   const scopes = [...new Set([...config.scopes, "logs.read"])];
   try {
     const end = await follow(
@@ -51,7 +52,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
       },
       {
         connect: (options) => connect({ ...config, scopes }, options),
-        store: createFollowStore(directory),
+        store,
         clock: systemClock,
         newId: randomUUID,
         decide: (results) => applyDecisions(results, decisions, io.now().getTime()).results,
@@ -64,7 +65,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         doorbell,
       },
     );
-    return exitCodeOf[end];
+    return store.isSaved() ? exitCodeOf[end] : exitCodes.usage;
   } catch (error) {
     if (!(error instanceof IdpError)) throw error;
     say(error.message);
