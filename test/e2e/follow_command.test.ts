@@ -40,6 +40,7 @@ test("goes on after kill -9, and writes NDJSON", async () => {
   const { org, start, run } = await setUp();
   const first = start();
   await first.until("stdout", /user_inactivity_automation/);
+  expect(await run("--once")).toMatchObject({ code: 2, stderr: expect.stringMatching(/another follower/) as string });
   await first.stop("SIGKILL");
   org.change("fips-off");
   const { code, stdout } = await run("--once", "--format", "ndjson");
