@@ -8,9 +8,11 @@ import { createLog } from "./gateway/observability/log.ts";
 import { startGateway, type RunningGateway } from "./gateway/runtime/start_gateway.ts";
 import { createStaticFiles } from "./gateway/runtime/static_files.ts";
 import { webFolder } from "./gateway/runtime/web_folder.ts";
+import type { CommandIo } from "./command_line/command_io.ts";
 import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "./practice_org/create_practice_org.ts";
 import { publishCredentials, loadKeyPair } from "./practice_org/auth/credentials.ts";
+import { followCommand } from "./scanner/commands/follow_command.ts";
 import { scanCommand } from "./scanner/commands/scan_command.ts";
 
 /**
@@ -24,6 +26,8 @@ const practiceLatencyMs = 500;
 const practiceConcurrency = 2;
 const practicePort = 8788;
 const sessionMinutes = 15;
+/** A real org is followed every ten seconds; here a person waits for it. */
+const followSeconds = 3;
 const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
 
 interface Demo {
@@ -75,22 +79,30 @@ async function main(): Promise<void> {
   say(`  Practice org ${org.url}`);
   say(`  State        ${stateDirectory}/ (gateway.log, demo.json; delete the folder to start afresh)\n`);
 
-  await scanCommand(
-    { format: "table", failOn: "never", concurrency: String(practiceConcurrency) },
-    createProcessIo(streams, {
-      env: { ...env, NO_COLOR, FORCE_COLOR, TERM },
-      interrupted: interruption.signal,
-      mayColor: true,
-    }),
-  );
+  const io = createProcessIo(streams, {
+    env: { ...env, NO_COLOR, FORCE_COLOR, TERM },
+    interrupted: interruption.signal,
+    mayColor: true,
+  });
+  await scanCommand({ format: "table", failOn: "never", concurrency: String(practiceConcurrency) }, io);
   if (!interruption.signal.aborted) {
     say(`The scan is kept at ${gateway.url}/. To scan again yourself:\n`);
     const gatewayLines = [`SCANSTREAM_URL=${gateway.url}`, `SCANSTREAM_API_KEY=${demo.api_key}`];
     for (const line of [...credentials.environmentLines, ...gatewayLines]) say(`  export ${line}`);
-    say(`  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C.`);
-    await new Promise((resolve) => interruption.signal.addEventListener("abort", resolve, { once: true }));
+    say(
+      `  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C. A monitor follows the practice org from now on:`,
+    );
+    say(`  open its admin page ${org.url}/, turn something off, and watch the live page answer.\n`);
+    await followPracticeOrg(io);
   }
   await Promise.all([gateway.stop({ drainMs: 500 }), org.stop()]);
+}
+
+/** Until it is interrupted. The scan before has shown the first state, so only what changes is written. */
+async function followPracticeOrg(io: CommandIo): Promise<void> {
+  const flags = { state: join(stateDirectory, "follow"), interval: String(followSeconds), format: "table" };
+  const stdout = (text: string) => io.stdout(text.replaceAll(/^(?!.* → ).*\n/gm, ""));
+  await followCommand(flags, { ...io, stdout });
 }
 
 async function openGateway(): Promise<RunningGateway> {

@@ -6,7 +6,7 @@ import { defineConfig } from "vitest/config";
  */
 const system = [
   "test/{attacks,e2e,edge,faults,fuzz}/**/*.test.ts",
-  "test/web/!(scan_model).test.ts",
+  "test/web/!(*_model).test.ts",
   "test/command_line/node_version.test.ts",
   "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",
   "test/gateway/runtime/{draining,main_node,serve_processes,start_gateway}.test.ts",
@@ -14,7 +14,7 @@ const system = [
   "test/lint/recipes.test.ts",
   "test/scanner/evidence_matrix.test.ts",
   "test/scanner/reports/{hostile_text,html,outside_readers}.test.ts",
-  "test/scanner/streaming/scan_publisher.test.ts",
+  "test/scanner/streaming/*.test.ts",
   "test/shared/brokers/{close_and_exit,contract,deno,redis,upstash,workerd}.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/support/upstash_bridge.test.ts",
@@ -31,7 +31,8 @@ export default defineConfig({
         ? ["default", "github-actions", "./test/support/summary_reporter.ts"]
         : ["default", "./test/support/summary_reporter.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // More than two cores have use for: many system tests wait for a server or for time to pass.
+    maxWorkers: 3,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { drizzle, type PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { isUuid } from "../shared/channel_name.ts";
+import type { LogStatus } from "../shared/schemas/monitor.ts";
 import type { Database, Statement } from "./database.ts";
 import { DatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import journal from "./migrations/meta/_journal.json" with { type: "json" };
@@ -84,6 +85,49 @@ export async function expireStaleScans(database: Database, olderThanMinutes: num
     ),
   );
   return rows.map(({ tenant_id: tenantId, ...scan }) => ({ ...scan, tenantId }));
+}
+
+export interface FoundDoorbell {
+  readonly tenantId: string;
+  /** SHA-256 of the secret in lower-case hex. */
+  readonly hash: string;
+}
+
+/** The doorbell of a monitor that has one and has not ended; null otherwise. */
+export async function findDoorbell(database: Database, monitorId: string): Promise<FoundDoorbell | null> {
+  const [row] = await run(database, noTenant, (tx) =>
+    tx.execute<{ tenant_id: string; doorbell_hash: string }>(
+      sql`select tenant_id, doorbell_hash from scanstream.find_doorbell(${monitorId}::uuid)`,
+    ),
+  );
+  return row === undefined ? null : { tenantId: row.tenant_id, hash: row.doorbell_hash };
+}
+
+export interface StaleMonitor {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly log_status: LogStatus;
+  readonly error_code: string | null;
+  readonly last_look_at: string | null;
+  readonly lag_seconds: number | null;
+  readonly checks_total: number;
+  /** Counts of checks up to then. */
+  readonly pass: number;
+  readonly fail: number;
+  readonly manual: number;
+}
+
+/**
+ * Marks every running monitor without a heartbeat for three intervals, at least a minute, over all tenants. Each is
+ * returned to one caller only and once until its next heartbeat, at most 1,000 per call; call again until none is left.
+ */
+export async function markStaleMonitors(database: Database): Promise<readonly StaleMonitor[]> {
+  const rows = await run(database, noTenant, (tx) =>
+    tx.execute<Omit<StaleMonitor, "lag_seconds"> & { lag_seconds: string | null }>(sql`
+    select id, tenant_id, log_status, error_code, last_look_at, lag_seconds, checks_total, pass, fail, manual
+    from scanstream.mark_stale_monitors()`),
+  );
+  return rows.map((row) => ({ ...row, lag_seconds: row.lag_seconds === null ? null : Number(row.lag_seconds) }));
 }
 
 /**

@@ -51,7 +51,10 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/", docsRoutes(dependencies));
   app.route("/demo", demoRoutes(dependencies));
   app.route("/api/v1/channels", publishRoute(dependencies));
-  for (const feature of features) app.route("/api/v1", feature.routes(dependencies));
+  for (const feature of features) {
+    app.route("/api/v1", feature.routes(dependencies));
+    if (feature.hooks !== undefined) app.route("/hooks", feature.hooks(dependencies));
+  }
   refuseOtherMethods(app);
   return app;
 }

@@ -11,7 +11,7 @@ import { reports } from "./reports.ts";
 import { secrets } from "./secrets.ts";
 import { streams } from "./streams.ts";
 
-/** Every mistake that some test has to see. */
+/** Every mistake that a test must see. */
 export const mutations: readonly Mutation[] = [
   ...gettingIn,
   ...otherTenants,

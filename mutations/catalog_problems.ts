@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { mutations } from "./catalog.ts";
 import { fileToRun, mutate, type Mutation } from "./mutation.ts";
 
-/** A row of a table in the docs, and a test that it names: by its file, and the beginning of its title where it has one. */
+/** A row of a table in the docs and a test that it names: the file, and the beginning of the title where it gives one. */
 interface NamedTest {
   readonly row: string;
   readonly testFile: string;
@@ -15,7 +15,7 @@ const promises = [
   ...Array.from({ length: 6 }, (_, n) => `V${n + 1}`),
 ];
 
-/** Where the catalog no longer fits the code, the tests or the docs, one line each. */
+/** One line for each place where the catalog no longer fits the code, the tests or the docs. */
 export function catalogProblems(root: string): readonly string[] {
   const read = (path: string) => readFileSync(join(root, path), "utf8");
   const namedTests = [...rowsOf(read("docs/threat_model.md")), ...rowsOf(read("docs/reliability.md"))];

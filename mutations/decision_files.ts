@@ -9,11 +9,11 @@ const endless = "files without end, all brackets, a million entries, cut short";
 /** Files that a scan is given: the table of `docs/threat_model.md`. */
 export const decisionFiles: readonly Mutation[] = [
   {
-    mistake: "a pattern that could not be held against a name to the end covers it",
+    mistake: "a pattern whose match is unknown waives the finding",
     holds: [hours],
     file: "scanner/decisions/waivers.ts",
-    find: "if (isCovered === null) break;",
-    replace: "if (isCovered === null) return index;",
+    find: "if (isMatch === null) break;",
+    replace: "if (isMatch === null) return index;",
     testFile,
     test: "%s take no time",
   },
@@ -48,8 +48,8 @@ export const decisionFiles: readonly Mutation[] = [
     mistake: "a bracket stands for any character",
     holds: [hidden],
     file: "scanner/decisions/name_pattern.ts",
-    find: "else if (token === questionMark)",
-    replace: "else if (token === questionMark || token === 0x5b)",
+    find: "wanted === anyCharacter ||",
+    replace: "wanted === anyCharacter || wanted === 0x5b ||",
     testFile,
     test: "brackets, braces",
   },
@@ -63,7 +63,7 @@ export const decisionFiles: readonly Mutation[] = [
     test: "a file of %s that never ends",
   },
   {
-    mistake: "nobody counts how deep a file is nested",
+    mistake: "the depth of a file is not checked",
     holds: [endless],
     file: "scanner/evidence/json_text.ts",
     find: "if (depth > maxDepth) throw",
@@ -72,7 +72,7 @@ export const decisionFiles: readonly Mutation[] = [
     test: "%s of brackets only",
   },
   {
-    mistake: "what JSON.parse says of a baseline is passed on as it is",
+    mistake: "the error of JSON.parse for a baseline is shown as it is",
     holds: [endless],
     file: "scanner/decisions/baseline.ts",
     find: 'throw fail("it is not JSON: expected a report written with --format json");',

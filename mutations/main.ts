@@ -8,8 +8,8 @@ import { runMutations, type MutationResult, type Verdict } from "./run_mutations
 const usage =
   "Usage: npm run test:mutations -- [--only PATTERN] [--list] [--check]\n" +
   "  --only PATTERN  only those whose mistake, row, file or test matches this regular expression\n" +
-  "  --list          name them, run nothing\n" +
-  "  --check         say where the catalog no longer fits the code, run nothing";
+  "  --list          list them, run nothing\n" +
+  "  --check         list where the catalog no longer fits the code, run nothing";
 
 const { values } = parse();
 const only = new RegExp(values.only, "i");
@@ -29,12 +29,12 @@ const problems = catalogProblems(root);
 for (const problem of problems) console.error(`stale: ${problem}`);
 if (values.check) process.exit(problems.length === 0 ? 0 : 1);
 
-// What runs has a process group of its own: it is ended, and the copy removed, on the way out.
+// Each test run has a process group of its own: at exit it is killed and the copy removed.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const results = await runMutations({
   projectRoot: root,
   mutations: wanted,
-  say: (line) => console.error(line),
+  log: (line) => console.error(line),
   onResult: ({ mutation, verdict, detail, seconds }) =>
     console.log(
       `${verdict.padEnd(13)} ${seconds.toFixed(1).padStart(5)} s  ${mutation.file}: ${mutation.mistake}\n${" ".repeat(23)}${detail}`,

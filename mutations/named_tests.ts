@@ -4,32 +4,32 @@ import { readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** How one test ended. A test that was not asked for is not among them. */
+/** How one test ended. Tests that did not run are not among them. */
 export interface TestOutcome {
-  /** With the titles of the suites it is in. */
+  /** With the titles of its suites. */
   readonly name: string;
   readonly isPassed: boolean;
-  /** What it said when it failed; empty when it passed. */
+  /** Its failure messages; empty when it passed. */
   readonly failures: readonly string[];
 }
 
 export interface NamedTestsRun {
   readonly tests: readonly TestOutcome[];
-  /** Why the file could not be run as a whole: it does not load, or its set-up failed. Null when it ran. */
+  /** Why the whole file could not run: it does not load, or its set-up failed. Null when it ran. */
   readonly problem: string | null;
 }
 
 export interface NamedTestsOptions {
   readonly root: string;
   readonly file: string;
-  /** One pattern for each wanted name; a test that matches any is run. */
+  /** A test that matches any of them is run. */
   readonly patterns: readonly string[];
-  /** Stop at the first failure: it is enough to know that there is one. */
+  /** Stop at the first failure. */
   readonly stopsAtFailure: boolean;
 }
 
-/** Far above what the slowest file takes; a run that hangs must not keep all others waiting. */
-const limitMs = 600_000;
+/** Far above what the slowest file takes; a run that hangs must not block all others. */
+const timeoutMs = 600_000;
 
 /** Runs the named tests of one file in vitest, in a process of its own, and reads its JSON report. */
 export async function runNamedTests({
@@ -62,40 +62,40 @@ export async function runNamedTests({
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => void (output = (output + text).slice(-20_000)));
   }
-  let isLate = false;
+  let isTimedOut = false;
   const timer = setTimeout(() => {
-    isLate = true;
-    endGroup(child.pid);
-  }, limitMs);
-  const onExit = () => endGroup(child.pid);
-  // Before the files that it works on are removed.
+    isTimedOut = true;
+    killGroup(child.pid);
+  }, timeoutMs);
+  const onExit = () => killGroup(child.pid);
+  // Before its files are removed.
   process.prependOnceListener("exit", onExit);
   await once(child, "exit");
   process.off("exit", onExit);
   clearTimeout(timer);
-  // What a test that failed has left running.
-  endGroup(child.pid);
-  if (isLate) return { tests: [], problem: `the run took longer than ${limitMs / 1000} s` };
+  // Processes that a failed test left running.
+  killGroup(child.pid);
+  if (isTimedOut) return { tests: [], problem: `the run took longer than ${timeoutMs / 1000} s` };
   const text = await readFile(report, "utf8").catch(() => null);
   return text === null ? { tests: [], problem: `vitest wrote no report: ${output.trim().slice(-2000)}` } : read(text);
 }
 
-/** This process may itself be one of vitest's; and no run of a mistake may write into a page. */
+/** Without the variables of a vitest that runs this process; and no run of a mistake may update the docs. */
 function environment(): NodeJS.ProcessEnv {
-  const isOurs = (name: string) => !name.startsWith("VITEST") && name !== "UPDATE_DOCS";
-  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isOurs(name))), NIGHTLY: "1" };
+  const isKept = (name: string) => !name.startsWith("VITEST") && name !== "UPDATE_DOCS";
+  return { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isKept(name))), NIGHTLY: "1" };
 }
 
-function endGroup(pid: number | undefined): void {
+function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody of it is left.
+    // The group is gone.
   }
 }
 
-/** The parts of vitest's JSON report (that of Jest) that are read. */
+/** The parts of vitest's JSON report (in Jest's format) that are read. */
 interface JsonReport {
   readonly testResults: readonly {
     readonly status: string;

@@ -13,7 +13,7 @@ const statement = "const { columns, rows } = await database.transact([...beginGu
 /** The second table of `docs/threat_model.md`. */
 export const otherTenants: readonly Mutation[] = [
   {
-    mistake: "whoever names a tenant's beginning reads its channels",
+    mistake: "a tenant reads the channels of every tenant whose id begins like its own",
     holds: [channelNames, "S3"],
     file: "shared/channel_name.ts",
     find: "tenantId !== null && tenantId === principal?.tenantId",
@@ -22,7 +22,7 @@ export const otherTenants: readonly Mutation[] = [
     test: "is closed to a principal that is %s",
   },
   {
-    mistake: "what comes after the third segment of a channel name is not looked at",
+    mistake: "everything after the third segment of a channel name is ignored",
     holds: [channelNames],
     file: "shared/channel_name.ts",
     find: " || rest.length > 0) return null;",
@@ -40,7 +40,7 @@ export const otherTenants: readonly Mutation[] = [
     test: "refuses %s",
   },
   {
-    mistake: "publishing asks whether the tenant's id is somewhere in the channel",
+    mistake: "publishing checks only that the tenant's id is somewhere in the channel",
     holds: [channelNames, "S3"],
     file: "gateway/http/publish_route.ts",
     find: "if (!canReadChannel(principal, channel)) {",
@@ -108,7 +108,7 @@ export const otherTenants: readonly Mutation[] = [
     test: "another tenant's scan is as unknown",
   },
   {
-    mistake: "an answer says nothing about being kept",
+    mistake: "an answer has no Cache-Control header",
     holds: [caches],
     file: "gateway/app.ts",
     find: 'if (!c.res.headers.has("cache-control")) c.header("cache-control", "no-store");',
@@ -117,7 +117,7 @@ export const otherTenants: readonly Mutation[] = [
     test: "%s is never kept by a shared cache",
   },
   {
-    mistake: "a stream may be kept, as long as it is asked for again",
+    mistake: "a shared cache may keep a stream if it revalidates it",
     holds: [caches],
     file: "gateway/streaming/sinks/sink.ts",
     find: '"no-store, no-transform"',
@@ -126,7 +126,7 @@ export const otherTenants: readonly Mutation[] = [
     test: "%s is never kept by a shared cache",
   },
   {
-    mistake: "only answers to listed origins say that they depend on the origin",
+    mistake: "only answers to listed origins have Vary: Origin",
     holds: [caches],
     file: "gateway/http/cors.ts",
     find: 'if (origin === null || !origins.includes(origin)) return { vary: "Origin" };',
@@ -141,6 +141,6 @@ export const otherTenants: readonly Mutation[] = [
     find: "!origins.includes(origin)",
     replace: "!origins.some((listed) => origin.startsWith(listed))",
     testFile: "test/gateway/http/cors.test.ts",
-    test: "origin %s gets the answer, and no browser shows it",
+    test: "origin %s is not allowed to read the answer",
   },
 ];

@@ -6,10 +6,10 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { mutate, type Mutation } from "./mutation.ts";
 
-/** The project's files in a folder of their own, where they may be broken. */
+/** A copy of the project's files, which may be changed. */
 export interface ProjectCopy {
   readonly root: string;
-  /** Makes the mistake for as long as `work` takes. Rejects when it cannot be made. */
+  /** Makes the mistake while `work` runs. Rejects when it cannot be made. */
   whileMutated<Result>(mutation: Mutation, work: () => Promise<Result>): Promise<Result>;
   remove(): Promise<void>;
 }
@@ -18,8 +18,8 @@ export interface ProjectCopy {
 const builtPage = "dist/web";
 
 /**
- * Copies what git tracks, and what is new and not ignored, as it lies there now. The dependencies are linked; nothing is ever
- * written to `projectRoot`.
+ * Copies the tracked files, and the untracked that are not ignored, as they are now. The dependencies are linked; nothing is
+ * ever written to `projectRoot`.
  */
 export async function copyProject(projectRoot: string): Promise<ProjectCopy> {
   const root = await mkdtemp(join(tmpdir(), "scanstream-mutations-"));
@@ -58,6 +58,6 @@ async function projectFiles(projectRoot: string): Promise<readonly string[]> {
     cwd: projectRoot,
     maxBuffer: 64 * 1_048_576,
   });
-  // What was deleted and not committed yet is still listed.
+  // A file that was deleted and not committed yet is still listed.
   return stdout.split("\0").filter((path) => path !== "" && existsSync(join(projectRoot, path)));
 }

@@ -14,7 +14,7 @@ export const reports: readonly Mutation[] = [
     test: "a reader with %s between the records",
   },
   {
-    mistake: "words that are no prose are written as they are, so sites make links and mentions of them",
+    mistake: "words that are no prose are not escaped, so sites make links and mentions of them",
     holds: [names],
     file: "scanner/reports/markdown_text.ts",
     find: "return word.length <= maxWordLength && plainWord.test(word) && !hexWord.test(word);",
@@ -23,7 +23,7 @@ export const reports: readonly Mutation[] = [
     test: "%j becomes no markup",
   },
   {
-    mistake: "what may be a commit's id is prose, which sites make links of",
+    mistake: "what may be a commit's id counts as prose, so sites make links of it",
     holds: [names],
     file: "scanner/reports/markdown_text.ts",
     find: " && !hexWord.test(word);",
@@ -50,7 +50,7 @@ export const reports: readonly Mutation[] = [
     test: "of a report with %s in every text",
   },
   {
-    mistake: "names are put into the page unescaped",
+    mistake: "names are written into the page unescaped",
     holds: [names],
     file: "scanner/reports/html.ts",
     find: "<h4>${badge(finding.status)} ${resource.name} <small>",

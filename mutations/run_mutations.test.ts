@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { mutate, namePattern, type Mutation } from "./mutation.ts";
 import { runMutations, type MutationResult } from "./run_mutations.ts";
 
-/** A project of two files: a bound, and tests of it of which one looks at both sides and one at neither. */
+/** A project of two files: a bound, and tests of it, one of both its sides and one of neither. */
 
 const product = `export function isFull(count: number): boolean {
   return count >= 3;
@@ -18,7 +18,7 @@ import { isFull } from "./product.ts";
 test("three are full, two are not", () => {
   expect([isFull(2), isFull(3)]).toEqual([false, true]);
 });
-test("says something", () => {
+test("gives a boolean", () => {
   expect(typeof isFull(3)).toBe("boolean");
 });
 test("fails as it is", () => {
@@ -29,7 +29,7 @@ const setUpFails = `import { beforeAll, test } from "vitest";
 beforeAll(() => {
   throw new Error("no server");
 });
-test("never comes to run", () => {});
+test("never runs", () => {});
 `;
 
 let projectRoot: string;
@@ -48,16 +48,16 @@ beforeAll(async () => {
     projectRoot,
     mutations: [
       mutation("seen", {}),
-      mutation("not seen", { test: "says something" }),
+      mutation("not seen", { test: "gives a boolean" }),
       mutation("no code", { replace: "count >=" }),
-      mutation("a name that is not there", { replace: "cuont >= 3" }),
+      mutation("an unknown name", { replace: "cuont >= 3" }),
       mutation("nothing to replace", { find: "count > 3" }),
       mutation("no such test", { test: "four are full" }),
       mutation("a test that fails anyway", { test: "fails as it is" }),
-      mutation("a set-up that fails", { testFile: "set_up.test.ts", test: "never comes to run" }),
+      mutation("a set-up that fails", { testFile: "set_up.test.ts", test: "never runs" }),
     ],
     onResult: () => undefined,
-    say: () => undefined,
+    log: () => undefined,
   });
   results = new Map(run.map((result) => [result.mutation.mistake, result]));
 }, 120_000);
@@ -80,7 +80,7 @@ test.each([
   ["seen", "seen failing", "AssertionError"],
   ["not seen", "survived", "1 passed"],
   ["no code", "could not run", ""],
-  ["a name that is not there", "could not run", "cuont is not defined"],
+  ["an unknown name", "could not run", "cuont is not defined"],
   ["nothing to replace", "could not run", "does not occur in it"],
   ["no such test", "could not run", "no test has this name"],
   ["a test that fails anyway", "could not run", "fails without the mistake"],
@@ -114,6 +114,8 @@ test("namePattern matches what test.each and templates make of a title, and noth
   expect("%j wins (over) the query").toMatch(new RegExp(namePattern("%j wins (over)")));
   expect('suite "a\nb" wins (over) the query').toMatch(new RegExp(namePattern("%j wins (over)")));
   expect("x wins over the query").not.toMatch(new RegExp(namePattern("%j wins (over)")));
-  expect("a database that is away (cut): 503").toMatch(new RegExp(namePattern("a database that is away (%s)")));
+  expect("a database that is unavailable (cut): 503").toMatch(
+    new RegExp(namePattern("a database that is unavailable (%s)")),
+  );
   expect("$kind and ${driver}".replace("$kind", "one")).toMatch(new RegExp(namePattern("$kind and ${driver}")));
 });

@@ -4,7 +4,7 @@ import { copyProject, type ProjectCopy } from "./project_copy.ts";
 
 /**
  * `seen failing`: the named test passes with the code as it is, and fails with the mistake in it. `survived`: it passes all
- * the same, so it does not hold what it is said to hold. `could not run`: nothing was learned.
+ * the same, so it does not hold what the catalog says. `could not run`: the run has no result.
  */
 export type Verdict = "seen failing" | "survived" | "could not run";
 
@@ -20,24 +20,24 @@ export interface MutationRunOptions {
   readonly projectRoot: string;
   readonly mutations: readonly Mutation[];
   readonly onResult: (result: MutationResult) => void;
-  readonly say: (line: string) => void;
+  readonly log: (line: string) => void;
 }
 
-/** Makes each mistake, one at a time, in a copy of the project, and looks whether the named test sees it. */
+/** Makes each mistake, one at a time, in a copy of the project, and checks that the named test fails. */
 export async function runMutations(options: MutationRunOptions): Promise<readonly MutationResult[]> {
-  const { projectRoot, mutations, onResult, say } = options;
+  const { projectRoot, mutations, onResult, log } = options;
   const copy = await copyProject(projectRoot);
   try {
     const results: MutationResult[] = [];
     const byFile = Map.groupBy(mutations, fileToRun);
     for (const [file, ofFile] of byFile) {
-      say(`${file}: as it is`);
+      log(`${file}: without mistakes`);
       const patterns = [...new Set(ofFile.map(({ test }) => namePattern(test)))];
-      const calm = await runNamedTests({ root: copy.root, file, patterns, stopsAtFailure: false });
+      const unmodified = await runNamedTests({ root: copy.root, file, patterns, stopsAtFailure: false });
       for (const mutation of ofFile) {
         const startedMs = performance.now();
-        const judged = withoutMistake(calm, mutation) ?? (await withMistake(copy, mutation));
-        const result = { mutation, ...judged, seconds: (performance.now() - startedMs) / 1000 };
+        const outcome = whyNotTried(unmodified, mutation) ?? (await withMistake(copy, mutation));
+        const result = { mutation, ...outcome, seconds: (performance.now() - startedMs) / 1000 };
         results.push(result);
         onResult(result);
       }
@@ -48,10 +48,10 @@ export async function runMutations(options: MutationRunOptions): Promise<readonl
   }
 }
 
-type Judged = Pick<MutationResult, "verdict" | "detail">;
+type Outcome = Pick<MutationResult, "verdict" | "detail">;
 
-/** Why the mutation need not be tried: its test does not pass, or is not there. Null when it is there and passes. */
-function withoutMistake({ tests, problem }: NamedTestsRun, { test }: Mutation): Judged | null {
+/** Why the mutation cannot be tried: its test does not pass, or does not exist. Null when it passes. */
+function whyNotTried({ tests, problem }: NamedTestsRun, { test }: Mutation): Outcome | null {
   const pattern = new RegExp(namePattern(test));
   const named = tests.filter(({ name }) => pattern.test(name));
   const failed = named.find(({ isPassed }) => !isPassed);
@@ -60,7 +60,7 @@ function withoutMistake({ tests, problem }: NamedTestsRun, { test }: Mutation): 
   return couldNot(problem === null ? "no test has this name" : `without the mistake: ${firstLine([problem])}`);
 }
 
-async function withMistake(copy: ProjectCopy, mutation: Mutation): Promise<Judged> {
+async function withMistake(copy: ProjectCopy, mutation: Mutation): Promise<Outcome> {
   const run = () =>
     runNamedTests({
       root: copy.root,
@@ -81,14 +81,14 @@ async function withMistake(copy: ProjectCopy, mutation: Mutation): Promise<Judge
   return { verdict: "survived", detail: `${tests.length} passed` };
 }
 
-/** A typing error in the mutation would make any test fail. What is no JSON was none of the code. */
+/** A typing error in the mutation would make any test fail. A SyntaxError about JSON is not one: the JSON is not code. */
 function isBrokenCode(failure: string): boolean {
   return /^(?:SyntaxError(?!.*JSON)|ReferenceError|Error: Cannot find (?:module|package)|Error: Failed to (?:load|resolve))/.test(
     failure,
   );
 }
 
-function couldNot(detail: string): Judged {
+function couldNot(detail: string): Outcome {
   return { verdict: "could not run", detail };
 }
 

@@ -6,7 +6,7 @@ const key = "a private key in an error or a printed object";
 /** The last table of `docs/threat_model.md`, "Secrets". */
 export const secrets: readonly Mutation[] = [
   {
-    mistake: "the request's whole address is logged, and nothing hides what is in it",
+    mistake: "secrets in a log line are not hidden",
     holds: [logs, "S9"],
     file: "gateway/observability/log.ts",
     find: "return secretPatterns.reduce((text, [pattern, hidden]) => text.replace(pattern, hidden), line);",
@@ -33,7 +33,7 @@ export const secrets: readonly Mutation[] = [
     test: "a parsed key does not show",
   },
   {
-    mistake: "a key that cannot be read is quoted, so that people see which one it is",
+    mistake: "a key that cannot be read is quoted in the error",
     holds: [key, "S9"],
     file: "scanner/idp/private_key.ts",
     find: '  throw new PrivateKeyError("It is neither PEM nor JSON");',
@@ -42,16 +42,16 @@ export const secrets: readonly Mutation[] = [
     test: "parsePrivateKey refuses %s with its reason, and shows nothing of it",
   },
   {
-    mistake: "what a provider says is shown as it is",
+    mistake: "tokens in the provider's text are shown",
     holds: ["what a provider echoes", "S9"],
     file: "scanner/idp/safe_text.ts",
     find: '    .replaceAll(/\\beyJ[A-Za-z0-9_-]{5,}(?:\\.[A-Za-z0-9_-]*){0,4}/g, "[redacted]")\n',
     replace: "",
     testFile: "test/scanner/idp/token.test.ts",
-    test: "what a provider echoes",
+    test: "redacts an assertion",
   },
   {
-    mistake: "an error of the database brings the pool along, for whoever looks into it",
+    mistake: "an error of the database holds the pool, for debugging",
     holds: ["the database password in an error", "S9"],
     file: "drizzle/databases/pool_database.ts",
     find: "return await pool.connect();",

@@ -4,12 +4,12 @@ const lineBreaks = "line breaks that make new fields or events";
 const publisher = "a hostile publisher with access to the broker";
 const endless = "a broker message that is far too long";
 const smuggling = "response headers or requests smuggled in";
-const terminal = "control characters in an event, for the terminal of who watches";
+const terminal = "control characters in an event, for the terminal of a person who watches";
 
 /** The third table of `docs/threat_model.md`, "Putting words into streams". */
 export const streams: readonly Mutation[] = [
   {
-    mistake: "payloads are written nicely, over several lines",
+    mistake: "payloads are pretty-printed, over several lines",
     holds: [lineBreaks, "S8"],
     file: "shared/event.ts",
     find: "const data = JSON.stringify(payload);",
@@ -27,7 +27,7 @@ export const streams: readonly Mutation[] = [
     test: "line breaks inside a value",
   },
   {
-    mistake: "what comes from the broker is not checked a second time",
+    mistake: "messages of the broker are not checked",
     holds: [publisher, "S8"],
     file: "shared/event.ts",
     find: "const event = encodeEvent(message.type, message.data);",
@@ -36,11 +36,11 @@ export const streams: readonly Mutation[] = [
     test: "%s: the channel's streams are closed as lost",
   },
   {
-    mistake: "a message that cannot be read is left out, and the stream goes on",
+    mistake: "an unreadable message is dropped, and the stream goes on",
     holds: [publisher, "S2"],
     file: "gateway/streaming/hub.ts",
     find: "this.#metrics.messageDropped();",
-    replace: "this.#metrics.messageDropped();\n      if (channel.isHeard()) return;",
+    replace: "this.#metrics.messageDropped();\n      if (channel.hasMembers()) return;",
     testFile: "test/fuzz/events.test.ts",
     test: "the hub hands on whole frames",
   },
@@ -54,7 +54,7 @@ export const streams: readonly Mutation[] = [
     test: "a message over 32 MiB",
   },
   {
-    mistake: "one tenant's long message costs everybody's streams",
+    mistake: "one tenant's long message closes the streams of all tenants",
     holds: [endless, "S2"],
     file: "shared/brokers/redis.ts",
     find: "const maxUnreadBytes = 32 * maxMessageBytes;",
@@ -63,7 +63,7 @@ export const streams: readonly Mutation[] = [
     test: "a message of 20 MB",
   },
   {
-    mistake: "whatever request id is given comes back",
+    mistake: "any request id comes back in the response",
     holds: [smuggling],
     file: "gateway/http/request_log.ts",
     find: "given !== null && requestIdPattern.test(given) ? given :",
@@ -72,7 +72,7 @@ export const streams: readonly Mutation[] = [
     test: "%s %j comes back in no header",
   },
   {
-    mistake: "the parser is told to be lenient with old clients",
+    mistake: "the HTTP parser is lenient with old clients",
     holds: [smuggling],
     file: "gateway/runtime/start_gateway.ts",
     find: "noDelay: true,",
@@ -90,7 +90,7 @@ export const streams: readonly Mutation[] = [
     test: "writes one clean line",
   },
   {
-    mistake: "watch writes JSON with the characters that JSON allows",
+    mistake: "watch writes JSON with control characters that JSON allows",
     holds: [terminal],
     file: "scanner/commands/watch_command.ts",
     find: "toPrintableJson(Object.assign({ type }, data, { type }))",

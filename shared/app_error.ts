@@ -4,6 +4,7 @@ export type ErrorCode =
   | "permission_denied"
   | "not_found"
   | "conflict"
+  | "gone"
   | "malformed"
   | "invalid"
   | "too_large"

@@ -21,9 +21,7 @@ const prefixPattern = /^[a-z0-9][a-z0-9-]*$/;
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const resourceIdPattern = /^[A-Za-z0-9._~-]+$/;
 /** Of a whole name, for documents. */
-export const channelNamePattern = new RegExp(
-  `^${[prefixPattern, uuidPattern, resourceIdPattern].map(({ source }) => source.slice(1, -1)).join(":")}$`,
-);
+export const channelNamePattern = `^${[prefixPattern, uuidPattern, resourceIdPattern].map(({ source }) => source.slice(1, -1)).join(":")}$`;
 
 /** True for a canonical lower-case UUID. */
 export function isUuid(value: unknown): value is string {

@@ -4,7 +4,12 @@ import { hasCode } from "../../shared/error_code.ts";
 
 /** What Node's parser rejects never becomes a request: it is answered here, with a problem document like every other error. */
 const refusals: readonly (readonly [code: string, line: string, title: string, headers?: string])[] = [
-  ["HPE_INVALID_METHOD", "405 Method Not Allowed", "Method not allowed", "allow: GET, HEAD, POST, PATCH, PUT\r\n"],
+  [
+    "HPE_INVALID_METHOD",
+    "405 Method Not Allowed",
+    "Method not allowed",
+    "allow: GET, HEAD, POST, PATCH, PUT, DELETE\r\n",
+  ],
   ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large", "Header too large"],
   ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout", "Request too slow"],
 ];

@@ -23,7 +23,8 @@ import { type GatewayConfig, settingsError } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
-import { findEndedScans } from "../features/scans/channels.ts";
+import { findEnded } from "../features/find_ended.ts";
+import { startMarkingStale } from "../features/monitors/mark_stale.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
 import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
@@ -128,7 +129,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const streams = createLocalStreams({
     subscriber: broker,
     authority: createAuthorityCheck(database),
-    findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
+    findEnded: (tenantId, channels) => findEnded(database, tenantId, channels),
     bounds: config.bounds,
     metrics: metrics.streams,
     log,
@@ -145,6 +146,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     findApiKeyForStream: (hash) => streams.lookups.share(`api_key:${hash}`, () => findApiKey(database, hash)),
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
+  owned.defer(startMarkingStale({ database, publisher: broker, log }));
 
   return {
     dependencies: {

@@ -15,11 +15,12 @@ import { changeText } from "../follow/change_text.ts";
 import { createDoorbell } from "../follow/doorbell.ts";
 import { follow, type FollowEnd } from "../follow/follower.ts";
 import { createFollowStore } from "../follow/follow_state.ts";
-import { noMonitor } from "../follow/monitor_port.ts";
 import { systemClock } from "../idp/clock.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
+import { createMonitor } from "./follow_monitor.ts";
 import { parseFollowOptions, type FollowFlags } from "./follow_options.ts";
+import { readStreamConfig } from "../streaming/stream_config.ts";
 import { splitList } from "./scan_options.ts";
 
 /** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
@@ -32,6 +33,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
     { waiversFile: flags.waivers ?? null, attestationsFile: flags.attestations ?? null, baselineFile: null },
     new Set(catalog.map(({ name }) => name)),
   );
+  const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   await requireDirectory(directory);
   const lock = await lockDirectory(directory);
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
@@ -64,7 +66,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
           io.stdout(lines.map((line) => `${changeText(line, { format, color })}\n`).join(""));
         },
         say,
-        monitor: noMonitor,
+        monitor: createMonitor(streamConfig, { doorbell, log: say }),
         doorbell,
       },
     );

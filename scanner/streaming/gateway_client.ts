@@ -1,5 +1,8 @@
 import * as v from "valibot";
+import { errorCode } from "../../shared/error_code.ts";
+import type { NewChange } from "../../shared/schemas/change.ts";
 import type { StoredFinding } from "../../shared/schemas/finding.ts";
+import { monitorSchema, type MonitorUpdate, type NewMonitor } from "../../shared/schemas/monitor.ts";
 import { problemSchema } from "../../shared/schemas/problem.ts";
 import { scanSchema } from "../../shared/schemas/scan.ts";
 import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts";
@@ -11,15 +14,21 @@ export interface GatewayClient {
   updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
   readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
   storeFindings(scanId: string, findings: readonly FindingBody[], signal: AbortSignal): Promise<void>;
+  /** Registers a monitor under a UUID of ours, or goes on with it after a restart. */
+  putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal): Promise<RegisteredMonitor>;
+  updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal): Promise<void>;
+  storeChanges(monitorId: string, changes: readonly NewChange[], signal: AbortSignal): Promise<void>;
 }
 
 export type ScanBody = Required<NewScan>;
 export type FindingBody = Omit<StoredFinding, "created_at">;
+export type RegisteredMonitor = v.InferOutput<typeof registeredMonitor>;
 export type RegisteredScan = v.InferOutput<typeof registeredScan>;
 export type ScanState = v.InferOutput<typeof scanState>;
 
 /** Only what is used: a gateway of another release may answer other fields differently. */
 const registeredScan = v.pick(scanSchema, ["id", "tenant_id", "channel"]);
+const registeredMonitor = v.pick(monitorSchema, ["id"]);
 const scanState = v.object({
   status: v.fallback(v.string(), ""),
   cancel_requested: v.fallback(v.boolean(), false),
@@ -67,13 +76,22 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
 
   return {
     async putScan(scanId, body, signal) {
-      return parseScan(registeredScan, await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
+      return parseResource(registeredScan, await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
     },
     async updateScan(scanId, body, signal) {
-      return parseScan(scanState, await call("PATCH", `/api/v1/scans/${scanId}`, body, signal));
+      return parseResource(scanState, await call("PATCH", `/api/v1/scans/${scanId}`, body, signal));
     },
     async readScan(scanId, signal) {
-      return parseScan(scanState, await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
+      return parseResource(scanState, await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
+    },
+    async putMonitor(monitorId, body, signal) {
+      return parseResource(registeredMonitor, await call("PUT", `/api/v1/monitors/${monitorId}`, body, signal));
+    },
+    async updateMonitor(monitorId, body, signal) {
+      await call("PATCH", `/api/v1/monitors/${monitorId}`, body, signal);
+    },
+    async storeChanges(monitorId, changes, signal) {
+      await call("POST", `/api/v1/monitors/${monitorId}/changes`, { changes }, signal);
     },
     async storeFindings(scanId, findings, signal) {
       await call("POST", `/api/v1/scans/${scanId}/findings`, { findings }, signal);
@@ -81,11 +99,11 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
   };
 }
 
-function parseScan<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
+function parseResource<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
   const result = v.safeParse(schema, answer);
   if (result.success) return result.output;
   throw new TypeError(
-    "Cannot read the gateway's answer: it is not a scan; does SCANSTREAM_URL name a scanstream gateway?",
+    "Cannot read the gateway's answer: it is not what was asked for; does SCANSTREAM_URL name a scanstream gateway?",
   );
 }
 
@@ -98,4 +116,38 @@ function refusalText(httpStatus: number, body: string): string {
     // Not JSON: a proxy's page says nothing that helps.
   }
   return `HTTP status ${httpStatus}`;
+}
+
+/** With the code that `fetch` names only in its cause: refused, reset, not found. */
+export function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return "it cannot be reached";
+  const code = errorCode(error.cause);
+  return code === null ? error.message : `${error.message} (${code})`;
+}
+
+/** 4xx but 429: a retry would be refused as well. */
+export function isPermanent(error: unknown): boolean {
+  return error instanceof GatewayRefusal && error.httpStatus < 500 && error.httpStatus !== 429;
+}
+
+/** A refused batch is stored in halves, so that only the item that the gateway refuses is lost. */
+export async function storeAccepted<Item>(
+  items: readonly Item[],
+  store: (items: readonly Item[]) => Promise<void>,
+  onRefused: (item: Item, problem: string) => void,
+): Promise<void> {
+  try {
+    await store(items);
+  } catch (error) {
+    const [first] = items;
+    if (!(error instanceof GatewayRefusal) || (error.httpStatus !== 422 && error.httpStatus !== 413)) throw error;
+    if (first === undefined) return;
+    if (items.length === 1) {
+      onRefused(first, error.message);
+      return;
+    }
+    const half = Math.ceil(items.length / 2);
+    await storeAccepted(items.slice(0, half), store, onRefused);
+    await storeAccepted(items.slice(half), store, onRefused);
+  }
 }

@@ -1,4 +1,3 @@
-import { errorCode } from "../../shared/error_code.ts";
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/broker.ts";
 import { countStatuses, type CheckResult } from "../../shared/report.ts";
@@ -7,6 +6,9 @@ import { publishScanError, publishScanStart } from "../../shared/scan_events.ts"
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";
 import {
   GatewayRefusal,
+  isPermanent,
+  problemOf,
+  storeAccepted,
   type GatewayClient,
   type RegisteredScan,
   type ScanBody,
@@ -178,20 +180,12 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     if (answer.cancel_requested && end === null) cancelRequest.abort();
   }
 
-  /** A refused batch is split in halves, so that only the finding that the gateway refuses is lost. */
   async function storeFindings(scanId: string, findings: readonly FindingBody[]): Promise<void> {
-    try {
-      await retryUntilAccepted((signal) => gateway.storeFindings(scanId, findings, signal));
-    } catch (error) {
-      if (!(error instanceof GatewayRefusal) || (error.httpStatus !== 422 && error.httpStatus !== 413)) throw error;
-      if (findings.length === 1) {
-        warn(`A finding of ${findings[0]?.check ?? ""} was not stored: ${error.message}`);
-        return;
-      }
-      const half = Math.ceil(findings.length / 2);
-      await storeFindings(scanId, findings.slice(0, half));
-      await storeFindings(scanId, findings.slice(half));
-    }
+    await storeAccepted(
+      findings,
+      (batch) => retryUntilAccepted((signal) => gateway.storeFindings(scanId, batch, signal)),
+      ({ check }, problem) => warn(`A finding of ${check} was not stored: ${problem}`),
+    );
   }
 
   /** Retries until the gateway accepts. Rejects on a permanent refusal, and when the gateway was given up. */
@@ -216,16 +210,4 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     hasWarnedOfRetry = true;
     warn(`The scan goes on without its live view until the gateway or broker answers again: ${problemOf(error)}`);
   }
-}
-
-/** With the code that `fetch` names only in its cause: refused, reset, not found. */
-function problemOf(error: unknown): string {
-  if (!(error instanceof Error)) return "it cannot be reached";
-  const code = errorCode(error.cause);
-  return code === null ? error.message : `${error.message} (${code})`;
-}
-
-/** 4xx but 429: a retry would be refused as well. */
-function isPermanent(error: unknown): boolean {
-  return error instanceof GatewayRefusal && error.httpStatus < 500 && error.httpStatus !== 429;
 }

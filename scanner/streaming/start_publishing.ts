@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Publisher } from "../../shared/broker.ts";
 import { createGatewayClient, type ScanBody } from "./gateway_client.ts";
+import { createMonitorPublisher, type MonitorPublisher } from "./monitor_publisher.ts";
 import { createScanPublisher, type ScanPublisher } from "./scan_publisher.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
 import type { StreamConfig } from "./stream_config.ts";
@@ -30,6 +31,29 @@ export function startPublishing(
     scan,
     warn: log.warn,
     onRegistered: ({ id }) => log.info(`Streaming as scan ${id} at ${new URL(gatewayUrl).origin}/#/scans/${id}`),
+  });
+}
+
+/** The same for a monitor, which stores what the gateway then publishes. */
+export function startMonitoring(
+  { gatewayUrl, apiKey }: StreamConfig,
+  monitorId: string,
+  log: {
+    /** Also with `--quiet`. */
+    readonly warn: (message: string) => void;
+    readonly info: (message: string) => void;
+    readonly onDoorbell: () => void;
+  },
+): MonitorPublisher {
+  return createMonitorPublisher({
+    gateway: createGatewayClient({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs }),
+    url: gatewayUrl,
+    apiKey,
+    monitorId,
+    warn: log.warn,
+    onDoorbell: log.onDoorbell,
+    onRegistered: () =>
+      log.info(`Live as monitor ${monitorId} at ${new URL(gatewayUrl).origin}/#/monitors/${monitorId}`),
   });
 }
 

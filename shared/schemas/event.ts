@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { deliveryIdPattern } from "../event.ts";
+import { deliveryIdPattern, isEventType } from "../event.ts";
 import { verbs } from "../verbs.ts";
 
 /** What a producer publishes over HTTP. `encodeEvent` checks it, and the size of the data with it. */
@@ -10,7 +10,8 @@ const entries = {
   type: v.pipe(
     v.string(),
     v.maxLength(200),
-    v.regex(new RegExp(`^[a-z][a-z0-9_]*\\.(?:${verbs.join("|")})$`)),
+    v.check((type) => isEventType(type)),
+    v.metadata({ pattern: `^[a-z][a-z0-9_]*\\.(?:${verbs.join("|")})$` }),
     v.description("`<resource>.<verb>`"),
   ),
   data: v.pipe(

@@ -20,6 +20,15 @@ export const count = v.pipe(
 /** ISO 8601 in UTC. */
 export const time = v.pipe(v.string(), v.isoTimestamp());
 
+const instantMessage = "expected a time like 2026-11-22T09:30:00.000Z";
+/** As `time`, from a client: one that is on the calendar, and that Postgres can store. */
+export const instant = v.pipe(
+  v.string(instantMessage),
+  v.isoTimestamp(instantMessage),
+  v.check((value) => Date.parse(value) >= 0, instantMessage),
+  v.metadata({ format: "date-time" }),
+);
+
 /** A canonical UUID, in lower case. */
 /* @__NO_SIDE_EFFECTS__ */
 export function uuid(message = "expected a UUID in lower case") {

@@ -1,28 +1,9 @@
 import * as v from "valibot";
 import { findingEntries } from "./finding.ts";
-import { count, fieldMessage, isStorable, text, type Output } from "./primitives.ts";
+import { count, fieldMessage, text, type Output } from "./primitives.ts";
+import { webAddress } from "./web_address.ts";
 
 /** The bodies that the REST resources of scans take. */
-
-const byte = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])";
-const host = `(?:(?:[A-Za-z0-9-]+\\.)*[A-Za-z][A-Za-z0-9-]*|${byte}(?:\\.${byte}){3}|\\[::1\\])`;
-const port = "(?::(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))";
-const addressMessage = "expected an address like https://acme.okta.com";
-
-/** Without a user or a password. The pattern is for the documents: an address that it matches is accepted. */
-const webAddress = v.pipe(
-  v.string(addressMessage),
-  v.maxLength(2048, addressMessage),
-  v.check(isWebAddress, addressMessage),
-  v.metadata({ pattern: `^https?://${host}${port}?(?:[/?#][^\\s\\u0000]*)?$` }),
-);
-
-/** A page may show it as a link, so nothing but a web address gets in. */
-function isWebAddress(value: string): boolean {
-  if (!isStorable(value) || !URL.canParse(value)) return false;
-  const { protocol, username, password } = new URL(value);
-  return (protocol === "https:" || protocol === "http:") && username === "" && password === "";
-}
 
 export const newScanSchema = v.strictObject(
   {

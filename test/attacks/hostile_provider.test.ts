@@ -15,8 +15,8 @@ import { compliantOrg } from "../support/compliant_org.ts";
 import { mapIdpClient, type Answers } from "../support/map_idp_client.ts";
 
 /**
- * An organization's address that leads to a hostile server. What single answers of theirs do is in scanner/idp/wire.test.ts and
- * http_idp_client.test.ts; here the whole command meets them.
+ * An organization's address that leads to a hostile server. Its single answers are tested in scanner/idp/http_transport.test.ts
+ * and http_idp_client.test.ts; here the whole command receives them.
  */
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -84,10 +84,10 @@ test.each<[string, RequestListener, message?: string]>([
     const startedMs = performance.now();
     const { code, stdout, stderr } = await runCommand(args, { cwd: folder.path, env });
     expect([code, performance.now() - startedMs < 60_000], stderr).toEqual([3, true]);
-    expect(JSON.parse(stdout)).toMatchObject({
-      schema: "scanstream.error/1",
-      message: expect.stringContaining(message),
-    });
+    const document: unknown = JSON.parse(stdout);
+    expect(document).toMatchObject({ schema: "scanstream.error/1", message: expect.stringContaining(message) });
+    // Both outputs escape or drop control characters too: the parsed values show what the scanner let in.
+    for (const value of Object.values(document as object)) expect(value).not.toMatch(/\p{Cc}/u);
     expect(stdout + stderr).not.toMatch(/\u001b\[2J|\u001b\]0|^::error|\n\s+at /m);
   },
   90_000,

@@ -55,7 +55,12 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         `select p.proname, p.proconfig::text, p.proacl::text from pg_proc p join pg_namespace n on n.oid = p.pronamespace
          where p.prosecdef and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
       );
-      expect(rows.map(([name]) => name)).toEqual(["expire_stale_scans", "find_api_key"]);
+      expect(rows.map(([name]) => name)).toEqual([
+        "expire_stale_scans",
+        "find_api_key",
+        "find_doorbell",
+        "mark_stale_monitors",
+      ]);
       for (const [, config, access] of rows) {
         expect(config).toContain("search_path=pg_catalog, pg_temp");
         expect(access).toContain("scanstream_app=X/");
@@ -98,6 +103,8 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "select hash from api_keys",
         "select * from api_keys",
         "delete from scans",
+        "delete from monitors",
+        "update changes set cause = 'start'",
         "truncate scans",
         "create table public.mine (id int)",
         "create table scanstream.mine (id int)",

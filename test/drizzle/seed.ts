@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../drizzle/database.ts";
-import { apiKeys, findings, memberships, scans, tenants, users } from "../../drizzle/schema.ts";
+import { apiKeys, changes, findings, memberships, monitors, scans, tenants, users } from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 
 /** A tenant with at least two rows in every table, none of them shared with another tenant (but one row of its own in `tenants`). */
@@ -14,6 +14,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const id = randomUUID();
   const subs = [`one@${id}`, `two@${id}`];
   const scanIds = [randomUUID(), randomUUID()];
+  const monitorIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
   await asOwner(database, async (tx) => {
     await tx.insert(tenants).values({ id, name });
@@ -22,6 +23,10 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await tx.insert(apiKeys).values(hashes.map((hash) => ({ tenantId: id, name: "ci", prefix: "ss_1234", hash })));
     await tx.insert(scans).values(scanIds.map((scanId) => ({ id: scanId, tenantId: id })));
     await tx.insert(findings).values(scanIds.map((scanId) => ({ ...findingValues, tenantId: id, scanId })));
+    await tx
+      .insert(monitors)
+      .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
+    await tx.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
   });
   return { id, scanIds, hashes };
 }
@@ -37,6 +42,24 @@ export const findingValues = {
   expected: "35 days",
   actual: "90 days",
   detail: "Policy Inactivity allows 90 days where 35 are expected.",
+} as const;
+
+const monitorValues = { orgUrl: "https://acme.okta.com", intervalSeconds: 10 } as const;
+
+const changeValues = {
+  id: "5a0f4f0e-8c8f-4f0e-9d7a-3f6f7f3f2b10",
+  number: 1,
+  check: findingValues.check,
+  fingerprint: findingValues.fingerprint,
+  resourceType: findingValues.resourceType,
+  resourceId: findingValues.resourceId,
+  resourceName: findingValues.resourceName,
+  fromStatus: "PASS",
+  toStatus: "FAIL",
+  actual: findingValues.actual,
+  seenAt: new Date("2026-11-22T09:30:00Z"),
+  cause: "log",
+  explainedBy: [],
 } as const;
 
 export function randomHash(): string {

@@ -155,6 +155,23 @@ export function aCatchAll(changes: JsonObject = {}): JsonObject {
   };
 }
 
+/** A rule of one factor. */
+export function aLaxRule(changes: JsonObject = {}): JsonObject {
+  const lax = { type: "ASSURANCE", factorMode: "1FA", constraints: [] };
+  return aCatchAll({
+    id: "rulLax",
+    name: "Lax",
+    system: false,
+    actions: { appSignOn: { access: "ALLOW", verificationMethod: lax } },
+    ...changes,
+  });
+}
+
+/** A catch-all that is lax. */
+export function lastRule(changes: JsonObject = {}): JsonObject {
+  return aLaxRule({ id: "rulLast", name: "Catch-all Rule", system: true, priority: 99, ...changes });
+}
+
 export function aZone(changes: JsonObject = {}): JsonObject {
   return {
     id: "nzo1",

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
+/** What is published, built once for the run by `global_setup.ts`: it starts in a fifth of the time that the sources take. */
+export const builtPackage = join(root, "node_modules/.cache/scanstream/package");
 
 export interface Outcome {
   readonly code: number | null;
@@ -32,7 +34,7 @@ export interface RunOptions {
 
 /** Starts the command line as a user would, with an environment of its own. */
 export function startCommand(args: readonly string[], options: RunOptions): Running {
-  return startProgram("scanstream.ts", args, options);
+  return startProgram(join(builtPackage, "scanstream.js"), args, options);
 }
 
 /** As `startCommand`, for another program of the project, or the absolute path of one. */

@@ -1,11 +1,13 @@
 import type { TestProject } from "vitest/node";
+import { buildPackage } from "../../tools/build.ts";
+import { builtPackage } from "./command_line.ts";
 import { requireMachineTools } from "./machine_tools.ts";
 import { startPostgres } from "./postgres.ts";
 
-/** Once for the whole run: the programs that tests need are there, and one PostgreSQL that every suite shares. */
+/** Once for the whole run: the programs that tests need are there, the built package, and one PostgreSQL that every suite shares. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await requireMachineTools();
-  const postgres = await startPostgres();
+  const [postgres] = await Promise.all([startPostgres(), buildPackage(builtPackage)]);
   project.provide("postgresAdminUrl", postgres.adminUrl);
   return () => postgres.stop();
 }

@@ -1,18 +1,25 @@
 import axe from "axe-core";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { aChange } from "../support/change_builders.ts";
+import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import { openPage, openStage } from "./watched_page.ts";
 
 const { browser, gateway } = await openStage();
 
+/** After an outage the next try may come after a long pause. */
+const longestPauseMs = 40_000;
+
 const phone = { width: 390, height: 844 };
 
-test.for<[string, BrowserContextOptions]>([
+const looks: readonly [string, BrowserContextOptions][] = [
   ["light", { colorScheme: "light" }],
   ["dark", { colorScheme: "dark" }],
   ["light on a phone", { colorScheme: "light", viewport: phone }],
-])("axe finds no violation in any state, %s", async ([, options]) => {
+];
+
+test.for(looks)("axe finds no violation in any state, %s", async ([, options]) => {
   const tenant = await gateway.createTenant("Acme");
   await using watched = await openPage(browser, gateway.url, { reducedMotion: "reduce", ...options });
   const { page } = watched;
@@ -56,6 +63,74 @@ test.for<[string, BrowserContextOptions]>([
   await expectAccessible(page, "no such scan");
   // Nothing is cut off or needs to be scrolled sideways.
   expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+});
+
+test.for(looks)("axe finds no violation in any picture of an organization, %s", async ([, options]) => {
+  const tenant = await gateway.createTenant("Acme");
+  gateway.setDemo(tenant);
+  const monitor = await produceMonitor(gateway.url, tenant.apiKey);
+  await monitor.store([
+    aChange({ from: null, to: { status: "PASS", reason: null }, cause: "start", explained_by: [] }),
+    aChange(),
+    aChange({ from: { status: "FAIL", reason: null }, to: null, cause: "reconciliation", explained_by: [] }),
+    aChange({ from: null, to: { status: "MANUAL", reason: "missing_role" } }),
+  ]);
+  await using watched = await openPage(browser, gateway.url, { reducedMotion: "reduce", ...options });
+  const { page } = watched;
+  await page.locator(".monitor-link").waitFor();
+  await expectAccessible(page, "organizations");
+  await page.locator(".monitor-link").click();
+  await watched.untilConnection("live");
+  await page.locator(".finding summary").click();
+  await page.locator(".history .change").nth(3).waitFor();
+  const until = (pulse: string) => page.locator(`.pulse[data-pulse="${pulse}"]`).waitFor();
+  await until("alive");
+  await expectAccessible(page, "alive");
+  await page.getByRole("button", { name: /^Unexplained/ }).click();
+  await monitor.update({ last_look_at: new Date(Date.now() - 61_000).toISOString() });
+  await until("delayed");
+  await expectAccessible(page, "delayed");
+  await monitor.update({ log_status: "unreadable", error_code: "forbidden", error_detail: "The scope is missing" });
+  await until("blind");
+  await expectAccessible(page, "blind");
+  await monitor.update({ status: "stopped" });
+  await until("stopped");
+  await expectAccessible(page, "stopped");
+  // As after a minute without a report.
+  await page.route(`**/api/v1/monitors/${monitor.id}`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), status: "stale" } });
+  });
+  await gateway.stop();
+  await watched.untilConnection("reconnecting");
+  await gateway.start();
+  await watched.untilConnection("live", longestPauseMs);
+  await until("stale");
+  await expectAccessible(page, "stale");
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  gateway.setDemo(null);
+});
+
+test("an organization can be used with the keyboard alone", async () => {
+  const tenant = await gateway.createTenant("Acme");
+  gateway.setDemo(tenant);
+  const monitor = await produceMonitor(gateway.url, tenant.apiKey);
+  await monitor.store([aChange(), aChange({ cause: "reconciliation", explained_by: [] })]);
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await page.locator(".monitor-link").waitFor();
+  await tabTo(page, ".monitor-link");
+  await page.keyboard.press("Enter");
+  await watched.untilConnection("live");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
+  await page.locator(".change").nth(1).waitFor();
+  await tabTo(page, ".timeline-unexplained");
+  await page.keyboard.press("Space");
+  await expect.poll(() => page.locator(".timeline .change").count()).toBe(1);
+  await tabTo(page, ".finding summary");
+  await page.keyboard.press("Enter");
+  await page.locator(".history .change").nth(1).waitFor();
+  gateway.setDemo(null);
 });
 
 test("can be used with the keyboard alone", async () => {

@@ -1,9 +1,6 @@
-import { and, eq, inArray, isNotNull } from "drizzle-orm";
-import type { Database } from "../../../drizzle/database.ts";
+import { eq } from "drizzle-orm";
 import { NotFound } from "../../../shared/app_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
-import { withTenant } from "../../../drizzle/with_tenant.ts";
-import { isUuid, parseChannelName } from "../../../shared/channel_name.ts";
 import {
   defineEventStream,
   ended,
@@ -25,26 +22,6 @@ export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "
   // The scan's own tenant, not the reader's: that the two are one is checked by name afterwards.
   const channel = scanChannel(scan.tenantId, scan.id);
   return hasEnded(scan.status) ? ended(channel) : [channel];
-}
-
-/** Of the channels those whose scan has ended; a channel of another feature is none of them. */
-export async function findEndedScans(
-  database: Database,
-  tenantId: string,
-  channels: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const ids = channels.flatMap((channel) => {
-    const name = parseChannelName(channel);
-    return name?.prefix === scanPrefix && isUuid(name.resourceId) ? [name.resourceId] : [];
-  });
-  if (ids.length === 0) return new Set();
-  const rows = await withTenant(database, tenantId, (tx) =>
-    tx
-      .select({ id: scans.id })
-      .from(scans)
-      .where(and(inArray(scans.id, ids), isNotNull(scans.endedAt))),
-  );
-  return new Set(rows.map(({ id }) => scanChannel(tenantId, id)));
 }
 
 /** `GET /:id/event-stream`: a scan, live, until its `scan.end`. */

@@ -1,6 +1,7 @@
 import type { Database } from "../../../drizzle/database.ts";
 import { expireStaleScans } from "../../../drizzle/with_tenant.ts";
 import type { Publisher } from "../../../shared/broker.ts";
+import { startRepeating } from "../repeat.ts";
 import { announceEnd } from "./announce_end.ts";
 import type { Log } from "../../observability/log.ts";
 
@@ -52,18 +53,8 @@ export interface ExpiryOptions extends Omit<ExpireScansOptions, "olderThanMinute
  */
 export function startExpiring(options: ExpiryOptions): () => void {
   const { everyMs = 60_000, staleMinutes = staleScanMinutes } = options;
-  let timer: ReturnType<typeof setTimeout>;
-  let isStopped = false;
-  const runIn = (ms: number) => {
-    timer = setTimeout(() => void run(), ms);
-  };
-  const run = async () => {
-    await expireScans({ ...options, olderThanMinutes: staleMinutes });
-    if (!isStopped) runIn(everyMs);
-  };
-  runIn(staleMinutes * 60_000);
-  return () => {
-    isStopped = true;
-    clearTimeout(timer);
-  };
+  return startRepeating(() => expireScans({ ...options, olderThanMinutes: staleMinutes }), {
+    firstAfterMs: staleMinutes * 60_000,
+    everyMs,
+  });
 }

@@ -82,7 +82,11 @@ export const platformDescription: FeatureDescription = {
         "events, and a body at most 1 MiB.",
       security: keyOnly,
       parameters: [
-        pathParameter("channel", "<prefix>:<tenant_id>:<resource_id>", v.pipe(v.string(), v.regex(channelNamePattern))),
+        pathParameter(
+          "channel",
+          "<prefix>:<tenant_id>:<resource_id>",
+          v.pipe(v.string(), v.metadata({ pattern: channelNamePattern })),
+        ),
       ],
       requestBody: jsonBody(v.union([NewEvent, NewEvents]), {
         events: [

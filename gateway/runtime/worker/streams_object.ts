@@ -1,6 +1,6 @@
 import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
 import { createAuthorityCheck } from "../../auth/membership.ts";
-import { findEndedScans } from "../../features/scans/channels.ts";
+import { findEnded } from "../../features/find_ended.ts";
 import { createLocalStreams, type LocalStreams } from "../../streaming/local_streams.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
@@ -47,7 +47,7 @@ function openStreams(environment: WorkerEnvironment): LocalStreams {
   return createLocalStreams({
     subscriber: createUpstashBroker(config.upstash),
     authority: createAuthorityCheck(database),
-    findEnded: (tenantId, channels) => findEndedScans(database, tenantId, channels),
+    findEnded: (tenantId, channels) => findEnded(database, tenantId, channels),
     bounds: config.gateway.bounds,
     // Otherwise the runtime compresses, and buffers what it compresses.
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),

@@ -1,9 +1,21 @@
 import type { Status } from "../../../shared/report.ts";
-import { statusWords } from "../model/format.ts";
+import { formatCount, formatStatus, statusWords } from "../model/format.ts";
 import type { ScanStatus } from "../scan_wire.ts";
 
 /** Drawn in `index.html`; decoration only: words beside it say the same. */
-type IconName = "pass" | "fail" | "manual" | "chevron" | "search" | "back" | "close";
+export type IconName =
+  | "pass"
+  | "fail"
+  | "manual"
+  | "chevron"
+  | "search"
+  | "back"
+  | "close"
+  | "alive"
+  | "delayed"
+  | "stale"
+  | "blind"
+  | "stopped";
 
 export function Icon({ name, tone = "" }: { readonly name: IconName; readonly tone?: string }) {
   return (
@@ -24,8 +36,6 @@ export const statusTones: Readonly<Record<Status, string>> = {
 
 const statusIcons = { FAIL: "fail", MANUAL: "manual", PASS: "pass" } as const satisfies Record<Status, IconName>;
 
-const statusNames: Readonly<Record<Status, string>> = { FAIL: "Fail", MANUAL: "Manual", PASS: "Pass" };
-
 const scanTones: Readonly<Record<ScanStatus, string>> = {
   pending: "tone-none",
   running: "tone-accent",
@@ -39,7 +49,7 @@ export function StatusLabel({ status }: { readonly status: Status }) {
   return (
     <>
       <Icon name={statusIcons[status]} tone={`inked ${statusTones[status]}`} />
-      {statusNames[status]}
+      {formatStatus(status)}
     </>
   );
 }
@@ -54,6 +64,42 @@ export function StatusTag({ status }: { readonly status: Status }) {
 
 export function ScanBadge({ status }: { readonly status: ScanStatus }) {
   return <span class={`badge tinted ${scanTones[status]}`}>{statusWords[status]}</span>;
+}
+
+/** Of checks. */
+export function Tiles({ counts }: { readonly counts: Readonly<Record<Status, number>> }) {
+  return (
+    <dl class="tiles row wrap" aria-label="Checks by result">
+      {statuses.map((status) => (
+        <div key={status} class={`tile row tinted ${statusTones[status]}`}>
+          <dt class="row">
+            <StatusLabel status={status} />
+          </dt>
+          <dd>{formatCount(counts[status])}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+interface BarCounts {
+  readonly pass: number;
+  readonly fail: number;
+  readonly manual: number;
+  readonly checksTotal: number;
+}
+
+/** Decoration: the words below it say the same. */
+export function MiniBar({ counts: { pass, fail, manual, checksTotal } }: { readonly counts: BarCounts }) {
+  const rest = Math.max(0, checksTotal - pass - fail - manual);
+  const sizes = { "tone-fail": fail, "tone-manual": manual, "tone-pass": pass, "tone-none": rest };
+  return (
+    <span class="mini-bar" aria-hidden="true">
+      {Object.entries(sizes).map(([tone, flexGrow]) => (
+        <span key={tone} class={`filled ${tone}`} style={{ flexGrow: String(flexGrow) }} />
+      ))}
+    </span>
+  );
 }
 
 /** Shown where there is nothing else to show, so that no state of the page is blank. */

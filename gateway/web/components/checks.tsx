@@ -1,23 +1,21 @@
 import { checkTitle, findCheck } from "../model/check_catalog.ts";
 import { formatCount } from "../model/format.ts";
-import type { CheckCounts, CheckState, ScanModel } from "../model/scan_model.ts";
-import { isEnded, type Scan } from "../scan_wire.ts";
+import type { CheckState } from "../model/scan_model.ts";
 import { StatusTag } from "./basics.tsx";
 
 interface ChecksProps {
-  readonly model: ScanModel;
-  readonly scan: Scan;
-  readonly counts: CheckCounts;
+  readonly checks: readonly CheckState[];
+  /** Else in the order in which they finished. */
+  readonly isWorstFirst: boolean;
+  /** About checks that are not in the list; may be empty. */
+  readonly note: string;
   /** The check whose findings alone are shown. */
   readonly chosen: string | null;
   readonly choose: (check: string) => void;
 }
 
-/** The checks as they finish; once the scan ended, the worst first. */
-export function Checks({ model, scan, counts, chosen, choose }: ChecksProps) {
-  const isOver = isEnded(scan.status);
-  const checks = [...model.checks.values()].sort(isOver ? byWorst : (a, b) => a.order - b.order);
-  const note = toNote(checks.length, counts.done, Math.max(scan.checksTotal, counts.done), isOver);
+export function Checks({ checks, isWorstFirst, note, chosen, choose }: ChecksProps) {
+  const sorted = checks.toSorted(isWorstFirst ? byWorst : (a, b) => a.order - b.order);
   return (
     <section class="card checks" aria-labelledby="checks-title">
       <h2 id="checks-title">Checks</h2>
@@ -33,7 +31,7 @@ export function Checks({ model, scan, counts, chosen, choose }: ChecksProps) {
           </tr>
         </thead>
         <tbody>
-          {checks.map((state) => (
+          {sorted.map((state) => (
             <CheckRow key={state.check} state={state} isChosen={state.check === chosen} choose={choose} />
           ))}
         </tbody>
@@ -68,14 +66,6 @@ function CheckRow(props: {
       <td>{formatCount(findingCount)}</td>
     </tr>
   );
-}
-
-function toNote(shown: number, done: number, total: number, isOver: boolean): string {
-  const parts: string[] = [];
-  if (done > shown) parts.push(`${formatCount(done - shown)} finished without findings in this list`);
-  if (total > done) parts.push(`${formatCount(total - done)} ${isOver ? "not evaluated" : "still to come"}`);
-  if (parts.length === 0 && shown === 0) return isOver ? "No check was evaluated." : "Waiting for the first check…";
-  return parts.join(" · ");
 }
 
 const rank = { FAIL: 0, MANUAL: 1, PASS: 2, high: 0, medium: 1, low: 2 } as const;

@@ -1,16 +1,22 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { formatOrg } from "../model/format.ts";
-import { createScansStore } from "../model/scans_store.ts";
+import { createListStore, type ListSource } from "../model/list_store.ts";
+import { mergeScan } from "../model/scan_model.ts";
+import type { Api } from "../model/api.ts";
 import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
+import type { Monitor } from "../monitor_wire.ts";
 import { Message } from "./basics.tsx";
 import { useStore, useTitle } from "./hooks.ts";
+import { MonitorList } from "./monitors/monitor_list.tsx";
+import { MonitorPage } from "./monitors/monitor_page.tsx";
 import { ScanList } from "./scan_list.tsx";
 import { ScanPage } from "./scan_page.tsx";
 
-/** `#/scans/<id>` in the address. */
+/** `#/scans/<id>` or `#/monitors/<id>` in the address. */
 interface Route {
   readonly scanId: string | null;
+  readonly monitorId: string | null;
   /** By the person; a scan that the page opened by itself may be left by itself. */
   readonly isChosen: boolean;
 }
@@ -18,31 +24,34 @@ interface Route {
 /** The signed-in page: the tenant's scans beside the one that is looked at. */
 export function Dashboard({ session, onSignOut }: { readonly session: Session; readonly onSignOut: () => void }) {
   const { api, isDemo, tenantName } = session;
-  const [store] = useStore((onChange) => createScansStore(api, onChange));
+  const [store] = useStore((onChange) => createListStore(scansOf(api), onChange));
+  const [monitors] = useStore((onChange) => createListStore(monitorsOf(api), onChange));
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
-    const scanId = toScanId(location.hash);
-    return { scanId, isChosen: scanId !== null };
+    const route = toRoute(location.hash);
+    return { ...route, isChosen: route.scanId !== null || route.monitorId !== null };
   });
   const [attempt, setAttempt] = useState(0);
   /** The scan that is looked at, as its stream knows it. */
   const [opened, setOpened] = useState<Scan | null>(null);
   const current = opened?.id === route.scanId ? opened : null;
-  useTitle(route.scanId === null ? "Scans" : null);
+  const isListed = route.scanId === null && route.monitorId === null;
+  useTitle(isListed ? "Scans" : null);
 
   useEffect(() => {
     const onHashChange = () => {
-      const scanId = toScanId(location.hash);
-      setRoute({ scanId, isChosen: true });
+      const next = toRoute(location.hash);
+      const id = next.scanId ?? next.monitorId;
+      setRoute({ ...next, isChosen: true });
       // A followed link leads to its target also with a screen reader.
-      if (scanId !== null && scanId !== route.scanId) main.current?.focus({ preventScroll: true });
+      if (id !== null && id !== (route.scanId ?? route.monitorId)) main.current?.focus({ preventScroll: true });
     };
     addEventListener("hashchange", onHashChange);
     return () => removeEventListener("hashchange", onHashChange);
   }, [route]);
 
   // The demo runs a scan of its own, and a person waits for it: it is opened when it appears.
-  const newest = store.scans[0];
+  const newest = store.items[0];
   const isIdle = route.scanId === null || (current !== null && isEnded(current.status));
   const isOpenedByItself =
     isDemo &&
@@ -56,7 +65,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     if (newestId === null) return;
     // Replaced, so that "back" leaves the page instead of coming back here.
     history.replaceState(null, "", `#/scans/${newestId}`);
-    setRoute({ scanId: newestId, isChosen: false });
+    setRoute({ scanId: newestId, monitorId: null, isChosen: false });
   }, [newestId]);
 
   const onScan = useCallback(
@@ -66,10 +75,11 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     },
     [store],
   );
-  const offered = findNewer(store.scans, current);
+  const onMonitor = useCallback((monitor: Monitor) => monitors.put(monitor), [monitors]);
+  const offered = findNewer(store.items, current);
 
   return (
-    <div class="dashboard" data-route={route.scanId === null ? "list" : "scan"}>
+    <div class="dashboard" data-route={isListed ? "list" : "scan"}>
       <header class="top row">
         <button type="button" class="skip button" onClick={() => main.current?.focus()}>
           Skip to the scan
@@ -88,7 +98,10 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
         )}
       </header>
       <div class="columns">
-        <ScanList store={store} selectedId={route.scanId} />
+        <div class="sidebar">
+          <MonitorList store={monitors} selectedId={route.monitorId} nowMs={api.nowMs} />
+          <ScanList store={store} selectedId={route.scanId} />
+        </div>
         <main ref={main} id="main" tabIndex={-1}>
           <p class="notice row wrap" role="status" hidden={offered === null}>
             {offered !== null && (
@@ -100,7 +113,15 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
               </>
             )}
           </p>
-          {route.scanId === null ? (
+          {route.monitorId !== null ? (
+            <MonitorPage
+              key={`${route.monitorId} ${attempt}`}
+              api={api}
+              monitorId={route.monitorId}
+              onMonitor={onMonitor}
+              onReopen={() => setAttempt(attempt + 1)}
+            />
+          ) : route.scanId === null ? (
             <Message
               level={1}
               title="Choose a scan"
@@ -111,7 +132,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
               key={`${route.scanId} ${attempt}`}
               api={api}
               scanId={route.scanId}
-              knownScans={store.scans}
+              knownScans={store.items}
               onScan={onScan}
               onReopen={() => setAttempt(attempt + 1)}
             />
@@ -134,7 +155,27 @@ function iconUrl(): string {
   return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
 }
 
-function toScanId(hash: string): string | null {
-  const [, scanId] = /^#\/scans\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
-  return scanId ?? null;
+function toRoute(hash: string): Pick<Route, "scanId" | "monitorId"> {
+  const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
+  return { scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
+}
+
+function scansOf(api: Api): ListSource<Scan> {
+  return {
+    list: (request) => api.listScans(request),
+    get: (id, signal) => api.getScan(id, signal),
+    isEnded: ({ status }) => isEnded(status),
+    merge: mergeScan,
+    refreshEveryMs: 3000,
+  };
+}
+
+function monitorsOf(api: Api): ListSource<Monitor> {
+  return {
+    list: (request) => api.listMonitors(request),
+    get: (id, signal) => api.getMonitor(id, signal),
+    isEnded: ({ status }) => status === "ended",
+    merge: (known, next) => (next.updatedAtMs < known.updatedAtMs ? known : next),
+    refreshEveryMs: 5000,
+  };
 }

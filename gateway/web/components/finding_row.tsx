@@ -1,3 +1,4 @@
+import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import { checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { Finding } from "../model/scan_model.ts";
@@ -7,10 +8,11 @@ import { memo } from "./hooks.ts";
 interface FindingRowProps {
   readonly finding: Finding;
   readonly onOpen: () => void;
+  readonly more: ((finding: Finding) => ComponentChild) | undefined;
 }
 
 /** One finding: a line, and what explains it while it is open. */
-export const FindingRow = memo(({ finding, onOpen }: FindingRowProps) => {
+export const FindingRow = memo(({ finding, onOpen, more }: FindingRowProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <details
@@ -38,20 +40,29 @@ export const FindingRow = memo(({ finding, onOpen }: FindingRowProps) => {
         </span>
         <Icon name="chevron" />
       </summary>
-      <div class="finding-inside stack text">{isOpen && <Explanation finding={finding} />}</div>
+      <div class="finding-inside stack text">
+        {isOpen && (
+          <>
+            <Explanation finding={finding} isComplete={more !== undefined} />
+            {more?.(finding)}
+          </>
+        )}
+      </div>
     </details>
   );
 });
 
-function Explanation({ finding }: { readonly finding: Finding }) {
+function Explanation({ finding, isComplete }: { readonly finding: Finding; readonly isComplete: boolean }) {
   const info = findCheck(finding.check);
   const resource = [finding.resourceType, finding.resourceId].filter((part) => part !== null && part !== "");
   return (
     <>
       <dl class="facts">
-        <Fact term="Expected" text={finding.expected ?? "Being read…"} class="fact-expected inked tone-pass" />
+        {(finding.expected !== null || !isComplete) && (
+          <Fact term="Expected" text={finding.expected ?? "Being read…"} class="fact-expected inked tone-pass" />
+        )}
         <Fact term="Actual" text={finding.actual ?? "Being read…"} class="fact-actual strong" />
-        <Fact term="Detail" text={finding.detail} />
+        {finding.detail !== "" && <Fact term="Detail" text={finding.detail} />}
         {finding.coverageReason !== null && <Fact term="Left to a person" text={finding.coverageReason} />}
         {finding.reason !== null && (
           <Fact term="Why a person must look" text={reasonWords[finding.reason] ?? finding.reason} />
@@ -78,7 +89,7 @@ function Fact(props: { readonly term: string; readonly text: string; readonly cl
   );
 }
 
-const reasonWords: Readonly<Record<string, string>> = {
+export const reasonWords: Readonly<Record<string, string>> = {
   missing_scope: "The service application was not granted a scope that this check reads with",
   missing_role: "The service application's admin role does not allow this to be read",
   not_available: "The organization does not have this feature",

@@ -4,7 +4,7 @@ import type { Severity } from "../../../shared/report.ts";
 import { checkTitle } from "../model/check_catalog.ts";
 import { filterFindings, noFilter, type FindingOrder, type FindingsFilter } from "../model/findings_filter.ts";
 import { formatCount } from "../model/format.ts";
-import type { ScanModel } from "../model/scan_model.ts";
+import type { Finding } from "../model/scan_model.ts";
 import { Icon, statuses, StatusLabel } from "./basics.tsx";
 import { FindingRow } from "./finding_row.tsx";
 
@@ -14,27 +14,30 @@ const rowsAtOnce = 100;
 const severities: readonly Severity[] = ["high", "medium", "low"];
 
 interface FindingsProps {
-  readonly model: ScanModel;
-  /** Changes with the model. */
+  readonly findings: ReadonlyMap<string, Finding>;
+  /** Changes with the findings. */
   readonly frame: number;
-  readonly isOver: boolean;
+  /** Where there are none. */
+  readonly emptyText: string;
   readonly filter: FindingsFilter;
   readonly setFilter: (filter: FindingsFilter) => void;
   /** A finding was opened, and may lack its details. */
   readonly onOpen: () => void;
+  /** Shown below an open finding; the same function on each rendering. */
+  readonly more?: ((finding: Finding) => ComponentChild) | undefined;
 }
 
-export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: FindingsProps) {
+export function Findings({ findings, frame, emptyText, filter, setFilter, onOpen, more }: FindingsProps) {
   const { shown, statusCounts, severityCounts } = useMemo(
-    () => filterFindings(model.findings.values(), filter),
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the model changes in place: a frame says that it did
-    [model, frame, filter],
+    () => filterFindings(findings.values(), filter),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
+    [findings, frame, filter],
   );
   const [extra, setExtra] = useState({ filter, rows: 0 });
   // Another filter begins with few rows again.
   const limit = rowsAtOnce + (extra.filter === filter ? extra.rows : 0);
   const change = (changed: Partial<FindingsFilter>) => setFilter({ ...filter, ...changed });
-  const total = model.findings.size;
+  const total = findings.size;
   const isFiltered = filter.check !== null || filter.text !== "" || filter.statuses.size + filter.severities.size > 0;
 
   return (
@@ -114,10 +117,12 @@ export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: Fi
       </div>
       <div class="findings-list">
         {shown.slice(0, limit).map((finding) => (
-          <FindingRow key={finding.fingerprint} finding={finding} onOpen={onOpen} />
+          <FindingRow key={finding.fingerprint} finding={finding} onOpen={onOpen} more={more} />
         ))}
       </div>
-      {shown.length === 0 && <p class="card-note note">{toEmptyText(total, isOver)}</p>}
+      {shown.length === 0 && (
+        <p class="card-note note">{total > 0 ? "No finding matches these filters." : emptyText}</p>
+      )}
       {shown.length > limit && (
         <ShowMore hiddenCount={shown.length - limit} onShow={() => setExtra({ filter, rows: limit })} />
       )}
@@ -127,11 +132,6 @@ export function Findings({ model, frame, isOver, filter, setFilter, onOpen }: Fi
 
 function toFindings(count: number): string {
   return count === 1 ? "1 finding" : `${formatCount(count)} findings`;
-}
-
-function toEmptyText(total: number, isOver: boolean): string {
-  if (total > 0) return "No finding matches these filters.";
-  return isOver ? "This scan has no findings." : "Findings appear here as they are made.";
 }
 
 /** Choices of which none means all. */

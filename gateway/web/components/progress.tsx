@@ -3,7 +3,7 @@ import { checkTitle } from "../model/check_catalog.ts";
 import { formatCount } from "../model/format.ts";
 import type { CheckCounts, CheckState, ScanModel } from "../model/scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
-import { statuses, StatusLabel, StatusTag, statusTones } from "./basics.tsx";
+import { statuses, StatusTag, statusTones, Tiles } from "./basics.tsx";
 
 /** A cell for each check reads well up to here; beyond it the bar is one of shares. */
 const maxCells = 80;
@@ -37,16 +37,7 @@ export function Progress({ model, scan, counts }: ProgressProps) {
           <span key={index} class={`cell ${fill}`.trim()} style={{ flexGrow }} />
         ))}
       </div>
-      <dl class="tiles row wrap" aria-label="Checks by result">
-        {statuses.map((status) => (
-          <div key={status} class={`tile row tinted ${statusTones[status]}`}>
-            <dt class="row">
-              <StatusLabel status={status} />
-            </dt>
-            <dd>{formatCount(counts[status])}</dd>
-          </div>
-        ))}
-      </dl>
+      <Tiles counts={counts} />
       <p class="progress-latest row text">
         {isEnded(scan.status) ? <span>{toSummary(checks)}</span> : <Latest check={checks.at(-1)} />}
       </p>

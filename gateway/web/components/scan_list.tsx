@@ -1,11 +1,17 @@
 import { formatAgo, formatCount, formatOrg, formatTime } from "../model/format.ts";
-import type { ScansStore } from "../model/scans_store.ts";
+import type { ListStore } from "../model/list_store.ts";
 import type { Scan } from "../scan_wire.ts";
-import { Message, ScanBadge } from "./basics.tsx";
+import { Message, MiniBar, ScanBadge } from "./basics.tsx";
 import { memo } from "./hooks.ts";
 
-export function ScanList({ store, selectedId }: { readonly store: ScansStore; readonly selectedId: string | null }) {
-  const { scans, isLoaded, problem, hasMore, isLoadingMore } = store;
+export function ScanList({
+  store,
+  selectedId,
+}: {
+  readonly store: ListStore<Scan>;
+  readonly selectedId: string | null;
+}) {
+  const { items: scans, isLoaded, problem, hasMore, isLoadingMore } = store;
   const nowMs = Date.now();
   return (
     <nav class="scans" aria-labelledby="scans-title">
@@ -65,7 +71,7 @@ const ScanRow = memo(({ scan, isSelected, age }: ScanRowProps) => (
         <span class="strong one-line">{formatOrg(scan)}</span>
         <ScanBadge status={scan.status} />
       </span>
-      <MiniBar scan={scan} />
+      <MiniBar counts={scan} />
       <span class="row spread fine">
         <span>{toCounts(scan)}</span>
         {scan.createdAtMs !== null && (
@@ -84,17 +90,4 @@ function toCounts({ pass, fail, manual, checksDone, checksTotal, status }: Scan)
   return fail + manual === 0
     ? `${formatCount(pass)} pass`
     : `${formatCount(fail)} fail · ${formatCount(manual)} manual`;
-}
-
-/** Decoration: the words below it say the same. */
-function MiniBar({ scan: { pass, fail, manual, checksTotal } }: { readonly scan: Scan }) {
-  const rest = Math.max(0, checksTotal - pass - fail - manual);
-  const sizes = { "tone-fail": fail, "tone-manual": manual, "tone-pass": pass, "tone-none": rest };
-  return (
-    <span class="mini-bar" aria-hidden="true">
-      {Object.entries(sizes).map(([tone, flexGrow]) => (
-        <span key={tone} class={`filled ${tone}`} style={{ flexGrow: String(flexGrow) }} />
-      ))}
-    </span>
-  );
 }

@@ -1,11 +1,12 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, type Api } from "../model/api.ts";
 import { noFilter } from "../model/findings_filter.ts";
-import { formatClock, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
-import { followScan, type Connection, type ScanFollower } from "../model/scan_follower.ts";
+import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
+import { followScan, type ScanFollower } from "../model/scan_follower.ts";
 import { countChecks, type CheckCounts } from "../model/scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import { Icon, Message, ScanBadge } from "./basics.tsx";
+import { Announcement, ConnectionState } from "./connection.tsx";
 import { Checks } from "./checks.tsx";
 import { Findings } from "./findings.tsx";
 import { useNow, useStore, useTitle } from "./hooks.ts";
@@ -100,16 +101,16 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
           </div>
           <div class="split">
             <Checks
-              model={model}
-              scan={scan}
-              counts={counts}
+              checks={[...model.checks.values()]}
+              isWorstFirst={isEnded(scan.status)}
+              note={toChecksNote(model.checks.size, scan, counts)}
               chosen={filter.check}
               choose={(check) => setFilter({ ...filter, check: check === filter.check ? null : check })}
             />
             <Findings
-              model={model}
+              findings={model.findings}
               frame={frame}
-              isOver={isEnded(scan.status)}
+              emptyText={isEnded(scan.status) ? "This scan has no findings." : "Findings appear here as they are made."}
               filter={filter}
               setFilter={setFilter}
               onOpen={follower.fill}
@@ -140,6 +141,17 @@ function withCounts(scan: Scan, { PASS: pass, FAIL: fail, MANUAL: manual }: Chec
   return { ...scan, pass, fail, manual };
 }
 
+/** About checks that are not in the list. */
+function toChecksNote(shown: number, scan: Scan, { done }: CheckCounts): string {
+  const total = Math.max(scan.checksTotal, done);
+  const isOver = isEnded(scan.status);
+  const parts: string[] = [];
+  if (done > shown) parts.push(`${formatCount(done - shown)} finished without findings in this list`);
+  if (total > done) parts.push(`${formatCount(total - done)} ${isOver ? "not evaluated" : "still to come"}`);
+  if (parts.length === 0 && shown === 0) return isOver ? "No check was evaluated." : "Waiting for the first check…";
+  return parts.join(" · ");
+}
+
 function toTitle(scan: Scan, { done }: CheckCounts): string {
   const state = isEnded(scan.status) ? statusWords[scan.status] : `${done}/${scan.checksTotal}`;
   return `${state} · ${formatOrg(scan)}`;
@@ -162,38 +174,6 @@ function ScanFacts({ scan }: { readonly scan: Scan }) {
   }
   if (scan.clientId !== null && scan.clientId !== "") parts.push(`client ${scan.clientId}`);
   return <>{parts.join(" · ")}</>;
-}
-
-const connectionStates: Readonly<Record<Connection["state"], { readonly words: string; readonly dot: string }>> = {
-  connecting: { words: "Connecting", dot: "filled tone-manual" },
-  live: { words: "Live", dot: "filled tone-pass" },
-  reconnecting: { words: "Reconnecting", dot: "filled tone-manual" },
-  ended: { words: "Ended", dot: "" },
-  failed: { words: "Not connected", dot: "filled tone-fail" },
-};
-
-/** Says honestly how fresh the page is: never "live" while it is not. */
-function ConnectionState(props: { readonly connection: Connection; readonly retryNow: () => void }) {
-  const { state, problem, retryAtMs, refetchedAtMs, openCount } = props.connection;
-  const nowMs = useNow();
-  const details: string[] = [];
-  if (problem !== null && state !== "live") details.push(problem);
-  if (retryAtMs !== null) details.push(`next try in ${Math.max(1, Math.ceil((retryAtMs - nowMs) / 1000))} s`);
-  if (state === "live" && openCount > 1 && refetchedAtMs !== null) {
-    details.push(`reconnected, refetched at ${formatClock(refetchedAtMs)}`);
-  }
-  return (
-    <div class="connection row wrap text" data-state={state}>
-      <span class={`dot ${connectionStates[state].dot}`} aria-hidden="true" />
-      <strong role="status">{connectionStates[state].words}</strong>
-      <span class="fine">{details.join(" · ")}</span>
-      {(state === "failed" || retryAtMs !== null) && (
-        <button type="button" class="button button-small" onClick={props.retryNow}>
-          Try now
-        </button>
-      )}
-    </div>
-  );
 }
 
 function CancelButton(props: {
@@ -225,27 +205,5 @@ function CancelButton(props: {
     >
       {isRequested ? "Cancelling…" : isAsking ? "Asking…" : "Cancel scan"}
     </button>
-  );
-}
-
-const announcementPauseMs = 4000;
-
-/** For screen readers: at most one announcement within the pause, and of many only the last: a scan would never stop talking. */
-function Announcement({ text }: { readonly text: string }) {
-  const [announced, setAnnounced] = useState("");
-  const notBeforeMs = useRef(0);
-  useEffect(() => {
-    if (text === announced) return undefined;
-    const announce = () => {
-      notBeforeMs.current = performance.now() + announcementPauseMs;
-      setAnnounced(text);
-    };
-    const timer = setTimeout(announce, notBeforeMs.current - performance.now());
-    return () => clearTimeout(timer);
-  }, [text, announced]);
-  return (
-    <p class="visually-hidden" role="status" aria-live="polite">
-      {announced}
-    </p>
   );
 }

@@ -1,3 +1,4 @@
+import { parseChange, parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
 import {
   parseFinding,
   parsePage,
@@ -17,6 +18,16 @@ export interface Api {
   cancelScan(scanId: string, signal: AbortSignal): Promise<Scan>;
   /** A token that opens the scan's event stream within the next minute, and nothing else. */
   createStreamToken(scanId: string, signal: AbortSignal): Promise<string>;
+  listMonitors(request: PageRequest): Promise<Page<Monitor>>;
+  getMonitor(monitorId: string, signal: AbortSignal): Promise<Monitor>;
+  /** Newest first; with a fingerprint, the history of one finding. */
+  listChanges(monitorId: string, request: PageRequest & { readonly fingerprint?: string }): Promise<Page<Change>>;
+  /** The newest change of every finding that is there now. */
+  listVerdicts(monitorId: string, request: PageRequest): Promise<Page<Change>>;
+  /** `fetch` with the credential, for an event stream. */
+  readonly fetchStream: typeof fetch;
+  /** By the gateway's clock, whatever this machine's says. */
+  readonly nowMs: () => number;
 }
 
 export interface PageRequest {
@@ -44,7 +55,16 @@ export interface ApiOptions {
   readonly timeoutMs?: number;
 }
 
+/** What the date of an answer, in whole seconds and some time under way, cannot tell. */
+const clockToleranceMs = 3000;
+
 export function createApi(options: ApiOptions): Api {
+  let clockSkewMs = 0;
+  const onDate = (dateMs: number) => {
+    const skewMs = dateMs - Date.now();
+    clockSkewMs = Math.abs(skewMs) > clockToleranceMs ? skewMs : 0;
+  };
+
   async function call(method: string, path: string, signal: AbortSignal, body?: unknown): Promise<unknown> {
     try {
       return await send(method, path, signal, body);
@@ -60,7 +80,7 @@ export function createApi(options: ApiOptions): Api {
     return fetchJson(
       path,
       { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
-      { signal, timeoutMs: options.timeoutMs ?? 20_000 },
+      { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate },
     );
   }
 
@@ -77,6 +97,29 @@ export function createApi(options: ApiOptions): Api {
       if (token === null) throw new ApiError(200, "The gateway did not give a stream token");
       return token;
     },
+    listMonitors: async ({ limit, cursor, signal }) =>
+      parsePage(await call("GET", `api/v1/monitors?${toQuery(limit, cursor)}`, signal), parseMonitor),
+    getMonitor: async (monitorId, signal) => parseMonitor(await call("GET", toMonitorPath(monitorId), signal)),
+    async listChanges(monitorId, { limit, cursor, signal, fingerprint }) {
+      const one = fingerprint === undefined ? "" : `&fingerprint=${encodeURIComponent(fingerprint)}`;
+      const path = `${toMonitorPath(monitorId)}/changes?${toQuery(limit, cursor)}${one}`;
+      return parsePage(await call("GET", path, signal), parseChange);
+    },
+    listVerdicts: async (monitorId, { limit, cursor, signal }) =>
+      parsePage(
+        await call("GET", `${toMonitorPath(monitorId)}/findings?${toQuery(limit, cursor)}`, signal),
+        parseChange,
+      ),
+    async fetchStream(input, init) {
+      const open = () => {
+        const headers = new Headers(init?.headers);
+        headers.set("authorization", options.getAuthorization());
+        return fetch(input, { ...init, headers });
+      };
+      const response = await open();
+      return response.status === 401 && (await options.onRefused()) ? open() : response;
+    },
+    nowMs: () => Date.now() + clockSkewMs,
   };
 }
 
@@ -84,7 +127,12 @@ export function createApi(options: ApiOptions): Api {
 export async function fetchJson(
   path: string,
   init: RequestInit,
-  bounds: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  bounds: {
+    readonly signal: AbortSignal;
+    readonly timeoutMs: number;
+    /** Called with the time at which the answer was made. */
+    readonly onDate?: (dateMs: number) => void;
+  },
 ): Promise<unknown> {
   const signal = AbortSignal.any([bounds.signal, AbortSignal.timeout(bounds.timeoutMs)]);
   let response: Response;
@@ -96,6 +144,8 @@ export async function fetchJson(
     if (bounds.signal.aborted) throw bounds.signal.reason;
     throw new ApiError(0, "The gateway cannot be reached", { cause: error });
   }
+  const dateMs = Date.parse(response.headers.get("date") ?? "");
+  if (!Number.isNaN(dateMs)) bounds.onDate?.(dateMs);
   const body = parseJson(text);
   if (response.ok && body !== undefined) return body;
   const detail = toText(toRecord(body)["detail"]);
@@ -104,6 +154,10 @@ export async function fetchJson(
 
 export function toPath(scanId: string): string {
   return `api/v1/scans/${encodeURIComponent(scanId)}`;
+}
+
+export function toMonitorPath(monitorId: string): string {
+  return `api/v1/monitors/${encodeURIComponent(monitorId)}`;
 }
 
 function toQuery(limit: number, cursor: string | null): string {

@@ -1,3 +1,4 @@
+import type { Status } from "../../../shared/report.ts";
 import type { Scan, ScanStatus } from "../scan_wire.ts";
 
 const timeOfDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
@@ -22,6 +23,18 @@ export function formatClock(timeMs: number): string {
 export function formatTime(timeMs: number): string {
   return dayAndTime.format(timeMs);
 }
+
+/** To the second, with the day where it is another one than today. */
+export function formatMoment(timeMs: number): string {
+  const isToday = new Date(timeMs).toDateString() === new Date().toDateString();
+  return isToday ? timeOfDay.format(timeMs) : `${day.format(timeMs)}, ${timeOfDay.format(timeMs)}`;
+}
+
+export function formatStatus(status: Status): string {
+  return statusNames[status];
+}
+
+const statusNames: Readonly<Record<Status, string>> = { FAIL: "Fail", MANUAL: "Manual", PASS: "Pass" };
 
 export function formatAgo(timeMs: number, nowMs: number): string {
   const seconds = Math.round((timeMs - nowMs) / 1000);

@@ -1,26 +1,10 @@
 import { pause } from "../../../shared/abortable.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
-import {
-  subscribe,
-  SubscribeError,
-  type SubscribeErrorCode,
-  type Subscription,
-  type SubscriptionState,
-} from "../../../shared/client/subscribe.ts";
-import { ApiError, toPath, type Api } from "./api.ts";
+import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
+import { toPath, type Api } from "./api.ts";
+import { noConnection, orFinal, toConnection, toFinalError, toProblem, type Connection } from "./connection.ts";
 import { createScanModel, type ScanModel } from "./scan_model.ts";
 import { isEnded } from "../scan_wire.ts";
-
-export interface Connection {
-  readonly state: SubscriptionState;
-  /** Why it is reconnecting or has failed, for people. */
-  readonly problem: string | null;
-  /** With `reconnecting`: when the next try begins; null while it is under way. */
-  readonly retryAtMs: number | null;
-  /** When state was last read in full. */
-  readonly refetchedAtMs: number | null;
-  readonly openCount: number;
-}
 
 /** One scan, kept true: state on every open of the stream, then events. */
 export interface ScanFollower {
@@ -43,13 +27,7 @@ const workBudgetMs = 8;
 export function followScan(api: Api, scanId: string, onChange: () => void): ScanFollower {
   const model = createScanModel();
   const closing = new AbortController();
-  let connection: Connection = {
-    state: "connecting",
-    problem: null,
-    retryAtMs: null,
-    refetchedAtMs: null,
-    openCount: 0,
-  };
+  let connection = noConnection;
   let subscription: Subscription<ScanEvents> | null = null;
   /** Where the last page of findings begins: what is stored later is found from there on. */
   let tailCursor: string | null = null;
@@ -116,11 +94,9 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
         onChange();
         return yieldToBrowser();
       },
-      onStateChange: (state, { error, retryInMs, openCount }) => {
+      onStateChange: (state, detail) => {
         // With a terminal event the state is read once more first: it says more than the events did.
-        if (state === "ended") return;
-        const problem = error === null ? null : toProblem(error);
-        connect({ state, problem, openCount, retryAtMs: retryInMs > 0 ? Date.now() + retryInMs : null });
+        if (state !== "ended") connect(toConnection(state, detail));
       },
     });
     void subscription.finished.then(async (end) => {
@@ -202,52 +178,4 @@ function createYield(budgetMs: number): () => Promise<void> | undefined {
       port2.postMessage(null);
     });
   };
-}
-
-/** What a refusal of REST means for the subscription: some are final, the rest is tried again. */
-async function orFinal<Value>(promise: Promise<Value>): Promise<Value> {
-  try {
-    return await promise;
-  } catch (error) {
-    throw toFinalError(error) ?? error;
-  }
-}
-
-function toFinalError(error: unknown): SubscribeError | null {
-  if (!(error instanceof ApiError)) return null;
-  const options = { status: error.status, detail: error.message, cause: error };
-  if (error.status === 401) return new SubscribeError("not_authenticated", error.message, options);
-  if (error.status === 403) return new SubscribeError("permission_denied", error.message, options);
-  if (error.status === 404) return new SubscribeError("not_found", error.message, options);
-  return null;
-}
-
-const closeWords: Readonly<Record<string, string>> = {
-  expired: "the sign-in expired",
-  revoked: "access was revoked",
-  slow: "this browser did not keep up",
-  lost: "the gateway lost its broker",
-  lifetime: "the stream reached its greatest age",
-  drain: "the gateway is restarting",
-  ended: "the stream ended",
-};
-
-const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
-  cut: "The connection to the gateway broke",
-  unreachable: "The gateway cannot be reached",
-  timeout: "The gateway does not answer",
-  silent: "The gateway stopped sending",
-  garbage: "The stream could not be read",
-};
-
-function toProblem(error: unknown): string {
-  if (error instanceof ApiError) return error.message;
-  if (!(error instanceof SubscribeError)) return "Something unexpected happened";
-  if (error.cause instanceof ApiError) return error.cause.message;
-  if (error.code === "closed") {
-    return `The gateway closed the stream: ${closeWords[error.detail ?? "ended"] ?? error.detail ?? ""}`;
-  }
-  const words = lostWords[error.code];
-  if (words !== undefined) return words;
-  return error.detail ?? `The gateway refused the stream${error.status === null ? "" : ` with status ${error.status}`}`;
 }

@@ -72,7 +72,7 @@ describe("a preflight", () => {
       const response = await preflight("http://localhost:3000", path);
       expect(response.status).toBe(204);
       expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
-      expect(response.headers.get("access-control-allow-methods")).toBe("GET, POST, PATCH, PUT");
+      expect(response.headers.get("access-control-allow-methods")).toBe("GET, POST, PATCH, PUT, DELETE");
       const allowed = response.headers.get("access-control-allow-headers")?.split(", ");
       expect(allowed).toEqual(["authorization", "content-type", "cache-control", "last-event-id"]);
       expect(response.headers.get("vary")).toBe("Origin");

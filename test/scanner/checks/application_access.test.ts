@@ -9,11 +9,12 @@ import {
 import type { JsonObject } from "../../../shared/json.ts";
 import type { Engine } from "../../../shared/report.ts";
 import {
-  aCatchAll,
+  aLaxRule,
   adminConsoleApp,
   anAccessRule,
   dashboardApp,
   evaluate,
+  lastRule,
   set,
 } from "../../support/artifact_builders.ts";
 
@@ -256,22 +257,6 @@ function chain(...steps: readonly (readonly JsonObject[])[]): JsonObject {
 
 function endless(depth: number): JsonObject {
   return { authenticationMethods: [webauthn], next: depth === 0 ? [] : [endless(depth - 1)] };
-}
-
-function aLaxRule(changes: JsonObject = {}): JsonObject {
-  const lax = { type: "ASSURANCE", factorMode: "1FA", constraints: [] };
-  return aCatchAll({
-    id: "rulLax",
-    name: "Lax",
-    system: false,
-    actions: { appSignOn: { access: "ALLOW", verificationMethod: lax } },
-    ...changes,
-  });
-}
-
-/** A catch-all that is lax. */
-function lastRule(changes: JsonObject = {}): JsonObject {
-  return aLaxRule({ id: "rulLast", name: "Catch-all Rule", system: true, priority: 99, ...changes });
 }
 
 function judgeChains(check: string, chains: unknown) {

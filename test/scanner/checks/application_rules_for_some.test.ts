@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { obtained, type JsonList } from "../../../scanner/evidence/artifacts.ts";
-import type { JsonObject } from "../../../shared/json.ts";
-import { aCatchAll, adminConsoleApp, anAccessRule, dashboardApp, evaluate } from "../../support/artifact_builders.ts";
+import {
+  aCatchAll,
+  aLaxRule,
+  adminConsoleApp,
+  anAccessRule,
+  dashboardApp,
+  evaluate,
+  lastRule,
+} from "../../support/artifact_builders.ts";
 
 describe.each([
   "application_admin_console_mfa_required",
@@ -56,19 +63,3 @@ describe.each([
     return evaluate(name, { admin_console_app: app, dashboard_app: app });
   }
 });
-
-function aLaxRule(changes: JsonObject = {}): JsonObject {
-  const lax = { type: "ASSURANCE", factorMode: "1FA", constraints: [] };
-  return aCatchAll({
-    id: "rulLax",
-    name: "Lax",
-    system: false,
-    actions: { appSignOn: { access: "ALLOW", verificationMethod: lax } },
-    ...changes,
-  });
-}
-
-/** A catch-all that is lax. */
-function lastRule(changes: JsonObject = {}): JsonObject {
-  return aLaxRule({ id: "rulLast", name: "Catch-all Rule", system: true, priority: 99, ...changes });
-}

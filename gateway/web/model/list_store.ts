@@ -1,73 +1,94 @@
 import { pause } from "../../../shared/abortable.ts";
-import { ApiError, type Api } from "./api.ts";
-import { mergeScan } from "./scan_model.ts";
-import { isEnded, type Scan } from "../scan_wire.ts";
+import type { Page } from "../scan_wire.ts";
+import { ApiError, type PageRequest } from "./api.ts";
 
-/** The tenant's scans, newest first, polled while the page is visible. */
-export interface ScansStore {
-  readonly scans: readonly Scan[];
+/** The tenant's scans or monitors, newest first, polled while the page is visible. */
+export interface ListStore<Item> {
+  readonly items: readonly Item[];
   readonly isLoaded: boolean;
-  /** Why the last reading failed; the scans are then as they were. */
+  /** Why the last reading failed; the items are then as they were. */
   readonly problem: string | null;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   loadMore(): void;
   /** Takes what the open stream knows, which is newer. */
-  put(scan: Scan): void;
+  put(item: Item): void;
   refreshNow(): void;
   close(): void;
 }
 
+interface ListItem {
+  readonly id: string;
+  readonly createdAtMs: number | null;
+}
+
+/** Where a list comes from. */
+export interface ListSource<Item extends ListItem> {
+  list(request: PageRequest): Promise<Page<Item>>;
+  get(id: string, signal: AbortSignal): Promise<Item>;
+  isEnded(item: Item): boolean;
+  /** Of two readings, of which neither need be the newer. */
+  merge(known: Item, next: Item): Item;
+  readonly refreshEveryMs: number;
+}
+
 const pageLimit = 50;
-const refreshEveryMs = 3000;
 const longestPauseMs = 30_000;
-/** Unfinished scans beyond the first page are read one by one, at most so many in one round. */
+/** Unfinished ones beyond the first page are read one by one, at most so many in one round. */
 const maxSingleReads = 5;
 
-export function createScansStore(api: Api, onChange: () => void): ScansStore {
+export function createListStore<Item extends ListItem>(
+  source: ListSource<Item>,
+  onChange: () => void,
+): ListStore<Item> {
   const closing = new AbortController();
   const { signal } = closing;
-  const scans = new Map<string, Scan>();
-  let sorted: readonly Scan[] = [];
+  const items = new Map<string, Item>();
+  let sorted: readonly Item[] = [];
   let isLoaded = false;
   let problem: string | null = null;
   let nextCursor: string | null = null;
   let isLoadingMore = false;
   let waking = new AbortController();
 
-  function put(scan: Scan): void {
-    const known = scans.get(scan.id);
-    scans.set(scan.id, known === undefined ? scan : mergeScan(known, scan));
+  function put(item: Item): void {
+    const known = items.get(item.id);
+    items.set(item.id, known === undefined ? item : source.merge(known, item));
   }
 
   function changed(): void {
-    sorted = [...scans.values()].sort((a, b) => (b.createdAtMs ?? 0) - (a.createdAtMs ?? 0) || (a.id < b.id ? 1 : -1));
+    sorted = [...items.values()].sort((a, b) => (b.createdAtMs ?? 0) - (a.createdAtMs ?? 0) || (a.id < b.id ? 1 : -1));
     onChange();
   }
 
   async function refresh(): Promise<void> {
-    const page = await api.listScans({ limit: pageLimit, cursor: null, signal });
-    const isConnected = page.items.some(({ id }) => scans.has(id));
+    const page = await source.list({ limit: pageLimit, cursor: null, signal });
+    const isConnected = page.items.some(({ id }) => items.has(id));
     if (!isConnected) {
       // More are new than fit on a page: between them and the known ones is a gap, so the list starts afresh.
-      scans.clear();
+      items.clear();
       nextCursor = page.nextCursor;
     }
     const listed = new Set(page.items.map(({ id }) => id));
-    for (const scan of page.items) put(scan);
-    const unlisted = sorted.filter(({ id, status }) => scans.has(id) && !listed.has(id) && !isEnded(status));
-    for (const { id } of unlisted.slice(0, maxSingleReads)) put(await api.getScan(id, signal));
+    for (const item of page.items) put(item);
+    if (page.nextCursor === null) {
+      // This is all there is: what is not listed was deleted.
+      for (const id of items.keys()) if (!listed.has(id)) items.delete(id);
+      return;
+    }
+    const unlisted = sorted.filter((item) => items.has(item.id) && !listed.has(item.id) && !source.isEnded(item));
+    for (const { id } of unlisted.slice(0, maxSingleReads)) put(await source.get(id, signal));
   }
 
   async function poll(): Promise<void> {
-    let pauseMs = refreshEveryMs;
+    let pauseMs = source.refreshEveryMs;
     while (!signal.aborted) {
       if (document.visibilityState === "visible") {
         try {
           await refresh();
           isLoaded = true;
           problem = null;
-          pauseMs = refreshEveryMs;
+          pauseMs = source.refreshEveryMs;
         } catch (error) {
           if (signal.aborted) return;
           problem = error instanceof ApiError ? error.message : "The answer could not be read";
@@ -85,8 +106,8 @@ export function createScansStore(api: Api, onChange: () => void): ScansStore {
     isLoadingMore = true;
     changed();
     try {
-      const page = await api.listScans({ limit: pageLimit, cursor: nextCursor, signal });
-      for (const scan of page.items) put(scan);
+      const page = await source.list({ limit: pageLimit, cursor: nextCursor, signal });
+      for (const item of page.items) put(item);
       nextCursor = page.nextCursor;
     } catch (error) {
       if (signal.aborted) return;
@@ -101,7 +122,7 @@ export function createScansStore(api: Api, onChange: () => void): ScansStore {
   addEventListener("online", refreshNow, { signal });
   void poll();
   return {
-    get scans() {
+    get items() {
       return sorted;
     },
     get isLoaded() {
@@ -117,10 +138,10 @@ export function createScansStore(api: Api, onChange: () => void): ScansStore {
       return isLoadingMore;
     },
     loadMore: () => void loadMore(),
-    put(scan) {
-      // Only what is listed: an older scan opened by its link has its place further down.
-      if (!scans.has(scan.id)) return;
-      put(scan);
+    put(item) {
+      // Only what is listed: an older one opened by its link has its place further down.
+      if (!items.has(item.id)) return;
+      put(item);
       changed();
     },
     refreshNow,

@@ -1,0 +1,37 @@
+import { and, inArray, isNotNull } from "drizzle-orm";
+import type { Database } from "../../drizzle/database.ts";
+import { monitors, scans } from "../../drizzle/schema.ts";
+import { withTenant } from "../../drizzle/with_tenant.ts";
+import { isUuid, makeChannelName, parseChannelName } from "../../shared/channel_name.ts";
+import { monitorPrefix } from "./monitors/events.ts";
+import { scanPrefix } from "./scans/events.ts";
+
+const tables = [
+  { prefix: scanPrefix, table: scans },
+  { prefix: monitorPrefix, table: monitors },
+] as const;
+
+/** Of the channels those whose scan or monitor has ended; a channel of another feature is none of them. */
+export async function findEnded(
+  database: Database,
+  tenantId: string,
+  channels: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(
+    tables.map(async ({ prefix, table }) => {
+      const ids = channels.flatMap((channel) => {
+        const name = parseChannelName(channel);
+        return name?.prefix === prefix && isUuid(name.resourceId) ? [name.resourceId] : [];
+      });
+      if (ids.length === 0) return [];
+      const rows = await withTenant(database, tenantId, (tx) =>
+        tx
+          .select({ id: table.id })
+          .from(table)
+          .where(and(inArray(table.id, ids), isNotNull(table.endedAt))),
+      );
+      return rows.map(({ id }) => makeChannelName(prefix, tenantId, id));
+    }),
+  );
+  return new Set(found.flat());
+}

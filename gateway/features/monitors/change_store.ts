@@ -1,0 +1,141 @@
+import { and, asc, desc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
+import { changes } from "../../../drizzle/schema.ts";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { NewChange } from "../../../shared/schemas/change.ts";
+import type { PageRequest } from "../../http/paging.ts";
+import type { ChangeRow } from "./monitor.ts";
+import { ended, selectMonitor } from "./monitor_store.ts";
+
+/**
+ * Stores changes of a monitor that has not ended, in their order and each once by its id; returns those that are new. One
+ * statement, so that the monitor cannot end in between. Rejects with `NotFound` or `AppError("conflict")`.
+ */
+export async function storeChanges(
+  tx: TenantTransaction,
+  monitorId: string,
+  given: readonly NewChange[],
+): Promise<readonly NewChange[]> {
+  const byId = new Map(given.toReversed().map((change) => [change.id, change]));
+  const lines = given.filter((change) => byId.get(change.id) === change);
+  // The first state is none that moved.
+  const lastChangeAt = lines.findLast(({ cause }) => cause !== "start")?.seen_at;
+  const stored = await tx.execute<{ id: string }>(sql`
+    with monitor as (
+      update monitors set last_change_number = last_change_number + ${lines.length}::integer,
+        last_change_at = coalesce(${lastChangeAt === undefined ? null : toInstant(lastChangeAt)}::timestamptz, last_change_at)
+      where id = ${monitorId}::uuid and status <> 'ended'
+      returning tenant_id, id, last_change_number - ${lines.length}::integer as number
+    ), given as (
+      select * from jsonb_to_recordset(${JSON.stringify(lines.map(toRow))}::jsonb) as row (
+        id uuid, position integer, "check" text, fingerprint text, resource_type text, resource_id text,
+        resource_name text, from_status text, from_reason text, to_status text, to_reason text, actual text,
+        seen_at timestamptz, cause text, explained_by jsonb)
+    ), stored as (
+      insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id,
+        resource_name, from_status, from_reason, to_status, to_reason, actual, seen_at, cause, explained_by)
+      select monitor.tenant_id, monitor.id, given.id, monitor.number + given.position, given."check",
+        given.fingerprint, given.resource_type, given.resource_id, given.resource_name, given.from_status,
+        given.from_reason, given.to_status, given.to_reason, given.actual, given.seen_at, given.cause,
+        given.explained_by
+      from monitor, given
+      on conflict (tenant_id, monitor_id, id) do nothing
+      returning id
+    )
+    select id from stored`);
+  if (stored.length === 0 && (await selectMonitor(tx, monitorId)).endedAt !== null) throw ended();
+  const ids = new Set(stored.map(({ id }) => id));
+  return lines.filter(({ id }) => ids.has(id));
+}
+
+/** Which of the changes are stored: after the answer to `storeChanges` was lost. */
+export async function selectStored(
+  tx: TenantTransaction,
+  monitorId: string,
+  given: readonly NewChange[],
+): Promise<readonly NewChange[]> {
+  const ids = given.map(({ id }) => id);
+  const rows = await tx
+    .select({ id: changes.id })
+    .from(changes)
+    .where(and(eq(changes.monitorId, monitorId), inArray(changes.id, ids)));
+  const stored = new Set(rows.map(({ id }) => id));
+  // Of an id that is given twice the first.
+  return given.filter(({ id }) => stored.delete(id));
+}
+
+export interface ChangeFilter {
+  readonly fingerprint: string | null;
+  readonly check: string | null;
+}
+
+/** Newest first, one row beyond the limit. */
+export async function selectChanges(
+  tx: TenantTransaction,
+  monitorId: string,
+  { page, filter }: { readonly page: PageRequest; readonly filter: ChangeFilter },
+): Promise<readonly ChangeRow[]> {
+  return tx
+    .select()
+    .from(changes)
+    .where(
+      and(
+        eq(changes.monitorId, monitorId),
+        page.after === null ? undefined : sql`${changes.number} < ${page.after.key}::bigint`,
+        filter.fingerprint === null ? undefined : eq(changes.fingerprint, filter.fingerprint),
+        filter.check === null ? undefined : eq(changes.check, filter.check),
+      ),
+    )
+    .orderBy(desc(changes.number))
+    .limit(page.limit + 1);
+}
+
+/** The last change of every finding that is still there, by fingerprint, one row beyond the limit. */
+export async function selectPresentFindings(
+  tx: TenantTransaction,
+  monitorId: string,
+  page: PageRequest,
+): Promise<readonly ChangeRow[]> {
+  return tx
+    .select()
+    .from(changes)
+    .where(
+      and(
+        eq(changes.monitorId, monitorId),
+        isNotNull(changes.toStatus),
+        page.after === null ? undefined : sql`${changes.fingerprint} > ${page.after.key}`,
+        isLast,
+      ),
+    )
+    .orderBy(asc(changes.fingerprint))
+    .limit(page.limit + 1);
+}
+
+const isLast: SQL = sql`not exists (
+  select 1 from changes as later
+  where later.tenant_id = ${changes.tenantId} and later.monitor_id = ${changes.monitorId}
+    and later.fingerprint = ${changes.fingerprint} and later.number > ${changes.number})`;
+
+function toRow(change: NewChange, index: number) {
+  return {
+    id: change.id,
+    position: index + 1,
+    check: change.check,
+    fingerprint: change.fingerprint,
+    resource_type: change.resource.type,
+    resource_id: change.resource.id,
+    resource_name: change.resource.name,
+    from_status: change.from?.status ?? null,
+    from_reason: change.from?.reason ?? null,
+    to_status: change.to?.status ?? null,
+    to_reason: change.to?.reason ?? null,
+    actual: change.actual,
+    seen_at: toInstant(change.seen_at),
+    cause: change.cause,
+    explained_by: change.explained_by,
+  };
+}
+
+/** Postgres takes fewer forms of a time than JavaScript does. */
+function toInstant(time: string): string {
+  return new Date(time).toISOString();
+}

@@ -1,0 +1,22 @@
+import { eq } from "drizzle-orm";
+import { monitors } from "../../../drizzle/schema.ts";
+import { NotFound } from "../../../shared/app_error.ts";
+import {
+  defineEventStream,
+  ended,
+  type ChannelsRequest,
+  type ChannelsResult,
+} from "../../streaming/define_event_stream.ts";
+import { monitorChannel, monitorPrefix } from "./events.ts";
+
+/** The channel of the requested monitor. Rejects with `NotFound` for one that was deleted or is not visible in the tenant. */
+export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
+  const { id, tenantId, endedAt, deletedAt } = monitors;
+  const [row] = await tx.select({ id, tenantId, endedAt, deletedAt }).from(monitors).where(eq(id, params.id));
+  if (row === undefined || row.deletedAt !== null) throw new NotFound("No such monitor");
+  const channel = monitorChannel(row.tenantId, row.id);
+  return row.endedAt === null ? [channel] : ended(channel);
+}
+
+/** `GET /:id/event-stream`: a monitor, live, until its `monitor.end`; not until its producer stops. */
+export const monitorEventStream = defineEventStream({ prefix: monitorPrefix, getChannels, closesAfterEnd: true });

@@ -1,0 +1,83 @@
+import { Hono } from "hono";
+import { findDoorbell, withTenant, type FoundDoorbell } from "../../../drizzle/with_tenant.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
+import { toHex } from "../../../shared/hex.ts";
+import { readBytes } from "../../http/body.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
+import { announce } from "../announce.ts";
+import { monitorChannel, publishMonitorProgress } from "./events.ts";
+import { ringDoorbell } from "./monitor_store.ts";
+
+/**
+ * A monitor's doorbell: the provider's event hook calls it when something happened, and the producer polls the log at
+ * once. Hooks are unsigned, so their bodies are not read for what they say: a forged one costs one poll.
+ */
+
+const maxBodyBytes = 1_048_576;
+const maxChallengeLength = 1024;
+/** The provider waits 3 s for the answer. */
+const publishing = { attemptsAfterMs: [0, 200], waitMs: 1500 };
+
+/** 256 random bits, so a fast hash without salt is enough. */
+export async function createDoorbell(): Promise<{ readonly secret: string; readonly hash: string }> {
+  const secret = `scd_${toHex(crypto.getRandomValues(new Uint8Array(32)))}`;
+  return { secret, hash: await hashSecret(secret) };
+}
+
+export function doorbellPath(monitorId: string): string {
+  return `/hooks/okta/${monitorId}`;
+}
+
+export function doorbellRoutes({ database, publisher, log }: Dependencies): Hono {
+  const routes = new Hono();
+
+  /** The one-time verification: https://developer.okta.com/docs/concepts/event-hooks/#one-time-verification-request */
+  routes.get("/okta/:id", async (c) => {
+    await doorbellOf(c.req.param("id"));
+    const verification = c.req.header("x-okta-verification-challenge") ?? "";
+    if (verification !== "" && verification.length <= maxChallengeLength) return c.json({ verification });
+    throw new AppError("malformed", "The header x-okta-verification-challenge is missing or too long");
+  });
+
+  routes.post("/okta/:id", async (c) => {
+    const monitorId = c.req.param("id");
+    const { tenantId, hash } = await doorbellOf(monitorId);
+    if (!isEqual(await hashSecret(c.req.header("authorization") ?? ""), hash)) {
+      throw new AppError("not_authenticated", "The Authorization header is not the doorbell's secret");
+    }
+    await readBytes(c.req.raw, maxBodyBytes);
+    if (await withTenant(database, tenantId, (tx) => ringDoorbell(tx, monitorId))) {
+      const channel = monitorChannel(tenantId, monitorId);
+      await announce(
+        {
+          publish: [(to) => publishMonitorProgress(to, channel, { monitor_id: monitorId, doorbell: true })],
+          failure: { fields: { monitor_id: monitorId }, message: "a doorbell could not be published" },
+        },
+        { publisher, log, ...publishing },
+      );
+    }
+    return c.body(null, 204);
+  });
+
+  return routes;
+
+  async function doorbellOf(monitorId: string): Promise<FoundDoorbell> {
+    const doorbell = isUuid(monitorId) ? await findDoorbell(database, monitorId) : null;
+    if (doorbell === null) throw new NotFound("No such hook");
+    return doorbell;
+  }
+}
+
+async function hashSecret(secret: string): Promise<string> {
+  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));
+}
+
+/** In a time that does not depend on where two hashes differ. */
+function isEqual(given: string, stored: string): boolean {
+  let difference = given.length ^ stored.length;
+  for (let index = 0; index < stored.length; index += 1) {
+    difference |= given.charCodeAt(index) ^ stored.charCodeAt(index);
+  }
+  return difference === 0;
+}

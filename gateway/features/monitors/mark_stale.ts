@@ -1,0 +1,55 @@
+import type { Database } from "../../../drizzle/database.ts";
+import { markStaleMonitors, type StaleMonitor } from "../../../drizzle/with_tenant.ts";
+import { announce, type AnnounceOptions } from "../announce.ts";
+import { startRepeating } from "../repeat.ts";
+import { monitorChannel, publishMonitorUpdated } from "./events.ts";
+
+export interface MarkStaleOptions extends AnnounceOptions {
+  readonly database: Database;
+}
+
+/** So many are published concurrently: one slow answer of the broker does not delay the others. */
+const publishedAtOnce = 50;
+
+/**
+ * Publishes `monitor.updated` for each running monitor whose producer went silent, once until it reports again, however
+ * many gateways call it at once. Returns how many; never rejects, because it runs beside everything else.
+ */
+export async function markStale(options: MarkStaleOptions): Promise<number> {
+  let count = 0;
+  try {
+    for (;;) {
+      const stale = await markStaleMonitors(options.database);
+      if (stale.length === 0) return count;
+      count += stale.length;
+      for (let start = 0; start < stale.length; start += publishedAtOnce) {
+        const batch = stale.slice(start, start + publishedAtOnce);
+        await Promise.all(batch.map((monitor) => announceStale(monitor, options)));
+      }
+      options.log.info({ count: stale.length }, "monitors without a producer are stale");
+    }
+  } catch (error) {
+    options.log.warn({ error }, "stale monitors could not be marked");
+    return count;
+  }
+}
+
+async function announceStale({ id, tenant_id: tenantId, ...fields }: StaleMonitor, options: AnnounceOptions) {
+  const payload = { monitor_id: id, status: "stale", ...fields } as const;
+  await announce(
+    {
+      publish: [(publisher) => publishMonitorUpdated(publisher, monitorChannel(tenantId, id), payload)],
+      failure: { fields: { monitor_id: id }, message: "that a monitor is stale could not be published" },
+    },
+    options,
+  );
+}
+
+/** No monitor is stale sooner; after an outage of the gateway itself every producer has that time to come back. */
+const firstAfterMs = 60_000;
+const everyMs = 15_000;
+
+/** Marks stale monitors from now on, never two runs at once; returns how to stop. */
+export function startMarkingStale(options: MarkStaleOptions): () => void {
+  return startRepeating(() => markStale(options), { firstAfterMs, everyMs });
+}

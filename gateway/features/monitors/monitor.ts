@@ -1,0 +1,97 @@
+import type { changes, monitors } from "../../../drizzle/schema.ts";
+import type { Change, NewChange } from "../../../shared/schemas/change.ts";
+import type { Monitor, MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import { monitorChannel } from "./events.ts";
+
+export type MonitorRow = typeof monitors.$inferSelect;
+export type ChangeRow = typeof changes.$inferSelect;
+
+export function toMonitor(row: MonitorRow, nowMs: number): Monitor {
+  return {
+    id: row.id,
+    monitor_id: row.id,
+    tenant_id: row.tenantId,
+    channel: monitorChannel(row.tenantId, row.id),
+    event_stream: `/api/v1/monitors/${row.id}/event-stream`,
+    status: isStale(row, nowMs) ? "stale" : row.status,
+    org_url: row.orgUrl,
+    client_id: row.clientId,
+    interval_seconds: row.intervalSeconds,
+    checks_total: row.checksTotal,
+    pass: row.pass,
+    fail: row.fail,
+    manual: row.manual,
+    log_status: row.logStatus,
+    error_code: row.errorCode,
+    error_detail: row.errorDetail,
+    last_look_at: row.lastLookAt?.toISOString() ?? null,
+    lag_seconds: row.lagSeconds,
+    last_change_at: row.lastChangeAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    started_at: row.startedAt.toISOString(),
+    ended_at: row.endedAt?.toISOString() ?? null,
+  };
+}
+
+const minStaleSeconds = 60;
+
+/** As `scanstream.mark_stale_monitors` has it, which publishes it: what was published as stale is read as stale. */
+function isStale({ status, staleAt, updatedAt, intervalSeconds }: MonitorRow, nowMs: number): boolean {
+  const silentMs = nowMs - updatedAt.getTime();
+  return (
+    status === "running" && (staleAt !== null || silentMs >= Math.max(3 * intervalSeconds, minStaleSeconds) * 1000)
+  );
+}
+
+/** The payload of `monitor.updated`, after the producer's report. */
+export function toMonitorUpdated(row: MonitorRow): MonitorEvents["monitor.updated"] {
+  return {
+    monitor_id: row.id,
+    status: row.status,
+    log_status: row.logStatus,
+    error_code: row.errorCode,
+    last_look_at: row.lastLookAt?.toISOString() ?? null,
+    lag_seconds: row.lagSeconds,
+    checks_total: row.checksTotal,
+    pass: row.pass,
+    fail: row.fail,
+    manual: row.manual,
+  };
+}
+
+export function toChange(row: ChangeRow): Change {
+  return {
+    schema: "scanstream.change/1",
+    id: row.id,
+    check: row.check,
+    fingerprint: row.fingerprint,
+    resource: { type: row.resourceType, id: row.resourceId, name: row.resourceName },
+    from: row.fromStatus === null ? null : { status: row.fromStatus, reason: row.fromReason },
+    to: row.toStatus === null ? null : { status: row.toStatus, reason: row.toReason },
+    actual: row.actual,
+    seen_at: row.seenAt.toISOString(),
+    cause: row.cause,
+    explained_by: row.explainedBy,
+    created_at: row.createdAt.toISOString(),
+  };
+}
+
+/** The payload of `finding.updated`: flat, with who made the first of the events that explain it. */
+export function toFindingUpdated(monitorId: string, change: NewChange): MonitorEvents["finding.updated"] {
+  const [first] = change.explained_by;
+  return {
+    monitor_id: monitorId,
+    check: change.check,
+    fingerprint: change.fingerprint,
+    from: change.from?.status ?? null,
+    to: change.to?.status ?? null,
+    resource_type: change.resource.type,
+    resource_id: change.resource.id,
+    resource_name: change.resource.name,
+    cause: change.cause,
+    actor_name: first?.actor?.name ?? first?.actor?.login ?? null,
+    event_type: first?.event_type ?? null,
+    seen_at: new Date(change.seen_at).toISOString(),
+  };
+}

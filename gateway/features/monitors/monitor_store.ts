@@ -1,0 +1,216 @@
+import { and, desc, eq, getTableColumns, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import { changes, monitors } from "../../../drizzle/schema.ts";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { PageRequest } from "../../http/paging.ts";
+import { InvalidBody } from "../../http/problem.ts";
+import type { MonitorRow } from "./monitor.ts";
+
+/** The monitors of the transaction's tenant. Each write is one statement that checks for itself what it depends on. */
+
+/**
+ * Registers a monitor under an id that its producer keeps; the same id again is a restart. Rejects with `NotFound` for
+ * another tenant's id, `AppError("conflict")` for one that has ended or follows another org, and `AppError("gone")` for
+ * one that was deleted.
+ */
+export async function putMonitor(
+  tx: TenantTransaction,
+  { tenantId }: Principal,
+  { monitorId: id, monitor }: { readonly monitorId: string; readonly monitor: NewMonitor },
+): Promise<{ readonly row: MonitorRow; readonly isNew: boolean }> {
+  const {
+    org_url: orgUrl,
+    client_id: clientId,
+    interval_seconds: intervalSeconds,
+    checks_total: checksTotal,
+  } = monitor;
+  const [created] = await tx
+    .insert(monitors)
+    .values({ id, tenantId, orgUrl, clientId: clientId ?? null, intervalSeconds, checksTotal: checksTotal ?? 0 })
+    .onConflictDoNothing({ target: monitors.id })
+    .returning();
+  if (created !== undefined) return { row: created, isNew: true };
+  const [row] = await tx
+    .update(monitors)
+    .set({
+      status: "running",
+      intervalSeconds,
+      ...(clientId === undefined ? {} : { clientId }),
+      ...(checksTotal === undefined ? {} : { checksTotal, ...countsWithin(checksTotal) }),
+      // The last process's, of which this one knows nothing yet.
+      logStatus: "unknown",
+      errorCode: null,
+      errorDetail: null,
+      updatedAt: sql`now()`,
+      startedAt: sql`now()`,
+      staleAt: null,
+    })
+    .where(and(isOpen(id), eq(monitors.orgUrl, orgUrl)))
+    .returning();
+  if (row !== undefined) return { row, isNew: false };
+  const stored = await selectAny(tx, id);
+  if (stored.deletedAt !== null) throw new AppError("gone", "The monitor was deleted: expected a new UUID");
+  if (stored.endedAt !== null) throw ended();
+  throw new AppError("conflict", "The monitor follows another org: expected the same org_url, or a new UUID");
+}
+
+/** Counts that no longer fit the total would refuse every later report that leaves them out. */
+function countsWithin(checksTotal: number): Readonly<Record<"pass" | "fail" | "manual", SQL>> {
+  const fits = sql`(${checksTotal}::integer = 0 or ${monitors.pass}::bigint + ${monitors.fail} + ${monitors.manual} <= ${checksTotal}::integer)`;
+  const kept = (count: typeof monitors.pass | typeof monitors.fail | typeof monitors.manual) =>
+    sql`case when ${fits} then ${count} else 0 end`;
+  return { pass: kept(monitors.pass), fail: kept(monitors.fail), manual: kept(monitors.manual) };
+}
+
+/** Rejects with `NotFound` for another tenant's monitor as for one that was deleted or never was. */
+export async function selectMonitor(tx: TenantTransaction, monitorId: string): Promise<MonitorRow> {
+  const row = await selectAny(tx, monitorId);
+  if (row.deletedAt !== null) throw new NotFound("No such monitor");
+  return row;
+}
+
+/** Deleted ones too. */
+async function selectAny(tx: TenantTransaction, monitorId: string): Promise<MonitorRow> {
+  const [row] = await tx.select().from(monitors).where(eq(monitors.id, monitorId));
+  if (row === undefined) throw new NotFound("No such monitor");
+  return row;
+}
+
+/** Newest first, one row beyond the limit. */
+export async function selectMonitors(tx: TenantTransaction, page: PageRequest): Promise<readonly MonitorRow[]> {
+  const after =
+    page.after === null
+      ? undefined
+      : sql`(${monitors.createdAt}, ${monitors.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`;
+  return tx
+    .select()
+    .from(monitors)
+    .where(and(isNull(monitors.deletedAt), after))
+    .orderBy(desc(monitors.createdAt), desc(monitors.id))
+    .limit(page.limit + 1);
+}
+
+export interface UpdatedMonitor {
+  readonly row: MonitorRow;
+  readonly previousErrorCode: string | null;
+}
+
+/**
+ * The producer's report, and its heartbeat. Counts are judged together with what is stored. Rejects with `NotFound`,
+ * `AppError("conflict")` or `InvalidBody`.
+ */
+export async function updateMonitor(
+  tx: TenantTransaction,
+  monitorId: string,
+  update: MonitorUpdate,
+): Promise<UpdatedMonitor> {
+  const { last_look_at: lastLookAt, error_code: errorCode } = update;
+  const counts = { checksTotal: update.checks_total, pass: update.pass, fail: update.fail, manual: update.manual };
+  const [updated] = await tx
+    .update(monitors)
+    .set({
+      // Drizzle leaves out what is undefined.
+      ...(counts as Partial<Counts>),
+      ...withoutUndefined({
+        status: update.status,
+        logStatus: update.log_status,
+        lagSeconds: update.lag_seconds,
+        errorCode,
+        // The detail belongs to the code.
+        errorDetail: errorCode === null ? null : update.error_detail,
+        lastLookAt: typeof lastLookAt === "string" ? new Date(lastLookAt) : lastLookAt,
+      }),
+      updatedAt: sql`now()`,
+      staleAt: null,
+      ...(update.status === "ended" ? { endedAt: sql`now()` } : {}),
+    })
+    .where(and(isOpen(monitorId), areConsistent(counts)))
+    .returning({
+      ...getTableColumns(monitors),
+      // A query inside a statement sees the row as it was before it.
+      previousErrorCode: sql<
+        string | null
+      >`(select old.error_code from monitors as old where old.id = ${monitorId}::uuid)`,
+    });
+  if (updated !== undefined) {
+    const { previousErrorCode, ...row } = updated;
+    return { row, previousErrorCode };
+  }
+  const stored = await selectMonitor(tx, monitorId);
+  if (stored.endedAt !== null) throw ended();
+  throw impossibleCounts({ ...stored, ...withoutUndefined(counts) });
+}
+
+/** Its row stays, so that its id is gone; its changes do not. Rejects with `NotFound`. */
+export async function deleteMonitor(tx: TenantTransaction, monitorId: string): Promise<{ readonly tenantId: string }> {
+  const [deleted] = await tx
+    .update(monitors)
+    .set({
+      status: "ended",
+      endedAt: sql`coalesce(${monitors.endedAt}, now())`,
+      deletedAt: sql`now()`,
+      staleAt: null,
+      doorbellHash: null,
+    })
+    .where(and(eq(monitors.id, monitorId), isNull(monitors.deletedAt)))
+    .returning({ tenantId: monitors.tenantId });
+  // A second statement sees the changes that were being stored while the first one waited; no more can come. Also after
+  // the first one's answer was lost, when the request comes again.
+  await tx.delete(changes).where(eq(changes.monitorId, monitorId));
+  if (deleted === undefined) throw new NotFound("No such monitor");
+  return deleted;
+}
+
+/** Gives it another doorbell; the last one's secret is worth nothing from now on. Rejects with `NotFound` or `AppError("conflict")`. */
+export async function putDoorbell(tx: TenantTransaction, monitorId: string, doorbellHash: string): Promise<void> {
+  const rows = await tx.update(monitors).set({ doorbellHash }).where(isOpen(monitorId)).returning({ id: monitors.id });
+  if (rows.length > 0) return;
+  await selectMonitor(tx, monitorId);
+  throw ended();
+}
+
+/** True at most once a second, over all gateways. */
+export async function ringDoorbell(tx: TenantTransaction, monitorId: string): Promise<boolean> {
+  const { doorbellRungAt } = monitors;
+  const rows = await tx
+    .update(monitors)
+    .set({ doorbellRungAt: sql`now()` })
+    .where(and(isOpen(monitorId), or(isNull(doorbellRungAt), lte(doorbellRungAt, sql`now() - interval '1 second'`))))
+    .returning({ id: monitors.id });
+  return rows.length > 0;
+}
+
+export function ended(): AppError {
+  return new AppError("conflict", "The monitor has ended: nothing changes it any more");
+}
+
+/** In the WHERE of each write: of two that race to end a monitor, one finds it ended. */
+function isOpen(monitorId: string): SQL | undefined {
+  return and(eq(monitors.id, monitorId), ne(monitors.status, "ended"));
+}
+
+type Counts = Pick<MonitorRow, "checksTotal" | "pass" | "fail" | "manual">;
+type GivenCounts = { readonly [Name in keyof Counts]: number | undefined };
+
+/** What is given beside what is stored. A total of 0 is not known yet. */
+function areConsistent(given: GivenCounts): SQL {
+  const of = (name: keyof Counts) => {
+    const count = given[name];
+    return count === undefined ? sql`${monitors[name]}::bigint` : sql`${count}::bigint`;
+  };
+  return sql`(${of("checksTotal")} = 0 or ${of("pass")} + ${of("fail")} + ${of("manual")} <= ${of("checksTotal")})`;
+}
+
+function impossibleCounts({ checksTotal, pass, fail, manual }: Counts): InvalidBody {
+  const detail = `says that pass, fail and manual are ${pass + fail + manual} together, more than checks_total, which is ${checksTotal}`;
+  return new InvalidBody([{ pointer: "", detail }]);
+}
+
+function withoutUndefined<Given extends object>(
+  given: Given,
+): { [Key in keyof Given]: Exclude<Given[Key], undefined> } {
+  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Key in keyof Given]: Exclude<Given[Key], undefined> };
+}

@@ -1,0 +1,278 @@
+import { Hono, type Context } from "hono";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import type { Publisher } from "../../../shared/broker.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
+import { newChangesSchema, type NewChange } from "../../../shared/schemas/change.ts";
+import {
+  monitorUpdateSchema,
+  newMonitorSchema,
+  type MonitorEvents,
+  type MonitorUpdate,
+} from "../../../shared/schemas/monitor.ts";
+import { withPrincipal } from "../../auth/membership.ts";
+import type { Principal } from "../../auth/principal.ts";
+import { requireApiKey } from "../../auth/require_api_key.ts";
+import { parseBody, readJson } from "../../http/body.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
+import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
+import { announce } from "../announce.ts";
+import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
+import { monitorEventStream } from "./channels.ts";
+import { createDoorbell, doorbellPath, doorbellRoutes } from "./doorbell.ts";
+import {
+  monitorChannel,
+  monitorPrefix,
+  publishFindingUpdated,
+  publishMonitorEnd,
+  publishMonitorError,
+  publishMonitorStart,
+  publishMonitorUpdated,
+} from "./events.ts";
+import { toChange, toFindingUpdated, toMonitor, toMonitorUpdated, type ChangeRow, type MonitorRow } from "./monitor.ts";
+import {
+  deleteMonitor,
+  putDoorbell,
+  putMonitor,
+  selectMonitor,
+  selectMonitors,
+  updateMonitor,
+  type UpdatedMonitor,
+} from "./monitor_store.ts";
+
+const maxBodyBytes = 65_536;
+/** Five hundred changes, each with the log events that explain it. */
+const maxChangesBytes = 8 * 1024 * 1024;
+const maxFilterLength = 200;
+/** With this the end is still published while the producer waits. */
+const beforeEndMs = 500;
+
+const changeList: List<ChangeRow, unknown> = {
+  name: "changes",
+  isKey: (key) => /^\d{1,15}$/.test(key),
+  position: (row) => ({ createdAt: row.createdAt, key: String(row.number) }),
+  item: toChange,
+};
+
+const findingList: List<ChangeRow, unknown> = {
+  name: "monitor_findings",
+  isKey: (key) => key.length <= 200 && !key.includes("\0"),
+  position: (row) => ({ createdAt: row.createdAt, key: row.fingerprint }),
+  item: toChange,
+};
+
+/** Monitors, their changes, streams and doorbells, as the gateway mounts them. */
+export const monitors = {
+  prefix: monitorPrefix,
+  routes: (dependencies: Dependencies) =>
+    new Hono().route("/", monitorRoutes(dependencies)).route("/monitors", monitorEventStream),
+  hooks: doorbellRoutes,
+};
+
+type Publish = (publisher: Publisher, channel: string) => Promise<void>;
+
+/** The REST resources of monitors. The client is authenticated before any of the request's body is read. */
+function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Dependencies): Hono {
+  const routes = new Hono();
+  const monitorList: List<MonitorRow, unknown> = {
+    name: "monitors",
+    isKey: isUuid,
+    position: (row) => ({ createdAt: row.createdAt, key: row.id }),
+    item: (row) => toMonitor(row, nowMs()),
+  };
+
+  routes.put("/monitors/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const monitorId = monitorIdOf(c);
+    const monitor = parseBody(newMonitorSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    const { row, isNew } = await query(principal, (tx) => putMonitor(tx, principal, { monitorId, monitor }));
+    const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
+    await publishStored(row, [(to, channel) => publishMonitorStart(to, channel, start)]);
+    return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
+  });
+
+  routes.get("/monitors", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const page = parsePageRequest(c.req.url, monitorList);
+    const rows = await query(principal, (tx) => selectMonitors(tx, page));
+    return c.json(toPage(rows, page.limit, monitorList));
+  });
+
+  routes.get("/monitors/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const monitorId = monitorIdOf(c);
+    return c.json(toMonitor(await query(principal, (tx) => selectMonitor(tx, monitorId)), nowMs()));
+  });
+
+  routes.patch("/monitors/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const monitorId = monitorIdOf(c);
+    const update = parseBody(monitorUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    const { row, previousErrorCode } = await storeUpdate(principal, monitorId, update);
+    const error = toMonitorError(row, update, previousErrorCode);
+    const reports: Publish[] = [(to, channel) => publishMonitorUpdated(to, channel, toMonitorUpdated(row))];
+    if (error !== null) reports.push((to, channel) => publishMonitorError(to, channel, error));
+    await publishStored(row, reports, { waitMs: row.status === "ended" ? beforeEndMs : undefined });
+    if (row.status === "ended") await publishEnd(row, "ended");
+    return c.json(toMonitor(row, nowMs()));
+  });
+
+  routes.delete("/monitors/:id", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const id = monitorIdOf(c);
+    const { tenantId } = await query(principal, (tx) => deleteMonitor(tx, id));
+    await publishEnd({ id, tenantId }, "deleted");
+    return c.body(null, 204);
+  });
+
+  routes.post("/monitors/:id/changes", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const id = monitorIdOf(c);
+    const { changes } = parseBody(newChangesSchema, await readJson(c.req.raw, { maxBytes: maxChangesBytes }));
+    const created = await storeNewChanges(principal, id, changes);
+    await publishStored(
+      { id, tenantId: principal.tenantId },
+      created
+        .filter(({ cause }) => cause !== "start")
+        .map((change) => (to, channel) => publishFindingUpdated(to, channel, toFindingUpdated(id, change))),
+    );
+    return c.json({ received: changes.length, created: created.length });
+  });
+
+  routes.get("/monitors/:id/changes", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const monitorId = monitorIdOf(c);
+    const page = parsePageRequest(c.req.url, changeList);
+    const filter = parseChangeFilter(c);
+    const rows = await query(principal, async (tx) => {
+      const found = await selectChanges(tx, monitorId, { page, filter });
+      // No change is an answer only when there is such a monitor.
+      if (found.length === 0) await selectMonitor(tx, monitorId);
+      return found;
+    });
+    return c.json(toPage(rows, page.limit, changeList));
+  });
+
+  routes.get("/monitors/:id/findings", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const monitorId = monitorIdOf(c);
+    const page = parsePageRequest(c.req.url, findingList);
+    const rows = await query(principal, async (tx) => {
+      const found = await selectPresentFindings(tx, monitorId, page);
+      if (found.length === 0) await selectMonitor(tx, monitorId);
+      return found;
+    });
+    return c.json(toPage(rows, page.limit, findingList));
+  });
+
+  routes.put("/monitors/:id/doorbell", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    requireApiKey(principal);
+    const monitorId = monitorIdOf(c);
+    const { secret, hash } = await createDoorbell();
+    await query(principal, (tx) => putDoorbell(tx, monitorId, hash));
+    const url = new URL(doorbellPath(monitorId), c.req.url);
+    // A proxy that ends TLS: the provider calls no hook without it. Only the key's holder reads it.
+    if (c.req.header("x-forwarded-proto") === "https") url.protocol = "https:";
+    return c.json({ url: url.href, secret });
+  });
+
+  return routes;
+
+  function publishEnd(row: Pick<MonitorRow, "id" | "tenantId">, reason: MonitorEvents["monitor.end"]["reason"]) {
+    return publishStored(row, [(to, channel) => publishMonitorEnd(to, channel, { monitor_id: row.id, reason })]);
+  }
+
+  /** Stored before published: a client that reads the resource after an event finds what the event said. */
+  async function publishStored(
+    { id, tenantId }: Pick<MonitorRow, "id" | "tenantId">,
+    publish: readonly Publish[],
+    { waitMs }: { readonly waitMs?: number | undefined } = {},
+  ): Promise<void> {
+    if (publish.length === 0) return;
+    const channel = monitorChannel(tenantId, id);
+    await announce(
+      {
+        publish: publish.map((each) => (to: Publisher) => each(to, channel)),
+        failure: { fields: { monitor_id: id }, message: "events of a monitor could not be published" },
+      },
+      { publisher, log, waitMs },
+    );
+  }
+
+  /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
+  async function storeUpdate(principal: Principal, monitorId: string, update: MonitorUpdate): Promise<UpdatedMonitor> {
+    try {
+      return await query(principal, (tx) => updateMonitor(tx, monitorId, update));
+    } catch (error) {
+      if (!isLost(error) || update.status !== "ended") throw error;
+      const row = await query(principal, (tx) => selectMonitor(tx, monitorId));
+      if (row.status === "ended") return { row, previousErrorCode: row.errorCode };
+      throw error;
+    }
+  }
+
+  /** As with an end: the same request again would find nothing new to publish. */
+  async function storeNewChanges(
+    principal: Principal,
+    monitorId: string,
+    changes: readonly NewChange[],
+  ): Promise<readonly NewChange[]> {
+    try {
+      return await query(principal, (tx) => storeChanges(tx, monitorId, changes));
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      const stored = await query(principal, (tx) => selectStored(tx, monitorId, changes));
+      if (stored.length > 0) return stored;
+      throw error;
+    }
+  }
+
+  function query<Result>(principal: Principal, work: (tx: TenantTransaction) => Promise<Result>): Promise<Result> {
+    return withPrincipal(database, principal, work);
+  }
+}
+
+/** Once for each new error, and for each gap in what was read of the log; null: nothing to publish. */
+function toMonitorError(
+  row: MonitorRow,
+  { error_code: code, gap_from: gapFrom, gap_to: gapTo }: MonitorUpdate,
+  previousErrorCode: string | null,
+): MonitorEvents["monitor.error"] | null {
+  if (typeof code !== "string" || (code === previousErrorCode && gapFrom === undefined)) return null;
+  return {
+    monitor_id: row.id,
+    code,
+    detail: row.errorDetail ?? "",
+    ...(gapFrom === undefined ? {} : { gap_from: new Date(gapFrom).toISOString() }),
+    ...(gapTo === undefined ? {} : { gap_to: new Date(gapTo).toISOString() }),
+  };
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof AppError && error.code === "unavailable";
+}
+
+/** An id that is no UUID names no monitor. */
+function monitorIdOf(c: Context): string {
+  const monitorId = c.req.param("id");
+  if (!isUuid(monitorId)) throw new NotFound("No such monitor");
+  return monitorId;
+}
+
+/** Throws `AppError("malformed")`. */
+function parseChangeFilter(c: Context): ChangeFilter {
+  const filter = (name: string) => {
+    const [value = null, ...others] = c.req.queries(name) ?? [];
+    const isText = value === null || (value !== "" && value.length <= maxFilterLength && !value.includes("\0"));
+    if (isText && others.length === 0) return value;
+    throw new AppError(
+      "malformed",
+      `The query's ${name} is not valid: expected one text of 1 to ${maxFilterLength} characters`,
+    );
+  };
+  return { fingerprint: filter("fingerprint"), check: filter("check") };
+}

@@ -1,0 +1,56 @@
+import { formatCount, formatOrg } from "../../model/format.ts";
+import type { ListStore } from "../../model/list_store.ts";
+import { pulseOf } from "../../model/monitor_pulse.ts";
+import type { Monitor } from "../../monitor_wire.ts";
+import { MiniBar } from "../basics.tsx";
+import { useNow } from "../hooks.ts";
+import { PulseBadge } from "./pulse.tsx";
+
+/** The organizations that are watched, each with its present state; nothing where there is none. */
+export function MonitorList(props: {
+  readonly store: ListStore<Monitor>;
+  readonly selectedId: string | null;
+  /** By the gateway's clock. */
+  readonly nowMs: () => number;
+}) {
+  const { items, problem, hasMore, isLoadingMore } = props.store;
+  useNow();
+  const now = props.nowMs();
+  if (items.length === 0) return null;
+  return (
+    <nav class="scans" aria-labelledby="monitors-title">
+      <h2 id="monitors-title">Organizations</h2>
+      <p class="problem tinted tone-manual" role="status">
+        {problem !== null && `${problem}. Trying again by itself.`}
+      </p>
+      <ul class="scan-list stack">
+        {items.map((monitor) => (
+          <li key={monitor.id}>
+            <a
+              class="scan-link monitor-link stack"
+              href={`#/monitors/${monitor.id}`}
+              aria-current={monitor.id === props.selectedId ? "page" : undefined}
+            >
+              <span class="row spread">
+                <span class="strong one-line">{formatOrg(monitor)}</span>
+                <PulseBadge pulse={pulseOf(monitor, now)} />
+              </span>
+              <MiniBar counts={monitor} />
+              <span class="fine">{`${formatCount(monitor.fail)} fail · ${formatCount(monitor.manual)} manual · ${formatCount(monitor.pass)} pass`}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {hasMore && (
+        <button
+          type="button"
+          class="button button-quiet more"
+          disabled={isLoadingMore}
+          onClick={() => props.store.loadMore()}
+        >
+          {isLoadingMore ? "Loading…" : "Load more"}
+        </button>
+      )}
+    </nav>
+  );
+}

@@ -1,0 +1,91 @@
+import { formatDuration, formatMoment } from "../../model/format.ts";
+import { pulseOf, type Pulse } from "../../model/monitor_pulse.ts";
+import type { Monitor } from "../../monitor_wire.ts";
+import { Icon, type IconName } from "../basics.tsx";
+import { useNow } from "../hooks.ts";
+
+interface PulseLook {
+  readonly words: string;
+  readonly icon: IconName;
+  readonly tone: string;
+}
+
+export const pulseLooks: Readonly<Record<Pulse, PulseLook>> = {
+  alive: { words: "Alive", icon: "alive", tone: "tone-pass" },
+  starting: { words: "Starting", icon: "alive", tone: "tone-accent" },
+  delayed: { words: "Delayed", icon: "delayed", tone: "tone-manual" },
+  stale: { words: "Stale", icon: "stale", tone: "tone-fail" },
+  blind: { words: "Blind", icon: "blind", tone: "tone-blind" },
+  stopped: { words: "Stopped", icon: "stopped", tone: "tone-none" },
+  ended: { words: "Ended", icon: "stopped", tone: "tone-none" },
+  unknown: { words: "Not known", icon: "manual", tone: "tone-none" },
+};
+
+export function PulseBadge({ pulse }: { readonly pulse: Pulse }) {
+  const { words, icon, tone } = pulseLooks[pulse];
+  return (
+    <span class={`tag row tinted ${tone}`} data-pulse={pulse}>
+      <Icon name={icon} />
+      {words}
+    </span>
+  );
+}
+
+interface PulseCardProps {
+  readonly monitor: Monitor;
+  /** When this page last read everything, while it is not connected; else null. */
+  readonly disconnectedSinceMs: number | null;
+  /** By the gateway's clock. */
+  readonly nowMs: () => number;
+}
+
+/** Whether anything is watched at all: what the verdicts beside it are worth. */
+export function PulseCard({ monitor, disconnectedSinceMs, nowMs }: PulseCardProps) {
+  useNow();
+  const now = nowMs();
+  const pulse = disconnectedSinceMs === null ? pulseOf(monitor, now) : "unknown";
+  const { words, icon, tone } = pulseLooks[pulse];
+  const { lastLookAtMs } = monitor;
+  return (
+    <section class={`card pulse tinted ${tone}`} aria-labelledby="pulse-title" data-pulse={pulse}>
+      <h2 id="pulse-title" class="pulse-words row">
+        <Icon name={icon} />
+        {words}
+      </h2>
+      <p class="pulse-look">
+        {lastLookAtMs === null ? (
+          "Not looked yet"
+        ) : (
+          <>
+            {"Last look "}
+            <time dateTime={new Date(lastLookAtMs).toISOString()} class="pulse-age">
+              {`${formatDuration(now - lastLookAtMs)} ago`}
+            </time>
+          </>
+        )}
+      </p>
+      <p class="text">
+        {pulse === "unknown"
+          ? `This page is not connected: the verdicts are those of ${formatMoment(disconnectedSinceMs ?? now)}.`
+          : explanations[pulse](monitor, now)}
+      </p>
+      {monitor.errorDetail !== null && monitor.errorDetail !== "" && <p class="text">{monitor.errorDetail}</p>}
+    </section>
+  );
+}
+
+const explanations: Readonly<Record<Exclude<Pulse, "unknown">, (monitor: Monitor, nowMs: number) => string>> = {
+  alive: ({ intervalSeconds }) => `The org's log is read every ${formatDuration(intervalSeconds * 1000)}.`,
+  starting: () => "The first look at the org is under way.",
+  delayed: (monitor, nowMs) => `It reports, and is ${formatDuration(behindMs(monitor, nowMs))} behind the org.`,
+  stale: ({ updatedAtMs }, nowMs) =>
+    `No sign of life for ${formatDuration(nowMs - updatedAtMs)}: the org may have changed since.`,
+  blind: () => "The org's log cannot be read: the verdicts rest on full scans alone.",
+  stopped: ({ updatedAtMs }, nowMs) =>
+    `It does not run. It reported last ${formatDuration(nowMs - updatedAtMs)} ago, and goes on when it is started again.`,
+  ended: () => "It will not go on: the verdicts are the last ones.",
+};
+
+function behindMs({ lastLookAtMs, lagSeconds }: Monitor, nowMs: number): number {
+  return Math.max(nowMs - (lastLookAtMs ?? nowMs), (lagSeconds ?? 0) * 1000);
+}

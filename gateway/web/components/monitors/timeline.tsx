@@ -1,0 +1,165 @@
+import { useEffect, useState } from "preact/hooks";
+import { actorOf, filterChanges, isUnexplained } from "../../model/change_view.ts";
+import { checkTitle } from "../../model/check_catalog.ts";
+import type { FindingsFilter } from "../../model/findings_filter.ts";
+import { formatCount, formatMoment } from "../../model/format.ts";
+import type { MonitorFollower } from "../../model/monitor_follower.ts";
+import type { Change } from "../../monitor_wire.ts";
+import { Icon, StatusTag } from "../basics.tsx";
+import { reasonWords } from "../finding_row.tsx";
+import { memo } from "../hooks.ts";
+
+/** What moved, newest first, with who did it. */
+export function Timeline({
+  follower,
+  filter,
+}: {
+  readonly follower: MonitorFollower;
+  readonly filter: FindingsFilter;
+}) {
+  const { changes, freshIds, hasMore, isLoadingMore, problem } = follower;
+  const [isUnexplainedOnly, setUnexplainedOnly] = useState(false);
+  const matching = filterChanges(changes, filter);
+  const unexplainedCount = matching.filter(isUnexplained).length;
+  const shown = isUnexplainedOnly ? matching.filter(isUnexplained) : matching;
+  const isFiltered = shown.length < changes.length;
+  return (
+    <section class="card timeline" aria-labelledby="timeline-title">
+      <h2 id="timeline-title">Changes</h2>
+      <div class="findings-bar row spread note">
+        <p>
+          {isFiltered
+            ? `${formatCount(shown.length)} of ${toChanges(changes.length)} that are loaded match the filters`
+            : `${toChanges(changes.length)}${hasMore ? " loaded" : ""}`}
+        </p>
+        <button
+          type="button"
+          class="chip row timeline-unexplained"
+          aria-pressed={isUnexplainedOnly}
+          onClick={() => setUnexplainedOnly(!isUnexplainedOnly)}
+        >
+          Unexplained
+          <span class="chip-count">{formatCount(unexplainedCount)}</span>
+        </button>
+      </div>
+      <ol class="changes">
+        {shown.map((change) => (
+          <ChangeRow key={change.id} change={change} isFresh={freshIds.has(change.id)} hasName />
+        ))}
+      </ol>
+      {shown.length === 0 && (
+        <p class="card-note note">
+          {changes.length === 0 ? "Nothing has changed since it is watched." : "No change matches these filters."}
+        </p>
+      )}
+      <p class="problem tinted tone-fail" role="alert">
+        {problem}
+      </p>
+      {hasMore && (
+        <button
+          type="button"
+          class="button button-quiet more"
+          disabled={isLoadingMore}
+          onClick={() => follower.loadMore()}
+        >
+          {isLoadingMore ? "Loading…" : "Load older changes"}
+        </button>
+      )}
+    </section>
+  );
+}
+
+function toChanges(count: number): string {
+  return count === 1 ? "1 change" : `${formatCount(count)} changes`;
+}
+
+interface ChangeRowProps {
+  readonly change: Change;
+  readonly isFresh: boolean;
+  /** With the check and the resource; in a finding's own history they are said already. */
+  readonly hasName: boolean;
+}
+
+const ChangeRow = memo(({ change, isFresh, hasName }: ChangeRowProps) => {
+  const { check, from, to, resource, seen_at } = change;
+  const seenAtMs = Date.parse(seen_at);
+  return (
+    <li class={`change${isUnexplained(change) ? " change-unexplained" : ""}${isFresh ? " fresh" : ""}`}>
+      <p class="change-head row wrap">
+        <time class="fine" dateTime={seen_at}>
+          {formatMoment(seenAtMs)}
+        </time>
+        <span class="row change-verdicts">
+          {from === null ? <span class="fine">New</span> : <StatusTag status={from.status} />}
+          <Icon name="chevron" />
+          <span class="visually-hidden"> to </span>
+          {to === null ? <span class="fine">Gone</span> : <StatusTag status={to.status} />}
+        </span>
+      </p>
+      {hasName && (
+        <p>
+          <span class="change-name strong">{resource.name === "" ? "Unnamed resource" : resource.name}</span>
+          <span class="fine">{` · ${checkTitle(check)}`}</span>
+        </p>
+      )}
+      {change.actual !== "" && to !== null && <p class="text">{change.actual}</p>}
+      {to !== null && to.reason !== null && <p class="text">{reasonWords[to.reason] ?? to.reason}</p>}
+      <p class="fine">
+        <Cause change={change} />
+      </p>
+    </li>
+  );
+});
+
+/** Who, and how. */
+function Cause({ change }: { readonly change: Change }) {
+  const { cause, explained_by: events } = change;
+  if (cause === "start") return <>The first state</>;
+  if (isUnexplained(change)) {
+    return (
+      <span class="inked tone-manual strong row">
+        <Icon name="manual" />
+        Unexplained: found by a full scan, and no event of the log says who
+      </span>
+    );
+  }
+  const actors = new Set(events.map((event) => actorOf(event) ?? "someone whom the log does not name"));
+  const types = new Set(events.map(({ event_type }) => event_type));
+  return (
+    <>
+      {"by "}
+      <span class="change-actor strong">{[...actors].join(", ")}</span>
+      {` · ${[...types].join(", ")}`}
+    </>
+  );
+}
+
+/** One finding's own changes, read when it is opened and whenever it changes. */
+export function History(props: {
+  readonly fingerprint: string;
+  /** Changes when there is something new to read. */
+  readonly version: string;
+  readonly read: MonitorFollower["readHistory"];
+}) {
+  const { fingerprint, version, read } = props;
+  const [history, setHistory] = useState<readonly Change[] | null>(null);
+  const [hasFailed, setFailed] = useState(false);
+  useEffect(() => {
+    const closing = new AbortController();
+    read(fingerprint, closing.signal).then(setHistory, () => {
+      if (!closing.signal.aborted) setFailed(true);
+    });
+    return () => closing.abort();
+  }, [fingerprint, version, read]);
+  return (
+    <section class="history">
+      <h3>History</h3>
+      {history === null && <p class="fine">{hasFailed ? "It could not be read." : "Being read…"}</p>}
+      <ol class="changes">
+        {history?.map((change) => (
+          <ChangeRow key={change.id} change={change} isFresh={false} hasName={false} />
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,84 @@
+import { findCheck } from "./check_catalog.ts";
+import type { FindingsFilter } from "./findings_filter.ts";
+import { formatMoment, formatStatus } from "./format.ts";
+import type { CheckState, Finding } from "./scan_model.ts";
+import { worstStatus } from "../../../shared/report.ts";
+import type { Change, Explanation } from "../monitor_wire.ts";
+
+/** A present verdict as the finding that the page shows; null where it is gone. */
+export function toFinding(change: Change, order: number): Finding | null {
+  const { to, from, check, resource, actual, cause, seen_at } = change;
+  if (to === null) return null;
+  const since = cause === "start" ? "" : `since ${formatMoment(Date.parse(seen_at))}`;
+  // What is known no longer is said beside, never instead.
+  const before =
+    to.status === "MANUAL" && from !== null && from.status !== "MANUAL" ? `${formatStatus(from.status)} before` : "";
+  return {
+    fingerprint: change.fingerprint,
+    check,
+    status: to.status,
+    severity: severityOf(check),
+    resourceName: resource.name,
+    detail: [actual, since, before].filter((part) => part !== "").join(" · "),
+    expected: null,
+    actual,
+    reason: to.reason,
+    resourceType: resource.type,
+    resourceId: resource.id,
+    coverageReason: null,
+    isAdvisory: false,
+    order,
+  };
+}
+
+/** Checks as their findings make them. */
+export function toChecks(findings: Iterable<Finding>): readonly CheckState[] {
+  const checks = new Map<string, CheckState>();
+  for (const { check, status, severity } of findings) {
+    const known = checks.get(check);
+    checks.set(check, {
+      check,
+      status: worstStatus(known === undefined ? [status] : [known.status, status]),
+      severity,
+      findingCount: (known?.findingCount ?? 0) + 1,
+      order: known?.order ?? checks.size,
+    });
+  }
+  return [...checks.values()];
+}
+
+/** The changes that a filter of findings lets through: by what they were, or by what they are now. */
+export function filterChanges(changes: readonly Change[], filter: FindingsFilter): readonly Change[] {
+  const words = filter.text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
+  const { statuses, severities } = filter;
+  return changes.filter((change) => {
+    const { check, from, to, resource, actual } = change;
+    if (filter.check !== null && filter.check !== check) return false;
+    if (statuses.size > 0 && ![from, to].some((verdict) => verdict !== null && statuses.has(verdict.status)))
+      return false;
+    if (severities.size > 0 && !severities.has(severityOf(check))) return false;
+    if (words.length === 0) return true;
+    const people = change.explained_by.map((event) => `${event.event_type} ${actorOf(event) ?? ""}`);
+    const text = [resource.name, check, check.replaceAll("_", " "), actual, ...people].join("\n").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+/** Found by a full scan, and by no event of the log. */
+export function isUnexplained({ cause, explained_by }: Change): boolean {
+  return cause !== "start" && explained_by.length === 0;
+}
+
+/** Who it was, as the log names them; null where it does not. */
+export function actorOf({ actor }: Explanation): string | null {
+  const names = [actor?.name, actor?.login].filter((name): name is string => typeof name === "string" && name !== "");
+  const [name = actor?.id ?? null, login] = names;
+  return login === undefined || login === name ? name : `${name} (${login})`;
+}
+
+function severityOf(check: string): Finding["severity"] {
+  return findCheck(check)?.severity ?? "medium";
+}

@@ -1,0 +1,83 @@
+import {
+  SubscribeError,
+  type StateDetail,
+  type SubscribeErrorCode,
+  type SubscriptionState,
+} from "../../../shared/client/subscribe.ts";
+import { ApiError } from "./api.ts";
+
+/** How a stream of the page is connected, in words for people. */
+export interface Connection {
+  readonly state: SubscriptionState;
+  /** Why it is reconnecting or has failed, for people. */
+  readonly problem: string | null;
+  /** With `reconnecting`: when the next try begins; null while it is under way. */
+  readonly retryAtMs: number | null;
+  /** When state was last read in full. */
+  readonly refetchedAtMs: number | null;
+  readonly openCount: number;
+}
+
+export const noConnection: Connection = {
+  state: "connecting",
+  problem: null,
+  retryAtMs: null,
+  refetchedAtMs: null,
+  openCount: 0,
+};
+
+export function toConnection(
+  state: SubscriptionState,
+  { error, retryInMs, openCount }: StateDetail,
+): Omit<Connection, "refetchedAtMs"> {
+  const problem = error === null ? null : toProblem(error);
+  return { state, problem, openCount, retryAtMs: retryInMs > 0 ? Date.now() + retryInMs : null };
+}
+
+/** What a refusal of REST means for the subscription: some are final, the rest is tried again. */
+export async function orFinal<Value>(promise: Promise<Value>): Promise<Value> {
+  try {
+    return await promise;
+  } catch (error) {
+    throw toFinalError(error) ?? error;
+  }
+}
+
+export function toFinalError(error: unknown): SubscribeError | null {
+  if (!(error instanceof ApiError)) return null;
+  const options = { status: error.status, detail: error.message, cause: error };
+  if (error.status === 401) return new SubscribeError("not_authenticated", error.message, options);
+  if (error.status === 403) return new SubscribeError("permission_denied", error.message, options);
+  if (error.status === 404) return new SubscribeError("not_found", error.message, options);
+  return null;
+}
+
+const closeWords: Readonly<Record<string, string>> = {
+  expired: "the sign-in expired",
+  revoked: "access was revoked",
+  slow: "this browser did not keep up",
+  lost: "the gateway lost its broker",
+  lifetime: "the stream reached its greatest age",
+  drain: "the gateway is restarting",
+  ended: "the stream ended",
+};
+
+const lostWords: Readonly<Partial<Record<SubscribeErrorCode, string>>> = {
+  cut: "The connection to the gateway broke",
+  unreachable: "The gateway cannot be reached",
+  timeout: "The gateway does not answer",
+  silent: "The gateway stopped sending",
+  garbage: "The stream could not be read",
+};
+
+export function toProblem(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  if (!(error instanceof SubscribeError)) return "Something unexpected happened";
+  if (error.cause instanceof ApiError) return error.cause.message;
+  if (error.code === "closed") {
+    return `The gateway closed the stream: ${closeWords[error.detail ?? "ended"] ?? error.detail ?? ""}`;
+  }
+  const words = lostWords[error.code];
+  if (words !== undefined) return words;
+  return error.detail ?? `The gateway refused the stream${error.status === null ? "" : ` with status ${error.status}`}`;
+}

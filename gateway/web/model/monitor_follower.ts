@@ -1,0 +1,218 @@
+import { pause } from "../../../shared/abortable.ts";
+import { subscribe } from "../../../shared/client/subscribe.ts";
+import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import { parseMonitorState, type Change, type Monitor } from "../monitor_wire.ts";
+import { ApiError, toMonitorPath, type Api } from "./api.ts";
+import { toFinding } from "./change_view.ts";
+import { noConnection, orFinal, toConnection, toProblem, type Connection } from "./connection.ts";
+import type { Finding } from "./scan_model.ts";
+import { toRecord, toText } from "../scan_wire.ts";
+
+/** One monitor, kept true: state on every open of the stream, then what its events say to read. */
+export interface MonitorFollower {
+  readonly monitor: Monitor | null;
+  /** The present verdicts, by fingerprint. */
+  readonly findings: ReadonlyMap<string, Finding>;
+  /** Newest first, without the first state. */
+  readonly changes: readonly Change[];
+  /** Those that came while the page watched. */
+  readonly freshIds: ReadonlySet<string>;
+  readonly hasMore: boolean;
+  readonly isLoadingMore: boolean;
+  /** Why older changes could not be read. */
+  readonly problem: string | null;
+  readonly connection: Connection;
+  loadMore(): void;
+  readonly readHistory: (fingerprint: string, signal: AbortSignal) => Promise<readonly Change[]>;
+  readonly retryNow: () => void;
+  close(): void;
+}
+
+const pageLimit = 200;
+const timelineLimit = 50;
+/** Beyond so many pages of new changes everything is read again. */
+const maxCatchUpPages = 10;
+const retryEveryMs = 3000;
+
+export function followMonitor(api: Api, monitorId: string, onChange: () => void): MonitorFollower {
+  const closing = new AbortController();
+  const findings = new Map<string, Finding>();
+  let findingCount = 0;
+  let monitor: Monitor | null = null;
+  let changes: readonly Change[] = [];
+  let freshIds: ReadonlySet<string> = new Set();
+  let nextCursor: string | null = null;
+  let isLoadingMore = false;
+  let problem: string | null = null;
+  let connection = noConnection;
+  let isCatchUpDue = false;
+  let catchingUp: Promise<void> | null = null;
+  function connect(change: Partial<Connection>): void {
+    connection = { ...connection, ...change };
+    onChange();
+  }
+
+  function apply(change: Change): void {
+    const known = findings.get(change.fingerprint);
+    if (known === undefined) findingCount += 1;
+    const finding = toFinding(change, known?.order ?? findingCount);
+    if (finding === null) findings.delete(change.fingerprint);
+    else findings.set(change.fingerprint, finding);
+  }
+
+  async function load(signal: AbortSignal): Promise<void> {
+    // What it reads would be older than what is read now.
+    await catchingUp;
+    await loadAll(signal);
+  }
+
+  async function loadAll(signal: AbortSignal): Promise<void> {
+    monitor = await api.getMonitor(monitorId, signal);
+    onChange();
+    const first = await api.listChanges(monitorId, { limit: timelineLimit, cursor: null, signal });
+    const known = new Set(changes.map(({ id }) => id));
+    const newCount = first.items.findIndex(({ id }) => known.has(id));
+    if (newCount === -1) show(first.items, first.nextCursor);
+    else changes = [...first.items.slice(0, newCount), ...changes];
+    const present: Change[] = [];
+    for (let cursor: string | null = null; ;) {
+      const page = await api.listVerdicts(monitorId, { limit: pageLimit, cursor, signal });
+      present.push(...page.items);
+      // The first time they appear as they arrive; later the old ones stay until all new ones are there.
+      if (connection.refetchedAtMs === null) for (const change of page.items) apply(change);
+      onChange();
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    findings.clear();
+    for (const change of present) apply(change);
+    connect({ refetchedAtMs: Date.now() });
+  }
+
+  /** The first state is one line for every finding, and older than all else: it is where the timeline ends. */
+  function show(newest: readonly Change[], cursor: string | null): void {
+    changes = newest.filter(({ cause }) => cause !== "start");
+    nextCursor = newest.at(-1)?.cause === "start" ? null : cursor;
+  }
+
+  /** Reads the changes that are new; of many events at once only the first and the last cause a reading. */
+  function catchUp(): void {
+    isCatchUpDue = true;
+    catchingUp ??= readNew().finally(() => {
+      catchingUp = null;
+    });
+  }
+
+  async function readNew(): Promise<void> {
+    while (isCatchUpDue && !closing.signal.aborted) {
+      isCatchUpDue = false;
+      try {
+        await readNewChanges(closing.signal);
+      } catch {
+        isCatchUpDue = true;
+        await pause(retryEveryMs, [closing.signal]);
+      }
+    }
+  }
+
+  async function readNewChanges(signal: AbortSignal): Promise<void> {
+    const known = new Set(changes.map(({ id }) => id));
+    const fresh: Change[] = [];
+    let cursor: string | null = null;
+    for (let count = 0; ; count += 1) {
+      const page = await api.listChanges(monitorId, { limit: timelineLimit, cursor, signal });
+      const found = page.items.findIndex(({ id, cause }) => known.has(id) || cause === "start");
+      fresh.push(...(found === -1 ? page.items : page.items.slice(0, found)));
+      if (found !== -1 || page.nextCursor === null) break;
+      if (count >= maxCatchUpPages) return loadAll(signal);
+      cursor = page.nextCursor;
+    }
+    for (const change of fresh.toReversed()) apply(change);
+    // Only these: a new first page may have been shown meanwhile.
+    const shown = new Set(changes.map(({ id }) => id));
+    changes = [...fresh.filter(({ id }) => !shown.has(id)), ...changes];
+    freshIds = new Set(fresh.map(({ id }) => id));
+    onChange();
+  }
+
+  function applyEvent(type: keyof MonitorEvents, data: object): void {
+    if (type === "finding.updated") catchUp();
+    if (monitor === null) return;
+    if (type === "monitor.updated") {
+      const state = parseMonitorState(data);
+      const errorDetail = state.errorCode === null ? null : monitor.errorDetail;
+      // That it is stale is the gateway's own word; all else is a report of the producer.
+      const updatedAtMs = state.status === "stale" ? monitor.updatedAtMs : api.nowMs();
+      monitor = { ...monitor, ...state, errorDetail, updatedAtMs };
+    }
+    if (type === "monitor.error") monitor = { ...monitor, ...toError(data) };
+    if (type === "monitor.start") monitor = { ...monitor, status: "running", updatedAtMs: api.nowMs() };
+    if (type === "monitor.end") monitor = { ...monitor, status: "ended" };
+    onChange();
+  }
+
+  async function loadMore(): Promise<void> {
+    if (isLoadingMore || nextCursor === null) return;
+    isLoadingMore = true;
+    problem = null;
+    onChange();
+    try {
+      const { signal } = closing;
+      const cursor = nextCursor;
+      const page = await api.listChanges(monitorId, { limit: timelineLimit, cursor, signal });
+      // Else the timeline began again meanwhile.
+      if (cursor === nextCursor) show([...changes, ...page.items], page.nextCursor);
+    } catch (error) {
+      if (closing.signal.aborted) return;
+      problem = error instanceof ApiError ? toProblem(error) : "The answer could not be read";
+    }
+    isLoadingMore = false;
+    onChange();
+  }
+
+  const subscription = subscribe<MonitorEvents>(new URL(`${toMonitorPath(monitorId)}/event-stream`, document.baseURI), {
+    signal: closing.signal,
+    fetch: api.fetchStream,
+    refetch: (signal) => orFinal(load(signal)),
+    onEvent: ({ type, data }) => applyEvent(type, data),
+    onStateChange: (state, detail) => connect(toConnection(state, detail)),
+  });
+  const retryNow = () => subscription.retryNow();
+  addEventListener("online", retryNow, { signal: closing.signal });
+  document.addEventListener("visibilitychange", retryNow, { signal: closing.signal });
+  return {
+    get monitor() {
+      return monitor;
+    },
+    findings,
+    get changes() {
+      return changes;
+    },
+    get freshIds() {
+      return freshIds;
+    },
+    get hasMore() {
+      return nextCursor !== null;
+    },
+    get isLoadingMore() {
+      return isLoadingMore;
+    },
+    get problem() {
+      return problem;
+    },
+    get connection() {
+      return connection;
+    },
+    loadMore: () => void loadMore(),
+    async readHistory(fingerprint, signal) {
+      return (await api.listChanges(monitorId, { limit: pageLimit, cursor: null, signal, fingerprint })).items;
+    },
+    retryNow,
+    close: () => closing.abort(),
+  };
+}
+
+function toError(data: object): Pick<Monitor, "errorCode" | "errorDetail"> {
+  const { code, detail } = toRecord(data);
+  return { errorCode: toText(code) ?? "error", errorDetail: toText(detail) };
+}

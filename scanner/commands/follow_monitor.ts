@@ -1,0 +1,31 @@
+import type { Doorbell } from "../follow/doorbell.ts";
+import { noMonitor, type Look, type MonitorPort } from "../follow/monitor_port.ts";
+import type { MonitorPublisher } from "../streaming/monitor_publisher.ts";
+import { startMonitoring } from "../streaming/start_publishing.ts";
+import type { StreamConfig } from "../streaming/stream_config.ts";
+
+/** The follower as others see it, at a gateway; null: it is not streamed. */
+export function createMonitor(
+  config: StreamConfig | null,
+  { doorbell, log }: { readonly doorbell: Doorbell; readonly log: (text: string) => void },
+): MonitorPort {
+  if (config === null) return noMonitor;
+  let publisher: MonitorPublisher | null = null;
+  return {
+    started(facts) {
+      publisher = startMonitoring(config, facts.monitorId, { warn: log, info: log, onDoorbell: () => doorbell.ring() });
+      publisher.started(facts);
+    },
+    // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.
+    looked({ at, error, ...look }) {
+      if (at !== null) publisher?.looked({ ...look, at, error: error === null ? null : toPublishedError(error) });
+    },
+    changed: (lines) => publisher?.changed(lines),
+    stopped: () => publisher?.stopped(),
+    ended: (reason) => publisher?.ended(reason),
+  };
+}
+
+function toPublishedError({ code, detail, gapFrom: from, gapTo: to }: NonNullable<Look["error"]>) {
+  return { code, detail, ...(from === undefined || to === undefined ? {} : { gap: { from, to } }) };
+}

@@ -1,0 +1,88 @@
+import * as v from "valibot";
+import { findingEntries, manualReasonSchema, statusSchema } from "./finding.ts";
+import { count, fieldMessage, instant, text, time, uuid, type Output } from "./primitives.ts";
+
+/** A verdict that moved, `scanstream.change/1`: a line of `follow`, what it posts, and what the gateway lists. */
+
+/** `start`: the first state of a monitor. `reconciliation`: found by a full scan, and by no event of the log. */
+export const changeCauseSchema = v.picklist(
+  ["log", "reconciliation", "start"],
+  "expected log, reconciliation or start",
+);
+
+const { check, fingerprint, resource_type: name, actual } = findingEntries;
+/** Of the provider's log, in which anything may be missing. */
+const provided = v.optional(v.nullable(text(0, 2048)), null);
+
+/** An event of the provider's log, beside the change. */
+const explanationSchema = v.strictObject(
+  {
+    uuid: text(1, 200),
+    event_type: text(1, 200),
+    published: v.optional(v.nullable(text(0, 100)), null),
+    actor: v.optional(
+      v.nullable(v.strictObject({ id: provided, type: provided, login: provided, name: provided }, fieldMessage)),
+      null,
+    ),
+    transaction_id: provided,
+    ip_address: v.pipe(v.exactOptional(v.nullable(text(0, 100))), v.description("Only with `--with-addresses`")),
+  },
+  fieldMessage,
+);
+
+const maxExplanations = 20;
+const explanationsMessage = `expected an array of at most ${maxExplanations} log events`;
+const verdictSchema = v.strictObject(
+  { status: statusSchema, reason: v.optional(v.nullable(manualReasonSchema), null) },
+  fieldMessage,
+);
+
+const entries = {
+  id: uuid(),
+  check,
+  fingerprint,
+  resource: v.strictObject({ type: name, id: name, name }, fieldMessage),
+  from: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is new")),
+  to: v.pipe(v.nullable(verdictSchema), v.description("Null: the finding is gone")),
+  actual,
+  seen_at: instant,
+  cause: changeCauseSchema,
+  explained_by: v.pipe(
+    v.array(explanationSchema, explanationsMessage),
+    v.maxLength(maxExplanations, explanationsMessage),
+    v.description("Empty: no event of the log explains it"),
+  ),
+};
+
+const schemaName = "scanstream.change/1";
+const schemaMessage = `expected ${schemaName}`;
+
+const newChangeSchema = v.pipe(
+  v.strictObject({ schema: v.exactOptional(v.literal(schemaName, schemaMessage)), ...entries }, fieldMessage),
+  v.check(({ from, to }) => from !== null || to !== null, "says that from and to are both null"),
+  v.metadata({ not: { properties: { from: { type: "null" }, to: { type: "null" } } } }),
+);
+
+const maxChanges = 500;
+const changesMessage = `expected an array of 1 to ${maxChanges} changes`;
+
+export const newChangesSchema = v.strictObject(
+  {
+    changes: v.pipe(
+      v.array(newChangeSchema, changesMessage),
+      v.minLength(1, changesMessage),
+      v.maxLength(maxChanges, changesMessage),
+    ),
+  },
+  fieldMessage,
+);
+
+/** As stored and listed: the line, and when it was stored. */
+export const changeSchema = v.object({ schema: v.literal(schemaName), ...entries, created_at: time });
+
+export const storedChangesSchema = v.object({ received: count, created: count });
+
+export type NewChange = Output<typeof newChangeSchema>;
+export type Change = Output<typeof changeSchema>;
+export type ChangeCause = Output<typeof changeCauseSchema>;
+export type Explanation = Output<typeof explanationSchema>;

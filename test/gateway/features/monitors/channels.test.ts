@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
+import { monitors } from "../../../../drizzle/schema.ts";
+import { asOwner, withTenant } from "../../../../drizzle/with_tenant.ts";
+import { findEnded } from "../../../../gateway/features/find_ended.ts";
+import { getChannels } from "../../../../gateway/features/monitors/channels.ts";
+import { monitorChannel } from "../../../../gateway/features/monitors/events.ts";
+import { scanChannel } from "../../../../gateway/features/scans/events.ts";
+import { NotFound } from "../../../../shared/app_error.ts";
+import { seedTenant, type SeededTenant } from "../../../drizzle/seed.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+
+let database: Database;
+let acme: SeededTenant;
+let globex: SeededTenant;
+beforeAll(async () => {
+  database = await openTestPglite();
+  acme = await seedTenant(database);
+  globex = await seedTenant(database, "globex");
+});
+afterAll(() => database.close());
+
+async function insert(fields: Partial<typeof monitors.$inferInsert> = {}): Promise<string> {
+  const id = randomUUID();
+  const values = { id, tenantId: acme.id, orgUrl: "https://acme.okta.com", intervalSeconds: 10, ...fields };
+  await asOwner(database, (tx) => tx.insert(monitors).values(values));
+  return id;
+}
+
+const channelsOf = (id: string, tenant = acme) =>
+  withTenant(database, tenant.id, async (tx) => getChannels({ tx, params: { id } }));
+const over = { status: "ended", endedAt: new Date() } as const;
+
+test("a monitor's channel is built with its own tenant; one that has ended has an ended channel", async () => {
+  const [open, ended] = [await insert(), await insert(over)];
+  expect(await channelsOf(open)).toEqual([monitorChannel(acme.id, open)]);
+  expect(await channelsOf(ended)).toEqual({ ended: [monitorChannel(acme.id, ended)] });
+});
+
+test("a monitor of another tenant, a deleted one and an unknown one are not found", async () => {
+  await expect(channelsOf(await insert(), globex)).rejects.toBeInstanceOf(NotFound);
+  await expect(channelsOf(await insert({ ...over, deletedAt: new Date() }))).rejects.toBeInstanceOf(NotFound);
+  await expect(channelsOf(randomUUID())).rejects.toBeInstanceOf(NotFound);
+});
+
+test("findEnded names the ended ones among scans and monitors of the tenant, and no other channel", async () => {
+  const [open, ended, deleted] = [await insert(), await insert(over), await insert({ ...over, deletedAt: new Date() })];
+  const [scanId = "", openScanId = ""] = acme.scanIds;
+  await asOwner(database, (tx) =>
+    tx.execute(sql`update scans set status = 'failed', ended_at = now() where id = ${scanId}::uuid`),
+  );
+  const channels = [
+    ...[open, ended, deleted].map((id) => monitorChannel(acme.id, id)),
+    ...[scanId, openScanId, ended].map((id) => scanChannel(acme.id, id)),
+    `job:${acme.id}:${ended}`,
+  ];
+  expect(await findEnded(database, acme.id, channels)).toEqual(
+    new Set([monitorChannel(acme.id, ended), monitorChannel(acme.id, deleted), scanChannel(acme.id, scanId)]),
+  );
+  expect(await findEnded(database, globex.id, channels)).toEqual(new Set());
+  expect(await findEnded(database, acme.id, [])).toEqual(new Set());
+});

@@ -1,0 +1,152 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
+import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { createMonitorClient, eventsIn } from "../../../support/monitor_requests.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+import { problemOf, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestPglite();
+  gateway = await startTestGateway({ CORS_ORIGINS: "https://page.example" }, { database });
+});
+afterAll(() => gateway.stop());
+
+async function startWithDoorbell() {
+  const monitor = createMonitorClient(gateway);
+  await monitor.put();
+  const made = await monitor.send("PUT", "/doorbell");
+  expect(made.status).toBe(200);
+  const { url, secret } = (await made.json()) as { readonly url: string; readonly secret: string };
+  const ring = (authorization: string | null = secret, body: BodyInit = '{"eventType":"any"}') =>
+    fetch(url, { method: "POST", body, headers: authorization === null ? {} : { authorization } });
+  return { ...monitor, url, secret, ring };
+}
+
+/** As if the last ring were a second ago. */
+const waitASecond = (id: string) =>
+  asOwner(database, (tx) =>
+    tx.execute(sql`update monitors set doorbell_rung_at = now() - interval '1 second' where id = ${id}::uuid`),
+  );
+
+test("a doorbell is made with its address and a secret that is shown once and stored as a hash", async () => {
+  const { id, url, secret, send, read } = await startWithDoorbell();
+  expect(url).toBe(`${gateway.url}/hooks/okta/${id}`);
+  expect(secret).toMatch(/^scd_[0-9a-f]{64}$/);
+  expect(JSON.stringify(await read())).not.toContain("doorbell");
+  const [row] = await asOwner(database, (tx) =>
+    tx.execute<{ stored: string }>(sql`select monitors::text as stored from monitors where id = ${id}::uuid`),
+  );
+  expect(row?.stored).not.toContain(secret.slice(4));
+  const behindProxy = await gateway.request(`/api/v1/monitors/${id}/doorbell`, {
+    method: "PUT",
+    as: `Api-Key ${gateway.acme.apiKey}`,
+    headers: { "x-forwarded-proto": "https" },
+  });
+  expect(await behindProxy.json()).toMatchObject({ url: url.replace("http:", "https:") });
+  expect((await send("PUT", "/doorbell")).status).toBe(200);
+});
+
+test("the provider's verification is answered with its challenge", async () => {
+  const { url } = await startWithDoorbell();
+  const verify = (challenge: string | null) =>
+    fetch(url, { headers: challenge === null ? {} : { "x-okta-verification-challenge": challenge } });
+  for (const challenge of ["aW4tYS1yb3c", '<script>"', "x".repeat(1024)]) {
+    const response = await verify(challenge);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toMatch(/^application\/json/);
+    expect(await response.json()).toEqual({ verification: challenge });
+  }
+  expect(await problemOf(await verify(null))).toMatchObject({ status: 400 });
+  expect(await problemOf(await verify("x".repeat(1025)))).toMatchObject({ status: 400 });
+});
+
+test("a ring is 204 and reaches the stream; within a second it is 204 and published once", async () => {
+  const { id, ring, stream, patch } = await startWithDoorbell();
+  const text = readStream(await stream(), "monitor.updated");
+  const rings = await Promise.all([ring(), ring(), ring()]);
+  expect(rings.map(({ status }) => status)).toEqual([204, 204, 204]);
+  await waitASecond(id);
+  expect((await ring()).status).toBe(204);
+  await patch({ lag_seconds: 1 });
+  const doorbell = { type: "monitor.progress", data: { monitor_id: id, doorbell: true } };
+  expect(eventsIn(await text).slice(0, -1)).toEqual([doorbell, doorbell]);
+});
+
+test("without the secret a ring is 401 and publishes nothing", async () => {
+  const { ring, secret, stream, patch } = await startWithDoorbell();
+  const other = await startWithDoorbell();
+  const text = readStream(await stream(), "monitor.updated");
+  const wrong = [
+    null,
+    "",
+    "x",
+    secret.slice(0, -1),
+    `${secret}0`,
+    secret.toUpperCase(),
+    `Bearer ${secret}`,
+    other.secret,
+  ];
+  for (const authorization of wrong) {
+    const problem = await problemOf(await ring(authorization));
+    expect(problem, String(authorization)).toMatchObject({ status: 401, code: "not_authenticated" });
+    expect(problem.detail).not.toContain(secret);
+  }
+  await patch({ lag_seconds: 1 });
+  expect(eventsIn(await text).map(({ type }) => type)).toEqual(["monitor.updated"]);
+});
+
+test("the last secret is worth nothing once another was made", async () => {
+  const { ring, send } = await startWithDoorbell();
+  await send("PUT", "/doorbell");
+  expect((await ring()).status).toBe(401);
+});
+
+test("a body of 1 MiB is ignored, a larger one is 413, and it is read only with the secret", async () => {
+  const { ring } = await startWithDoorbell();
+  expect((await ring(undefined, "x".repeat(1_048_576))).status).toBe(204);
+  expect(await problemOf(await ring(undefined, "x".repeat(1_048_577)))).toMatchObject({ status: 413 });
+  expect((await ring("x", "x".repeat(1_048_577))).status).toBe(401);
+});
+
+test("is 404 for an unknown monitor, one without a doorbell, one that has ended and one that was deleted", async () => {
+  const withoutDoorbell = createMonitorClient(gateway);
+  await withoutDoorbell.put();
+  const ended = await startWithDoorbell();
+  await ended.patch({ status: "ended" });
+  const deleted = await startWithDoorbell();
+  await deleted.send("DELETE");
+  for (const id of ["x", randomUUID(), withoutDoorbell.id, ended.id, deleted.id]) {
+    for (const method of ["GET", "POST"]) {
+      const response = await gateway.request(`/hooks/okta/${id}`, {
+        method,
+        headers: { authorization: ended.secret, "x-okta-verification-challenge": "x" },
+      });
+      expect(await problemOf(response)).toMatchObject({ status: 404, detail: "No such hook" });
+    }
+  }
+});
+
+test("a hook is not for pages: no preflight is answered, and no header lets an origin read", async () => {
+  const { url, ring } = await startWithDoorbell();
+  const origin = "https://page.example";
+  const preflight = await fetch(url, {
+    method: "OPTIONS",
+    headers: { origin, "access-control-request-method": "POST" },
+  });
+  expect(preflight.status).toBe(405);
+  const got = await fetch(url, { headers: { origin, "x-okta-verification-challenge": "x" } });
+  for (const response of [preflight, got, await ring()]) {
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  }
+});
+
+test("no secret is logged", async () => {
+  const { secret, ring } = await startWithDoorbell();
+  await ring();
+  expect(gateway.log.join("\n")).not.toContain(secret);
+});

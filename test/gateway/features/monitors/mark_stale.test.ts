@@ -1,0 +1,145 @@
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Database, Rows } from "../../../../drizzle/database.ts";
+import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { markStale, startMarkingStale } from "../../../../gateway/features/monitors/mark_stale.ts";
+import { silentLog } from "../../../../gateway/observability/log.ts";
+import { AppError } from "../../../../shared/app_error.ts";
+import type { Publisher } from "../../../../shared/broker.ts";
+import { parseMessage } from "../../../../shared/event.ts";
+import { createMonitorClient, eventsIn, newMonitor } from "../../../support/monitor_requests.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+import { readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+
+let database: Database;
+let gateway: TestGateway;
+beforeAll(async () => {
+  database = await openTestPglite();
+  gateway = await startTestGateway({}, { database });
+});
+afterAll(() => gateway.stop());
+
+async function startMonitor(intervalSeconds: number, silentSeconds: number) {
+  const monitor = createMonitorClient(gateway);
+  await monitor.put({ ...newMonitor, interval_seconds: intervalSeconds });
+  const silence = (seconds: number) =>
+    asOwner(database, (tx) =>
+      tx.execute(
+        sql`update monitors set updated_at = now() - make_interval(secs => ${seconds}) where id = ${monitor.id}::uuid`,
+      ),
+    );
+  await silence(silentSeconds);
+  return { ...monitor, silence };
+}
+
+function createPublisher() {
+  const published: string[] = [];
+  const publisher: Publisher = { publish: async (_channel, message) => void published.push(message) };
+  const ids = () => published.map((message) => JSON.parse(parseMessage(message)?.data ?? "{}").monitor_id as string);
+  return { published, publisher, ids };
+}
+
+test("a running monitor that went silent is published as stale once, by one of several gateways; others are not", async () => {
+  const stale = await startMonitor(20, 60);
+  await stale.patch({ last_look_at: "2026-11-22T14:03:12.412Z", lag_seconds: 1.5, checks_total: 9, pass: 3, fail: 2 });
+  await stale.silence(60);
+  await startMonitor(20, 55);
+  const slow = await startMonitor(21, 63);
+  await startMonitor(22, 61);
+  const stopped = await startMonitor(10, 0);
+  await stopped.patch({ status: "stopped" });
+  await stopped.silence(3600);
+  const gateways = [createPublisher(), createPublisher(), createPublisher()];
+  const counts = await Promise.all(gateways.map(({ publisher }) => markStale({ database, publisher, log: silentLog })));
+  expect(counts.reduce((sum, count) => sum + count)).toBe(2);
+  const ids = gateways.flatMap((each) => each.ids());
+  expect(ids.toSorted()).toEqual([stale.id, slow.id].toSorted());
+  const messages = gateways.flatMap(({ published }) => published).map((message) => parseMessage(message));
+  const own = messages.find((message) => message?.data.includes(stale.id));
+  expect(own?.type).toBe("monitor.updated");
+  expect(JSON.parse(own?.data ?? "")).toEqual({
+    monitor_id: stale.id,
+    status: "stale",
+    log_status: "unknown",
+    error_code: null,
+    last_look_at: "2026-11-22T14:03:12.412Z",
+    lag_seconds: 1.5,
+    checks_total: 9,
+    pass: 3,
+    fail: 2,
+    manual: 0,
+  });
+  expect((await stale.read()).status).toBe("stale");
+});
+
+test("after its next report it runs, and can go stale again", async () => {
+  const { id, patch, put, read, silence } = await startMonitor(10, 61);
+  const { publisher, ids } = createPublisher();
+  const run = () => markStale({ database, publisher, log: silentLog });
+  await run();
+  await run();
+  expect(ids()).toEqual([id]);
+  await patch({});
+  expect((await read()).status).toBe("running");
+  await silence(61);
+  await run();
+  await put();
+  expect((await read()).status).toBe("running");
+  await silence(61);
+  await run();
+  expect(ids()).toEqual([id, id, id]);
+});
+
+test("its stream receives it and stays open", async () => {
+  const { id, stream, patch } = await startMonitor(10, 61);
+  const text = readStream(await stream(), '"running"');
+  await markStale({ database, publisher: gateway.gateway.parts.broker, log: silentLog });
+  await patch({ status: "running" });
+  expect(eventsIn(await text)).toMatchObject([
+    { type: "monitor.updated", data: { monitor_id: id, status: "stale" } },
+    { type: "monitor.updated", data: { monitor_id: id, status: "running" } },
+  ]);
+});
+
+test("an unavailable broker costs the event, not the state; an unavailable database is retried later", async () => {
+  const { read } = await startMonitor(10, 61);
+  const unavailable = () => Promise.reject(new AppError("unavailable", "Not there"));
+  const publisher: Publisher = { publish: unavailable };
+  const options = { database, publisher, log: silentLog, attemptsAfterMs: [0, 1] };
+  expect(await markStale(options)).toBe(1);
+  expect((await read()).status).toBe("stale");
+  expect(await markStale({ ...options, database: { ...database, transact: unavailable } })).toBe(0);
+});
+
+test("startMarkingStale first waits a minute, then runs every 15 s, and never twice at once", async () => {
+  vi.useFakeTimers();
+  try {
+    let begun = 0;
+    let answer = Promise.withResolvers<Rows>();
+    const slow: Database = {
+      statementTimeoutMs: 4000,
+      transact() {
+        begun += 1;
+        return answer.promise;
+      },
+      close: async () => {},
+    };
+    const stop = startMarkingStale({ database: slow, publisher: createPublisher().publisher, log: silentLog });
+    await vi.advanceTimersByTimeAsync(59_999);
+    expect(begun).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(begun).toBe(1);
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(begun).toBe(1);
+    answer.resolve({ columns: [], rows: [] });
+    answer = Promise.withResolvers();
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(begun).toBe(2);
+    stop();
+    answer.resolve({ columns: [], rows: [] });
+    await vi.advanceTimersByTimeAsync(600_000);
+    expect(begun).toBe(2);
+  } finally {
+    vi.useRealTimers();
+  }
+});

@@ -1,0 +1,582 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
+import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { AppError } from "../../../../shared/app_error.ts";
+import type { Broker } from "../../../../shared/broker.ts";
+import { createMemoryBroker } from "../../../../shared/brokers/memory.ts";
+import type { Monitor } from "../../../../shared/schemas/monitor.ts";
+import { changeOf, createMonitorClient, eventsIn, newMonitor } from "../../../support/monitor_requests.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+import { problemOf, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let user: string;
+let stranger: string;
+/** Faults of the database and the broker, for one test each. */
+let loseAnswerOf: RegExp | null = null;
+let brokerFailures = 0;
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestPglite();
+  const losing: Database = {
+    ...database,
+    async transact(statements) {
+      const rows = await database.transact(statements);
+      const lost = loseAnswerOf;
+      if (lost === null || !statements.some(({ sql: text }) => lost.test(text))) return rows;
+      loseAnswerOf = null;
+      throw new AppError("unavailable", "The database cannot be reached");
+    },
+  };
+  const memory = createMemoryBroker();
+  const broker: Broker = {
+    ...memory,
+    async publish(channel, message) {
+      if (brokerFailures === 0) return memory.publish(channel, message);
+      brokerFailures -= 1;
+      throw new AppError("unavailable", "The broker cannot be reached");
+    },
+  };
+  gateway = await startTestGateway({}, { database: losing, broker });
+  user = `Bearer ${gateway.acme.token}`;
+  stranger = `Api-Key ${gateway.globex.apiKey}`;
+});
+afterAll(() => gateway.stop());
+
+async function startMonitor() {
+  const monitor = createMonitorClient(gateway);
+  expect((await monitor.put()).status).toBe(201);
+  return monitor;
+}
+
+describe("PUT /monitors/{id}", () => {
+  test("registers a monitor: 201, with every field of the resource", async () => {
+    const { id, path, put, read } = createMonitorClient(gateway);
+    const created = await put({ ...newMonitor, checks_total: 29 });
+    expect(created.status).toBe(201);
+    expect(created.headers.get("location")).toBe(path);
+    const body = (await created.json()) as Monitor;
+    expect(body).toEqual({
+      ...newMonitor,
+      id,
+      monitor_id: id,
+      tenant_id: gateway.acme.id,
+      channel: `monitor:${gateway.acme.id}:${id}`,
+      event_stream: `${path}/event-stream`,
+      status: "running",
+      checks_total: 29,
+      pass: 0,
+      fail: 0,
+      manual: 0,
+      log_status: "unknown",
+      error_code: null,
+      error_detail: null,
+      last_look_at: null,
+      lag_seconds: null,
+      last_change_at: null,
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+      started_at: expect.any(String),
+      ended_at: null,
+    });
+    expect(await read()).toEqual(body);
+  });
+
+  test("again is a restart: it runs, with the new interval, and what the last process reported of errors is gone", async () => {
+    const { put, patch, stream } = await startMonitor();
+    await patch({ status: "stopped", error_code: "log_forbidden", error_detail: "No scope", log_status: "unreadable" });
+    const text = readStream(await stream(), "monitor.start");
+    const again = await put({ ...newMonitor, interval_seconds: 30, checks_total: 3 });
+    expect(again.status).toBe(200);
+    expect(await again.json()).toMatchObject({
+      status: "running",
+      interval_seconds: 30,
+      checks_total: 3,
+      error_code: null,
+      error_detail: null,
+      log_status: "unknown",
+    });
+    expect(eventsIn(await text)).toMatchObject([
+      { type: "monitor.start", data: { org_url: newMonitor.org_url, interval_seconds: 30 } },
+    ]);
+  });
+
+  test("a restart with a smaller total drops counts that no longer fit, and keeps those that do", async () => {
+    const { put, patch, read } = await startMonitor();
+    await patch({ checks_total: 29, pass: 5, fail: 2, manual: 1 });
+    await put({ ...newMonitor, checks_total: 8 });
+    expect(await read()).toMatchObject({ checks_total: 8, pass: 5, fail: 2, manual: 1 });
+    await put({ ...newMonitor, checks_total: 7 });
+    expect(await read()).toMatchObject({ checks_total: 7, pass: 0, fail: 0, manual: 0 });
+    expect((await patch({ lag_seconds: 1 })).status).toBe(200);
+  });
+
+  test("is 404 for another tenant's id, 409 for another org and once ended, 410 after it was deleted", async () => {
+    const { put, patch, send } = await startMonitor();
+    expect(await problemOf(await put(newMonitor, stranger))).toMatchObject({ status: 404, code: "not_found" });
+    const other = { ...newMonitor, org_url: "https://globex.okta.com" };
+    expect(await problemOf(await put(other))).toMatchObject({ status: 409, code: "conflict" });
+    await patch({ status: "ended" });
+    expect(await problemOf(await put())).toMatchObject({ status: 409, code: "conflict" });
+    expect((await send("DELETE")).status).toBe(204);
+    expect(await problemOf(await put())).toMatchObject({ status: 410, code: "gone" });
+    expect(await problemOf(await put(newMonitor, stranger))).toMatchObject({ status: 404, code: "not_found" });
+  });
+
+  test.each([
+    {},
+    { ...newMonitor, org_url: "ftp://acme.okta.com" },
+    { ...newMonitor, interval_seconds: 0 },
+    { ...newMonitor, interval_seconds: 86_401 },
+    { ...newMonitor, interval_seconds: 1.5 },
+    { ...newMonitor, status: "running" },
+    [],
+  ])("with the body %j is 422", async (body) => {
+    expect(await problemOf(await createMonitorClient(gateway).put(body))).toMatchObject({ status: 422 });
+  });
+
+  test.each([1, 86_400])("takes an interval of %i s", async (interval) => {
+    expect((await createMonitorClient(gateway).put({ ...newMonitor, interval_seconds: interval })).status).toBe(201);
+  });
+});
+
+describe("PATCH /monitors/{id}", () => {
+  test("stores the report, and publishes it flat", async () => {
+    const { id, patch, read, stream } = await startMonitor();
+    const text = readStream(await stream(), "monitor.updated");
+    const report = {
+      last_look_at: "2026-11-22T14:03:12.412Z",
+      lag_seconds: 1.25,
+      checks_total: 29,
+      pass: 24,
+      fail: 3,
+      manual: 2,
+      log_status: "reading",
+    };
+    expect(await (await patch(report)).json()).toMatchObject(report);
+    expect(await read()).toMatchObject(report);
+    expect(eventsIn(await text)).toEqual([
+      { type: "monitor.updated", data: { monitor_id: id, status: "running", error_code: null, ...report } },
+    ]);
+  });
+
+  test("publishes monitor.error for an error that is new or another, not for the same again; with each gap", async () => {
+    const { id, patch, stream } = await startMonitor();
+    const text = readStream(await stream(), '"gap_to"');
+    const forbidden = { error_code: "log_forbidden", error_detail: "No scope okta.logs.read" };
+    await patch(forbidden);
+    await patch(forbidden);
+    await patch({ lag_seconds: 3 });
+    await patch({ error_code: null });
+    await patch(forbidden);
+    await patch({ error_code: "rate_limited", error_detail: null });
+    const gap = { gap_from: "2026-11-22T14:00:00.000Z", gap_to: "2026-11-22T14:10:00.000Z" };
+    await patch({ error_code: "rate_limited", error_detail: "Lost", ...gap });
+    const errors = eventsIn(await text).filter(({ type }) => type === "monitor.error");
+    const { error_code: code, error_detail: detail } = forbidden;
+    expect(errors.map(({ data }) => data)).toEqual([
+      { monitor_id: id, code, detail },
+      { monitor_id: id, code, detail },
+      { monitor_id: id, code: "rate_limited", detail: "" },
+      { monitor_id: id, code: "rate_limited", detail: "Lost", ...gap },
+    ]);
+  });
+
+  test("an error that is over leaves no detail behind", async () => {
+    const { patch, read } = await startMonitor();
+    await patch({ error_code: "log_forbidden", error_detail: "No scope" });
+    await patch({ error_code: null });
+    expect(await read()).toMatchObject({ error_code: null, error_detail: null });
+  });
+
+  test("stopping keeps the stream; ending publishes monitor.end, closes it, and is the last change: 409, stream 204", async () => {
+    const { id, patch, post, stream, send, list } = await startMonitor();
+    const text = readStream(await stream(), /^\u0000/);
+    await patch({ status: "stopped" });
+    await patch({ status: "ended" });
+    expect(eventsIn(await text).map(({ type, data }) => [type, (data as Record<string, unknown>)["status"]])).toEqual([
+      ["monitor.updated", "stopped"],
+      ["monitor.updated", "ended"],
+      ["monitor.end", undefined],
+    ]);
+    expect(await text).toMatch(
+      new RegExp(`event: monitor\\.end\\ndata: {"monitor_id":"${id}","reason":"ended"}\\n\\n: close ended\\n `),
+    );
+    expect((await stream()).status).toBe(204);
+    for (const refused of [patch({ fail: 1 }), post([changeOf()]), send("PUT", "/doorbell")]) {
+      expect(await problemOf(await refused)).toMatchObject({ status: 409, code: "conflict" });
+    }
+    expect((await list("/changes")).items).toEqual([]);
+  });
+
+  test("an end that the database stored is published although its answer was lost", async () => {
+    const { patch, stream } = await startMonitor();
+    const text = readStream(await stream(), /^\u0000/);
+    loseAnswerOf = /^update "monitors"/;
+    expect((await patch({ status: "ended" })).status).toBe(200);
+    expect(await text).toContain("event: monitor.end");
+  });
+
+  test("counts together are no more than the total, by what is stored where they are left out; a total of 0 is not known", async () => {
+    const { patch } = await startMonitor();
+    expect((await patch({ pass: 3, fail: 2 })).status).toBe(200);
+    expect(await problemOf(await patch({ checks_total: 4 }))).toMatchObject({ status: 422 });
+    expect((await patch({ checks_total: 5 })).status).toBe(200);
+    expect(await problemOf(await patch({ manual: 1 }))).toMatchObject({ status: 422 });
+    expect((await patch({ manual: 1, fail: 1 })).status).toBe(200);
+  });
+
+  test.each([
+    { status: "stale" },
+    { status: null },
+    { pass: -1 },
+    { pass: 1.5 },
+    { lag_seconds: -0.1 },
+    { lag_seconds: 1_000_000_001 },
+    { log_status: "blind" },
+    { error_code: "" },
+    { error_code: "x".repeat(101) },
+    { error_detail: "x".repeat(2049) },
+    { error_detail: "\0" },
+    { last_look_at: "yesterday" },
+    { last_look_at: "2026-13-01T00:00:00Z" },
+    { last_look_at: "0000-01-01T00:00:00Z" },
+    { org_url: "https://acme.okta.com" },
+  ])("with the body %j is 422", async (body) => {
+    expect(await problemOf(await (await startMonitor()).patch(body))).toMatchObject({ status: 422 });
+  });
+
+  test.each([
+    { lag_seconds: 0 },
+    { lag_seconds: 1_000_000_000 },
+    { error_code: "x".repeat(100), error_detail: "é".repeat(2048) },
+    { last_look_at: "1970-01-01T00:00:00Z" },
+    {},
+  ])("takes the body %#", async (body) => {
+    expect((await (await startMonitor()).patch(body)).status).toBe(200);
+  });
+});
+
+describe("POST /monitors/{id}/changes", () => {
+  test("stores each change once by its id, and lists the line as it was sent", async () => {
+    const { post, list, read } = await startMonitor();
+    const change = changeOf();
+    const { schema: _schema, ...withoutSchema } = change;
+    expect(await (await post([withoutSchema, withoutSchema])).json()).toEqual({ received: 2, created: 1 });
+    expect(await (await post([change, changeOf({ cause: "reconciliation", explained_by: [] })])).json()).toEqual({
+      received: 2,
+      created: 1,
+    });
+    const { items } = await list("/changes");
+    expect(items).toHaveLength(2);
+    expect(items[1]).toEqual({ ...change, created_at: expect.any(String) });
+    expect((await read()).last_change_at).toBe(change.seen_at);
+  });
+
+  test("publishes finding.updated, flat, for each new one whose cause is not start", async () => {
+    const { id, post, stream } = await startMonitor();
+    const text = readStream(await stream(), '"fingerprint":"last"');
+    const first = changeOf();
+    await post([changeOf({ cause: "start", from: null, fingerprint: "f0" }), first]);
+    await post([first, changeOf({ cause: "reconciliation", explained_by: [], to: null, fingerprint: "last" })]);
+    const flat = {
+      monitor_id: id,
+      check: first.check,
+      resource_type: "policy",
+      resource_id: "00p1",
+      resource_name: "Okta Admin Console",
+      seen_at: first.seen_at,
+    };
+    expect(eventsIn(await text)).toEqual([
+      {
+        type: "finding.updated",
+        data: {
+          ...flat,
+          fingerprint: first.fingerprint,
+          from: "PASS",
+          to: "FAIL",
+          cause: "log",
+          actor_name: "Ada Admin",
+          event_type: "policy.rule.update",
+        },
+      },
+      {
+        type: "finding.updated",
+        data: {
+          ...flat,
+          fingerprint: "last",
+          from: "PASS",
+          to: null,
+          cause: "reconciliation",
+          actor_name: null,
+          event_type: null,
+        },
+      },
+    ]);
+  });
+
+  test("publishes a change with the longest texts: the event fits", async () => {
+    const { post, stream } = await startMonitor();
+    const long = "\u0001".repeat(2048);
+    const longest = () =>
+      changeOf({
+        check: "\u0001".repeat(200),
+        fingerprint: "\u0001".repeat(200),
+        resource: { type: long, id: long, name: long },
+        explained_by: [
+          {
+            uuid: "1",
+            event_type: "\u0001".repeat(200),
+            published: null,
+            actor: { id: null, type: null, login: null, name: long },
+            transaction_id: null,
+          },
+        ],
+      });
+    const last = { ...changeOf({ fingerprint: "last" }) };
+    const text = readStream(await stream(), '"fingerprint":"last"');
+    expect(await (await post([longest(), last])).json()).toEqual({ received: 2, created: 2 });
+    expect(eventsIn(await text)).toHaveLength(2);
+  });
+
+  test("takes 500 changes in their order, and refuses 501 and none", async () => {
+    const { post, list } = await startMonitor();
+    const changes = Array.from({ length: 500 }, (_, n) =>
+      changeOf({ fingerprint: `f${n}`, cause: "start", from: null }),
+    );
+    expect(await problemOf(await post([...changes, changeOf()]))).toMatchObject({ status: 422 });
+    expect(await problemOf(await post([]))).toMatchObject({ status: 422 });
+    expect(await (await post(changes)).json()).toEqual({ received: 500, created: 500 });
+    const listed: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page = await list(`/changes?limit=200${cursor === null ? "" : `&cursor=${cursor}`}`);
+      listed.push(...page.items.map(({ fingerprint }) => fingerprint));
+      cursor = page.next_cursor;
+    } while (cursor !== null);
+    expect(listed).toEqual(changes.map(({ fingerprint }) => fingerprint).toReversed());
+  });
+
+  test("a body over 8 MiB is 413", async () => {
+    const { post } = await startMonitor();
+    const large = Array.from({ length: 130 }, () => changeOf({ actual: "x".repeat(65_536) }));
+    expect(await problemOf(await post(large))).toMatchObject({ status: 413 });
+  });
+
+  test.each([
+    { from: null, to: null },
+    { from: { status: "OK", reason: null } },
+    { from: { status: "MANUAL", reason: "because" } },
+    { id: "1" },
+    { cause: "guess" },
+    { seen_at: "soon" },
+    { schema: "scanstream.change/2" },
+    { fingerprint: "" },
+    { fingerprint: "x".repeat(201) },
+    { actual: "x".repeat(65_537) },
+    { resource: { type: "t", id: "i", name: "n", owner: "o" } },
+    { explained_by: null },
+    { explained_by: Array.from({ length: 21 }, () => ({ uuid: "1", event_type: "a.b" })) },
+    { explained_by: [{ uuid: "1", event_type: "a.b", outcome: "x" }] },
+    { explained_by: [{ uuid: "1", event_type: "x".repeat(201) }] },
+    { explained_by: [{ uuid: "1", event_type: "a.b", actor: { name: "x".repeat(2049) } }] },
+    { severity: "high" },
+  ])("with a line that has %j is 422", async (wrong) => {
+    expect(await problemOf(await (await startMonitor()).post([{ ...changeOf(), ...wrong }]))).toMatchObject({
+      status: 422,
+    });
+  });
+
+  test("takes 20 log events in which everything else is missing, and an address", async () => {
+    const { post, list } = await startMonitor();
+    const explained = Array.from({ length: 20 }, (_, n) => ({ uuid: String(n), event_type: "a.b" }));
+    const withAddress = { uuid: "x", event_type: "a.b", ip_address: "192.0.2.1" };
+    const lines = [
+      { ...changeOf(), explained_by: explained },
+      { ...changeOf(), explained_by: [withAddress] },
+    ];
+    expect((await post(lines)).status).toBe(200);
+    const { items } = await list("/changes");
+    const missing = { published: null, actor: null, transaction_id: null };
+    expect(items[1]?.explained_by).toEqual(explained.map((event) => ({ ...event, ...missing })));
+    expect(items[0]?.explained_by).toEqual([{ ...withAddress, ...missing }]);
+  });
+
+  test("changes that the database stored are published although its answer was lost", async () => {
+    const { post, stream } = await startMonitor();
+    const text = readStream(await stream(), "finding.updated");
+    loseAnswerOf = /insert into changes/;
+    expect(await (await post([changeOf()])).json()).toEqual({ received: 1, created: 1 });
+    expect(eventsIn(await text)).toHaveLength(1);
+  });
+
+  test("an unavailable broker costs no change, and the event is published when it is back", async () => {
+    const { post, list, stream } = await startMonitor();
+    const text = readStream(await stream(), '"fingerprint":"two"');
+    brokerFailures = 2;
+    const changes = [changeOf({ fingerprint: "one" }), changeOf({ fingerprint: "two" })];
+    expect(await (await post(changes)).json()).toEqual({ received: 2, created: 2 });
+    expect((await list("/changes")).items).toHaveLength(2);
+    expect(eventsIn(await text)).toHaveLength(2);
+  });
+});
+
+describe("reading", () => {
+  test("lists the changes of one finding and of one check", async () => {
+    const { post, list, send } = await startMonitor();
+    await post([
+      changeOf({ fingerprint: "a", check: "one" }),
+      changeOf({ fingerprint: "b", check: "one" }),
+      changeOf({ fingerprint: "c", check: "two" }),
+      changeOf({ fingerprint: "a", check: "one" }),
+    ]);
+    const fingerprints = async (query: string) =>
+      (await list(`/changes${query}`)).items.map(({ fingerprint }) => fingerprint);
+    expect(await fingerprints("?fingerprint=a")).toEqual(["a", "a"]);
+    expect(await fingerprints("?check=one")).toEqual(["a", "b", "a"]);
+    expect(await fingerprints("?check=two&fingerprint=a")).toEqual([]);
+    for (const query of ["?check=", "?check=a&check=b", `?fingerprint=${"x".repeat(201)}`, "?cursor=x", "?limit=0"]) {
+      expect(await problemOf(await send("GET", `/changes${query}`)), query).toMatchObject({ status: 400 });
+    }
+  });
+
+  test("the findings are the last change of each that is still there, whatever the producer's clock said", async () => {
+    const { post, list } = await startMonitor();
+    const fail = { status: "FAIL", reason: null } as const;
+    const pass = { status: "PASS", reason: null } as const;
+    await post([
+      changeOf({ fingerprint: "moved", cause: "start", from: null, to: pass, seen_at: "2026-11-22T14:00:00.000Z" }),
+      changeOf({ fingerprint: "gone", cause: "start", from: null, to: pass }),
+      changeOf({ fingerprint: "back", cause: "start", from: null, to: pass }),
+      changeOf({ fingerprint: "same", cause: "start", from: null, to: fail }),
+    ]);
+    await post([
+      changeOf({ fingerprint: "moved", from: pass, to: fail, seen_at: "2026-11-22T13:00:00.000Z" }),
+      changeOf({ fingerprint: "gone", from: pass, to: null }),
+      changeOf({ fingerprint: "back", from: pass, to: null }),
+    ]);
+    await post([changeOf({ fingerprint: "back", from: null, to: fail })]);
+    const first = await list("/findings?limit=2");
+    const second = await list(`/findings?limit=2&cursor=${first.next_cursor}`);
+    expect([...first.items, ...second.items].map(({ fingerprint, to }) => [fingerprint, to?.status])).toEqual([
+      ["back", "FAIL"],
+      ["moved", "FAIL"],
+      ["same", "FAIL"],
+    ]);
+    expect(second.next_cursor).toBeNull();
+  });
+
+  test("lists a tenant's monitors, newest first, in pages, without deleted ones", async () => {
+    const tenant = await gateway.createTenant("Initech");
+    const as = `Api-Key ${tenant.apiKey}`;
+    const ids: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const { id, put } = createMonitorClient(gateway);
+      await put(newMonitor, as);
+      ids.unshift(id);
+    }
+    await gateway.request(`/api/v1/monitors/${ids[1]}`, { method: "DELETE", as });
+    const page = async (query: string) =>
+      (await (await gateway.request(`/api/v1/monitors${query}`, { as })).json()) as {
+        readonly items: readonly Monitor[];
+        readonly next_cursor: string | null;
+      };
+    const first = await page("?limit=2");
+    const second = await page(`?limit=2&cursor=${first.next_cursor}`);
+    expect([...first.items, ...second.items].map(({ id }) => id)).toEqual([ids[0], ids[2], ids[3]]);
+  });
+
+  test("a running monitor that is silent for three intervals, at least a minute, is read as stale", async () => {
+    const { id, put, read, patch } = await startMonitor();
+    const silentFor = (seconds: number) =>
+      asOwner(database, (tx) =>
+        tx.execute(
+          sql`update monitors set updated_at = now() - make_interval(secs => ${seconds}) where id = ${id}::uuid`,
+        ),
+      );
+    await silentFor(55);
+    expect((await read()).status).toBe("running");
+    await silentFor(60);
+    expect((await read()).status).toBe("stale");
+    await put({ ...newMonitor, interval_seconds: 100 });
+    await silentFor(295);
+    expect((await read()).status).toBe("running");
+    await silentFor(300);
+    expect((await read()).status).toBe("stale");
+    await patch({ status: "stopped" });
+    await silentFor(1000);
+    expect((await read()).status).toBe("stopped");
+  });
+});
+
+describe("DELETE /monitors/{id}", () => {
+  test("removes the monitor and its changes, and ends its streams: 204, then 404", async () => {
+    const { id, post, send, stream } = await startMonitor();
+    await post([changeOf()]);
+    const text = readStream(await stream(), /^\u0000/);
+    expect((await send("DELETE")).status).toBe(204);
+    expect(eventsIn(await text)).toEqual([{ type: "monitor.end", data: { monitor_id: id, reason: "deleted" } }]);
+    for (const [method, suffix, json] of [
+      ["GET", ""],
+      ["PATCH", "", { fail: 1 }],
+      ["DELETE", ""],
+      ["GET", "/changes"],
+      ["POST", "/changes", { changes: [changeOf()] }],
+      ["GET", "/findings"],
+      ["GET", "/event-stream"],
+      ["PUT", "/doorbell"],
+    ] as const) {
+      const refused = await problemOf(await send(method, suffix, json));
+      expect(refused, `${method} ${suffix}`).toMatchObject({ status: 404 });
+    }
+    const [row] = await asOwner(database, (tx) =>
+      tx.execute<{ count: number }>(sql`select count(*)::integer as count from changes where monitor_id = ${id}::uuid`),
+    );
+    expect(row?.count).toBe(0);
+  });
+});
+
+describe("who may", () => {
+  const requests = [
+    ["PUT", "", newMonitor],
+    ["PATCH", "", { fail: 0 }],
+    ["POST", "/changes", { changes: [changeOf()] }],
+    ["PUT", "/doorbell", undefined],
+  ] as const;
+  const reads = ["", "/changes", "/findings", "/event-stream"] as const;
+
+  test("what a producer sends needs a key: 401 without credentials, 403 for a user, 404 for another tenant", async () => {
+    const { send } = await startMonitor();
+    for (const [method, suffix, json] of requests) {
+      const label = `${method} ${suffix}`;
+      expect(await problemOf(await send(method, suffix, json, "Api-Key x")), label).toMatchObject({ status: 401 });
+      expect(await problemOf(await send(method, suffix, json, user)), label).toMatchObject({ status: 403 });
+      expect(await problemOf(await send(method, suffix, json, stranger)), label).toMatchObject({ status: 404 });
+    }
+  });
+
+  test("users of the tenant read and delete; another tenant finds nothing", async () => {
+    const { send } = await startMonitor();
+    for (const suffix of reads) {
+      expect(await problemOf(await send("GET", suffix, undefined, "Bearer x"))).toMatchObject({ status: 401 });
+      expect(await problemOf(await send("GET", suffix, undefined, stranger))).toMatchObject({ status: 404 });
+      const read = await send("GET", suffix, undefined, user);
+      expect(read.status, suffix).toBe(200);
+      await read.body?.cancel();
+    }
+    expect(await problemOf(await send("DELETE", "", undefined, "Bearer x"))).toMatchObject({ status: 401 });
+    expect(await problemOf(await send("DELETE", "", undefined, stranger))).toMatchObject({ status: 404 });
+    expect((await send("DELETE", "", undefined, user)).status).toBe(204);
+  });
+
+  test("an id that is no UUID, and one that does not exist, are 404", async () => {
+    for (const id of ["x", randomUUID()]) {
+      const { send } = createMonitorClient(gateway, id);
+      for (const suffix of reads) expect(await problemOf(await send("GET", suffix))).toMatchObject({ status: 404 });
+      expect(await problemOf(await send("PATCH", "", {}))).toMatchObject({ status: 404 });
+    }
+  });
+});

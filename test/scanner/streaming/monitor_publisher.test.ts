@@ -1,0 +1,241 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createGatewayClient } from "../../../scanner/streaming/gateway_client.ts";
+import {
+  createMonitorPublisher,
+  type Look,
+  type MonitorPublisher,
+  type MonitorPublisherOptions,
+} from "../../../scanner/streaming/monitor_publisher.ts";
+import { aChange } from "../../support/change_builders.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
+import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+
+/** The follower's side of a monitor against a real gateway, with a network between the two that breaks. */
+
+let gateway: TestGateway;
+let network: TcpProxy;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  network = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(gateway.url).port) });
+});
+afterEach(() => network.restore());
+afterAll(async () => {
+  await network.close();
+  await gateway.stop();
+});
+
+const key = () => `Api-Key ${gateway.acme.apiKey}`;
+const facts = { orgUrl: "https://acme.okta.com", clientId: "0oa1", intervalSeconds: 10, checksTotal: 29 };
+
+interface Monitor extends MonitorPublisher {
+  readonly monitorId: string;
+  readonly warnings: string[];
+  /** Method and path after the monitor's, in order. */
+  readonly requests: readonly string[];
+  readonly ringCount: number;
+  readonly isRegistered: boolean;
+}
+
+function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
+  const monitorId = changes.monitorId ?? randomUUID();
+  const warnings: string[] = [];
+  const requests: string[] = [];
+  let ringCount = 0;
+  let isRegistered = false;
+  const url = `http://127.0.0.1:${network.port}`;
+  const send: typeof fetch = async (input, init) => {
+    requests.push(
+      `${init?.method} ${new URL(new Request(input).url).pathname.replace(/.*\/monitors\/[^/]*/, "")}`.trim(),
+    );
+    return fetch(input, init);
+  };
+  const publisher = createMonitorPublisher({
+    gateway: createGatewayClient({ url, apiKey: gateway.acme.apiKey, timeoutMs: 2000, fetch: send }),
+    url,
+    apiKey: gateway.acme.apiKey,
+    monitorId,
+    warn: (message) => warnings.push(message),
+    onRegistered: () => {
+      isRegistered = true;
+    },
+    onDoorbell: () => {
+      ringCount += 1;
+    },
+    ...changes,
+  });
+  onTestFinished(() => publisher.stopped());
+  return {
+    ...publisher,
+    monitorId,
+    warnings,
+    requests,
+    get ringCount() {
+      return ringCount;
+    },
+    get isRegistered() {
+      return isRegistered;
+    },
+  };
+}
+
+async function startMonitor(changes: Partial<MonitorPublisherOptions> = {}): Promise<Monitor> {
+  const monitor = openMonitor(changes);
+  monitor.started(facts);
+  await expect.poll(() => monitor.isRegistered).toBe(true);
+  return monitor;
+}
+
+function aLook(changes: Partial<Look> = {}): Look {
+  return {
+    at: new Date().toISOString(),
+    lagSeconds: 1.5,
+    counts: { pass: 20, fail: 5, manual: 4 },
+    logStatus: "reading",
+    error: null,
+    ...changes,
+  };
+}
+
+async function read(path: string): Promise<Record<string, unknown>> {
+  const response = await gateway.request(`/api/v1/monitors/${path}`, { as: key() });
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function storedIds(monitorId: string): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = ""; cursor !== null;) {
+    const page = await read(`${monitorId}/changes?limit=200${cursor === "" ? "" : `&cursor=${cursor}`}`);
+    ids.push(...(page["items"] as readonly { id: string }[]).map(({ id }) => id));
+    cursor = page["next_cursor"] as string | null;
+  }
+  return ids;
+}
+
+const manyChanges = (count: number) =>
+  Array.from({ length: count }, (_change, index) => aChange({ fingerprint: `f${index}` }));
+
+describe("createMonitorPublisher", () => {
+  test("registers, stores changes before the counts, and stops with the process", async () => {
+    const monitor = await startMonitor();
+    expect(await read(monitor.monitorId)).toMatchObject({
+      status: "running",
+      org_url: facts.orgUrl,
+      interval_seconds: 10,
+    });
+    monitor.changed([aChange()]);
+    monitor.looked(aLook());
+    await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
+    expect(monitor.requests).toEqual(["PUT", "POST /changes", "PATCH"]);
+    expect(await storedIds(monitor.monitorId)).toHaveLength(1);
+    await monitor.stopped();
+    expect(await read(monitor.monitorId)).toMatchObject({ status: "stopped", fail: 5 });
+    expect(monitor.warnings).toEqual([]);
+  });
+
+  test("goes on under its id after a restart, and changes that are handed over again are stored once", async () => {
+    const first = await startMonitor();
+    const changes = manyChanges(3);
+    first.changed(changes);
+    await first.stopped();
+    const second = await startMonitor({ monitorId: first.monitorId });
+    second.changed([...changes, aChange()]);
+    await expect.poll(async () => (await storedIds(first.monitorId)).length).toBe(4);
+    expect(await read(first.monitorId)).toMatchObject({ status: "running" });
+  });
+
+  test("501 changes are two requests, 500 are one", async () => {
+    const monitor = await startMonitor();
+    const postCount = () => monitor.requests.filter((request) => request === "POST /changes").length;
+    monitor.changed(manyChanges(500));
+    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(500);
+    expect(postCount()).toBe(1);
+    monitor.changed(manyChanges(501));
+    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(1001);
+    expect(postCount()).toBe(3);
+  });
+
+  test("a look without news waits for the heartbeat; news and the heartbeat send it", async () => {
+    const resting = await startMonitor({ heartbeatMs: 3_600_000 });
+    resting.looked(aLook());
+    await expect.poll(() => resting.requests).toEqual(["PUT", "PATCH"]);
+    await expect.poll(async () => (await read(resting.monitorId))["lag_seconds"]).toBe(1.5);
+    resting.looked(aLook({ lagSeconds: 2 }));
+    resting.looked(
+      aLook({ lagSeconds: 3, logStatus: "unreadable", error: { code: "forbidden", detail: "No\nscope" } }),
+    );
+    await expect.poll(async () => (await read(resting.monitorId))["error_detail"]).toBe("No scope");
+    expect(resting.requests).toEqual(["PUT", "PATCH", "PATCH"]);
+    expect(await read(resting.monitorId)).toMatchObject({
+      log_status: "unreadable",
+      error_code: "forbidden",
+      lag_seconds: 3,
+    });
+
+    const beating = await startMonitor({ heartbeatMs: 20 });
+    await expect.poll(() => beating.requests.filter((request) => request === "PATCH").length).toBeGreaterThan(3);
+  });
+
+  test("an outage is one warning, costs no change, and is said to be over", async () => {
+    const monitor = await startMonitor();
+    network.refuse();
+    const changes = manyChanges(20);
+    for (const change of changes) monitor.changed([change]);
+    monitor.looked(aLook());
+    await expect.poll(() => monitor.warnings.length, { timeout: 10_000 }).toBe(1);
+    expect(monitor.warnings[0]).toMatch(/goes on without its live view/);
+    network.restore();
+    await expect.poll(() => storedIds(monitor.monitorId).then((ids) => ids.length), { timeout: 10_000 }).toBe(20);
+    await expect.poll(() => monitor.warnings.at(-1)).toMatch(/answers again/);
+    expect(monitor.warnings).toHaveLength(2);
+  });
+
+  test("a change that the gateway refuses costs no other", async () => {
+    const monitor = await startMonitor();
+    monitor.changed([...manyChanges(4), aChange({ check: "" }), ...manyChanges(4)]);
+    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(8);
+    expect(monitor.warnings).toEqual([expect.stringMatching(/^A change of .* was not stored/)]);
+  });
+
+  test("an unreachable gateway delays the end by no more than its bound", async () => {
+    network.refuse();
+    const monitor = openMonitor({ endTimeoutMs: 300 });
+    monitor.started(facts);
+    monitor.changed([aChange()]);
+    const begunMs = performance.now();
+    await monitor.stopped();
+    expect(performance.now() - begunMs).toBeLessThan(2000);
+    expect(monitor.warnings.at(-1)).toMatch(/given up/);
+  });
+
+  test("ends with its reason; after that the gateway takes nothing, which is one warning", async () => {
+    const monitor = await startMonitor();
+    monitor.changed([aChange()]);
+    monitor.looked(aLook());
+    await monitor.ended("Nothing fails any more");
+    expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Nothing fails any more" });
+    const again = openMonitor({ monitorId: monitor.monitorId });
+    again.started(facts);
+    await expect.poll(() => again.warnings).toEqual([expect.stringMatching(/has ended/)]);
+    again.changed([aChange()]);
+    await again.stopped();
+  });
+
+  test("a ring at the gateway's door reaches the follower", async () => {
+    const monitor = await startMonitor();
+    const made = await gateway.request(`/api/v1/monitors/${monitor.monitorId}/doorbell`, { as: key(), method: "PUT" });
+    const { url, secret } = (await made.json()) as { url: string; secret: string };
+    const path = new URL(url, gateway.url).pathname;
+    // The first rings may come before the stream is open, and are a poll that was not needed.
+    await expect
+      .poll(
+        async () => {
+          await gateway.request(path, { method: "POST", headers: { authorization: secret }, body: "{}" });
+          return monitor.ringCount;
+        },
+        { timeout: 10_000, interval: 200 },
+      )
+      .toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,30 @@
+import { randomUUID } from "node:crypto";
+import type { Explanation, NewChange } from "../../shared/schemas/change.ts";
+
+/** A change that the log explains, with everything a test does not care about filled in. */
+export function aChange(changes: Partial<NewChange> = {}): NewChange {
+  return {
+    id: randomUUID(),
+    check: "signon_global_session_idle_timeout_15min",
+    fingerprint: "00p1-fingerprint",
+    resource: { type: "policy", id: "00p1", name: "Default Policy" },
+    from: { status: "PASS", reason: null },
+    to: { status: "FAIL", reason: null },
+    actual: "120 minutes",
+    seen_at: new Date().toISOString(),
+    cause: "log",
+    explained_by: [anExplanation()],
+    ...changes,
+  };
+}
+
+export function anExplanation(changes: Partial<Explanation> = {}): Explanation {
+  return {
+    uuid: randomUUID(),
+    event_type: "policy.rule.update",
+    published: new Date().toISOString(),
+    actor: { id: "00u1", type: "User", login: "admin@acme.example", name: "Ada Admin" },
+    transaction_id: "t1",
+    ...changes,
+  };
+}

@@ -1,0 +1,64 @@
+import { randomUUID } from "node:crypto";
+import type { Change, NewChange } from "../../shared/schemas/change.ts";
+import type { Monitor } from "../../shared/schemas/monitor.ts";
+import type { TestGateway } from "./test_gateway.ts";
+
+export const newMonitor = { org_url: "https://acme.okta.com", client_id: "0oa1", interval_seconds: 10 } as const;
+
+/** A line of `follow`: the Admin Console lost its second factor. */
+export function changeOf(fields: Partial<NewChange> = {}): NewChange {
+  return {
+    schema: "scanstream.change/1",
+    id: randomUUID(),
+    check: "mfa-for-admins",
+    fingerprint: "mfa-for-admins:00p1",
+    resource: { type: "policy", id: "00p1", name: "Okta Admin Console" },
+    from: { status: "PASS", reason: null },
+    to: { status: "FAIL", reason: null },
+    actual: "The rule “Catch-all” allows a password alone",
+    seen_at: "2026-11-22T14:03:12.000Z",
+    cause: "log",
+    explained_by: [
+      {
+        uuid: "f2b6c7d8-ca51-11f0-9d3c-0b1f2a3c4d5e",
+        event_type: "policy.rule.update",
+        published: "2026-11-22T14:03:09.871Z",
+        actor: { id: "00u1", type: "User", login: "admin@acme.example", name: "Ada Admin" },
+        transaction_id: "Z1",
+      },
+    ],
+    ...fields,
+  };
+}
+
+/** The requests of one monitor, by default with the tenant's key. */
+export function createMonitorClient(gateway: TestGateway, id: string = randomUUID()) {
+  const key = `Api-Key ${gateway.acme.apiKey}`;
+  const path = `/api/v1/monitors/${id}`;
+  const send = (method: string, suffix = "", json?: unknown, as = key) =>
+    gateway.request(path + suffix, { method, as, ...(json === undefined ? {} : { json }) });
+  return {
+    id,
+    path,
+    send,
+    put: (body: unknown = newMonitor, as = key) => send("PUT", "", body, as),
+    patch: (body: unknown, as = key) => send("PATCH", "", body, as),
+    post: (changes: readonly unknown[], as = key) => send("POST", "/changes", { changes }, as),
+    read: async () => (await (await send("GET")).json()) as Monitor,
+    list: async (suffix: string) => (await (await send("GET", suffix)).json()) as ChangePage,
+    stream: () => send("GET", "/event-stream"),
+  };
+}
+
+export interface ChangePage {
+  readonly items: readonly Change[];
+  readonly next_cursor: string | null;
+}
+
+/** The events in a stream's text, without their ids. */
+export function eventsIn(text: string): readonly { readonly type: string; readonly data: unknown }[] {
+  return [...text.matchAll(/event: (\S+)\ndata: (\{[^\n]*\})\n\n/g)].map(([, type = "", data = ""]) => ({
+    type,
+    data: JSON.parse(data) as unknown,
+  }));
+}

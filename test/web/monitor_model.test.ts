@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { actorOf, filterChanges, isUnexplained, toChecks, toFinding } from "../../gateway/web/model/change_view.ts";
+import { noFilter } from "../../gateway/web/model/findings_filter.ts";
+import { pulseOf } from "../../gateway/web/model/monitor_pulse.ts";
+import { parseChange, parseMonitor, type Monitor } from "../../gateway/web/monitor_wire.ts";
+import type { Change } from "../../shared/schemas/change.ts";
+import { aChange as aNewChange, anExplanation } from "../support/change_builders.ts";
+
+// Written into the page by its build.
+beforeAll(() => {
+  const text = { title: "Admin Console MFA", stigId: "OKTA-APP-000560", fix: "Turn it on" };
+  vi.stubGlobal("CHECK_CATALOG", { mfa: { ...text, severity: "high" } });
+});
+afterAll(() => {
+  vi.unstubAllGlobals();
+});
+
+const nowMs = Date.parse("2026-11-22T10:00:00.000Z");
+const ago = (ms: number) => new Date(nowMs - ms).toISOString();
+
+function aMonitor(changes: object = {}): Monitor {
+  return parseMonitor({
+    id: "m1",
+    org_url: "https://acme.okta.com",
+    client_id: null,
+    status: "running",
+    interval_seconds: 10,
+    checks_total: 29,
+    pass: 1,
+    fail: 2,
+    manual: 3,
+    log_status: "reading",
+    error_code: null,
+    error_detail: null,
+    last_look_at: ago(0),
+    lag_seconds: 0,
+    created_at: ago(0),
+    updated_at: ago(0),
+    ...changes,
+  });
+}
+
+function aChange(changes: Partial<Change> = {}): Change {
+  return { ...aNewChange(), schema: "scanstream.change/1", created_at: ago(0), ...changes };
+}
+
+describe("pulseOf", () => {
+  test.for([
+    ["alive", {}],
+    ["alive", { updated_at: ago(60_000), last_look_at: ago(60_000), lag_seconds: 60 }],
+    ["stale", { updated_at: ago(60_001) }],
+    ["delayed", { last_look_at: ago(60_001) }],
+    ["delayed", { lag_seconds: 60.001 }],
+    // Three intervals, where that is more than a minute.
+    ["alive", { interval_seconds: 60, updated_at: ago(180_000), last_look_at: ago(180_000) }],
+    ["stale", { interval_seconds: 60, updated_at: ago(180_001) }],
+    ["delayed", { interval_seconds: 60, last_look_at: ago(180_001) }],
+    ["stale", { status: "stale" }],
+    ["starting", { last_look_at: null, log_status: "unknown" }],
+    ["blind", { log_status: "unreadable", last_look_at: ago(60_001) }],
+    ["stale", { log_status: "unreadable", updated_at: ago(60_001) }],
+    ["stopped", { status: "stopped", updated_at: ago(3_600_000), log_status: "unreadable" }],
+    ["ended", { status: "ended" }],
+  ] as const)("%s: %j", ([pulse, fields]) => {
+    expect(pulseOf(aMonitor(fields), nowMs)).toBe(pulse);
+  });
+});
+
+describe("parseMonitor, parseChange", () => {
+  test("refuse what is neither", () => {
+    for (const value of [null, [], "text", {}, { id: 1 }]) {
+      expect(() => parseMonitor(value)).toThrow(TypeError);
+      expect(() => parseChange(value)).toThrow(TypeError);
+    }
+  });
+
+  test("take nothing of another type from what any key may publish", () => {
+    const odd = { status: 5, log_status: {}, pass: "many", lag_seconds: "long", last_look_at: "yesterday" };
+    expect(aMonitor(odd)).toMatchObject({
+      status: "running",
+      logStatus: "unknown",
+      pass: 0,
+      lagSeconds: null,
+      lastLookAtMs: null,
+    });
+  });
+});
+
+describe("toFinding", () => {
+  test("is null where the finding is gone", () => {
+    expect(toFinding(aChange({ to: null }), 1)).toBeNull();
+  });
+
+  test("has the severity of its check, and medium for a check that is not known", () => {
+    expect(toFinding(aChange({ check: "mfa" }), 1)).toMatchObject({ severity: "high", status: "FAIL" });
+    expect(toFinding(aChange({ check: "constructor" }), 1)).toMatchObject({ severity: "medium" });
+  });
+
+  test("says since when, and beside MANUAL what was known before", () => {
+    const from = { status: "PASS", reason: null } as const;
+    const to = { status: "MANUAL", reason: "provider_error" } as const;
+    expect(toFinding(aChange({ from, to, actual: "" }), 1)?.detail).toMatch(/^since .* · Pass before$/);
+    expect(toFinding(aChange({ from: to, to }), 1)?.detail).not.toContain("before");
+    expect(toFinding(aChange({ from: null, cause: "start", actual: "15 minutes" }), 1)?.detail).toBe("15 minutes");
+  });
+});
+
+test("toChecks takes the worst finding of each check", () => {
+  const findings = [
+    aChange({ check: "one", to: { status: "PASS", reason: null } }),
+    aChange({ check: "two", to: { status: "MANUAL", reason: "needs_review" } }),
+    aChange({ check: "one" }),
+  ].flatMap((change, index) => toFinding(change, index) ?? []);
+  expect(toChecks(findings)).toMatchObject([
+    { check: "one", status: "FAIL", findingCount: 2 },
+    { check: "two", status: "MANUAL", findingCount: 1 },
+  ]);
+});
+
+test("filterChanges matches what a change was and became, its severity, check, resource and people", () => {
+  const failed = aChange({ check: "mfa" });
+  const gone = aChange({
+    check: "zones",
+    from: { status: "MANUAL", reason: "unreadable" },
+    to: null,
+    explained_by: [],
+  });
+  const changes = [failed, gone];
+  const filter = (change: Partial<typeof noFilter>) => filterChanges(changes, { ...noFilter, ...change });
+  expect(filter({})).toEqual(changes);
+  expect(filter({ statuses: new Set(["PASS"]) })).toEqual([failed]);
+  expect(filter({ statuses: new Set(["MANUAL"]) })).toEqual([gone]);
+  expect(filter({ severities: new Set(["high"]) })).toEqual([failed]);
+  expect(filter({ check: "zones" })).toEqual([gone]);
+  expect(filter({ text: "ADA rule.update" })).toEqual([failed]);
+  expect(filter({ text: "ada zones" })).toEqual([]);
+});
+
+test("isUnexplained is what a full scan found and no event explains, the first state excepted", () => {
+  expect(isUnexplained(aChange())).toBe(false);
+  expect(isUnexplained(aChange({ cause: "reconciliation", explained_by: [] }))).toBe(true);
+  expect(isUnexplained(aChange({ cause: "start", explained_by: [] }))).toBe(false);
+});
+
+test("actorOf names a person as well as the log does", () => {
+  const actor = (name: string | null, login: string | null, id: string | null = "00u1") =>
+    actorOf(anExplanation({ actor: { id, type: "User", login, name } }));
+  expect(actor("Ada", "ada@acme.example")).toBe("Ada (ada@acme.example)");
+  expect(actor("ada@acme.example", "ada@acme.example")).toBe("ada@acme.example");
+  expect(actor(null, "ada@acme.example")).toBe("ada@acme.example");
+  expect(actor("", null)).toBe("00u1");
+  expect(actor(null, null, null)).toBeNull();
+  expect(actorOf(anExplanation({ actor: null }))).toBeNull();
+});

@@ -1,0 +1,204 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { aChange, anExplanation } from "../support/change_builders.ts";
+import { produceMonitor, type ProducedMonitor } from "../support/monitor_producer.ts";
+import type { WebTenant } from "../support/web_gateway.ts";
+import { openPage, openStage, type WatchedPage } from "./watched_page.ts";
+
+/** An organization, live: verdicts, changes and whether anything is watched at all, over the gateway's own monitors. */
+
+const { browser, gateway, demoTenant } = await openStage();
+
+const mfa = {
+  check: "application_admin_console_mfa_required",
+  fingerprint: "mfa",
+  resource: { type: "app", id: "0oa1", name: "Admin Console" },
+};
+const idle = { fingerprint: "idle", resource: { type: "policy", id: "00p1", name: "Default Policy" } };
+const first = { from: null, cause: "start", explained_by: [] } as const;
+const pass = { status: "PASS", reason: null } as const;
+const fail = { status: "FAIL", reason: null } as const;
+
+/** Two findings, one of which fails. */
+async function watchOrg(): Promise<{ readonly acme: WebTenant; readonly monitor: ProducedMonitor }> {
+  const acme = await demoTenant();
+  const monitor = await produceMonitor(gateway.url, acme.apiKey);
+  await monitor.store([
+    aChange({ ...mfa, ...first, to: pass, actual: "required" }),
+    aChange({ ...idle, ...first, to: fail, actual: "120 minutes" }),
+  ]);
+  return { acme, monitor };
+}
+
+function openMonitor(monitor: ProducedMonitor, beforeOpen?: (page: Page) => Promise<void>): Promise<WatchedPage> {
+  const options = beforeOpen === undefined ? {} : { beforeOpen };
+  return openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`, options);
+}
+
+async function untilNames(page: Page, names: readonly string[]): Promise<void> {
+  await expect.poll(() => page.locator(".finding-name").allTextContents(), { timeout: 8000 }).toEqual(names);
+}
+
+/** Changes what REST says of the monitor, as if that had happened. */
+async function pretend(page: Page, monitor: ProducedMonitor, fields: object): Promise<void> {
+  await page.route(`**/api/v1/monitors/${monitor.id}`, async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...((await response.json()) as object), ...fields } });
+  });
+}
+
+const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+test("lists organizations, opens one, and shows its present verdicts and how long ago the last look was", async () => {
+  await watchOrg();
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  const link = page.getByRole("navigation", { name: "Organizations" }).getByRole("link");
+  await link.filter({ hasText: "acme.okta.com" }).filter({ hasText: "1 fail · 1 manual · 27 pass" }).waitFor();
+  await link.filter({ hasText: "Alive" }).click();
+  await watched.untilConnection("live");
+  await page.getByRole("heading", { level: 1, name: "acme.okta.com" }).waitFor();
+  await untilNames(page, ["Default Policy", "Admin Console"]);
+  // The first state is no change.
+  await page.getByText("Nothing has changed since it is watched.").waitFor();
+  const age = page.locator(".pulse-age");
+  const seconds = async () => Number.parseInt((await age.textContent()) ?? "", 10);
+  const before = await seconds();
+  await expect.poll(seconds, { timeout: 8000 }).toBeGreaterThan(before);
+});
+
+test("a change moves in without a reload, with who did it, and is announced", async () => {
+  const { monitor } = await watchOrg();
+  await using watched = await openMonitor(monitor);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  await untilNames(page, ["Default Policy", "Admin Console"]);
+  await monitor.store([aChange({ ...mfa, from: pass, to: fail, actual: "not required" })]);
+  await monitor.update({ pass: 26, fail: 2 });
+  const change = page.locator(".change");
+  await change
+    .filter({ hasText: "Admin Console" })
+    .filter({ hasText: "by Ada Admin (admin@acme.example) · policy.rule.update" })
+    .waitFor();
+  await expect.poll(() => change.locator(".tag").allTextContents()).toEqual(["Pass", "Fail"]);
+  await page.locator(".tile", { hasText: "Fail" }).filter({ hasText: "2" }).waitFor();
+  await page.locator(".finding", { hasText: "not required" }).locator(".tag", { hasText: "Fail" }).waitFor();
+  await page
+    .locator('[aria-live="polite"]', { hasText: "Admin Console: Pass to Fail, by Ada Admin (admin@acme.example)." })
+    .waitFor({ state: "attached" });
+  expect(await page.title()).toContain("2 fail");
+
+  // A finding that is gone leaves, and one that is new comes.
+  await monitor.store([
+    aChange({ ...idle, from: fail, to: null }),
+    aChange({ fingerprint: "new", resource: { type: "policy", id: "00p2", name: "Contractors" }, from: null }),
+  ]);
+  await untilNames(page, ["Admin Console", "Contractors"]);
+  await expect.poll(() => change.count()).toBe(3);
+});
+
+test("marks what no event explains, and shows a finding's own history", async () => {
+  const { monitor } = await watchOrg();
+  await monitor.store([
+    aChange({ ...mfa, from: pass, to: fail, cause: "reconciliation", explained_by: [] }),
+    aChange({ ...idle, from: fail, to: { status: "MANUAL", reason: "provider_error" }, actual: "" }),
+  ]);
+  await using watched = await openMonitor(monitor);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  await page.locator(".change-unexplained", { hasText: "Unexplained: found by a full scan" }).waitFor();
+  await page.locator(".change", { hasText: "The provider did not answer" }).waitFor();
+  await page.getByRole("button", { name: /^Unexplained/ }).click();
+  await expect.poll(() => page.locator(".change").count()).toBe(1);
+  // What was known last is beside a verdict that could not be given.
+  const row = page.locator(".finding", { hasText: "Default Policy" });
+  await row.filter({ hasText: "Fail before" }).waitFor();
+  await row.locator("summary").click();
+  await expect.poll(() => row.locator(".history .change").count()).toBe(2);
+  await row.locator(".history", { hasText: "The first state" }).waitFor();
+  await monitor.store([aChange({ ...idle, from: { status: "MANUAL", reason: "provider_error" }, to: pass })]);
+  await expect.poll(() => row.locator(".history .change").count()).toBe(3);
+});
+
+test("filters verdicts and changes together, and reads older changes on demand", async () => {
+  const { monitor } = await watchOrg();
+  const many = Array.from({ length: 70 }, (_change, index) =>
+    aChange({
+      ...(index % 2 === 0 ? mfa : idle),
+      from: index % 4 < 2 ? pass : fail,
+      to: index % 4 < 2 ? fail : pass,
+      explained_by: [anExplanation({ actor: { id: "00u2", type: "User", login: null, name: `Person ${index}` } })],
+    }),
+  );
+  await monitor.store(many);
+  await using watched = await openMonitor(monitor);
+  const { page } = watched;
+  await watched.untilConnection("live");
+  const change = page.locator(".change");
+  await expect.poll(() => change.count()).toBe(50);
+  await page.getByRole("button", { name: "Load older changes" }).click();
+  await expect.poll(() => change.count()).toBe(70);
+  // Below is only the first state.
+  expect(await page.getByRole("button", { name: "Load older changes" }).isVisible()).toBe(false);
+  await page.getByLabel("Filter by text").fill("person 69");
+  await expect.poll(() => change.count()).toBe(1);
+  await page.getByRole("button", { name: "Clear filters" }).click();
+  await page.getByLabel("Filter by text").fill("admin console");
+  await untilNames(page, ["Admin Console"]);
+  await expect.poll(() => change.count()).toBe(35);
+});
+
+describe("alive, delayed, stale and blind are four pictures", () => {
+  test.for([
+    ["alive", "Alive", {}],
+    ["delayed", "Delayed", { last_look_at: secondsAgo(61), updated_at: secondsAgo(5) }],
+    ["stale", "Stale", { updated_at: secondsAgo(61) }],
+    ["blind", "Blind", { log_status: "unreadable", error_code: "forbidden", error_detail: "The scope is missing" }],
+    ["stopped", "Stopped", { status: "stopped" }],
+  ] as const)("%s", async ([pulse, words, fields]) => {
+    const { monitor } = await watchOrg();
+    await using watched = await openMonitor(monitor, (page) => pretend(page, monitor, fields));
+    const card = watched.page.locator(`.pulse[data-pulse="${pulse}"]`);
+    await card.getByRole("heading", { name: words }).waitFor();
+    // Words and a drawing of their own; a colour comes in addition.
+    expect(await card.locator("h2 use").getAttribute("href")).toBe(`#icon-${pulse}`);
+  });
+
+  test("a picture changes while it is looked at, and never looks alive while the page is not connected", async () => {
+    const { monitor } = await watchOrg();
+    await using watched = await openMonitor(monitor);
+    const { page } = watched;
+    await page.locator('.pulse[data-pulse="alive"]').waitFor();
+    await monitor.update({ log_status: "unreadable", error_code: "forbidden", error_detail: "The scope is missing" });
+    await page.locator('.pulse[data-pulse="blind"]', { hasText: "The scope is missing" }).waitFor();
+    await monitor.update({ log_status: "reading", error_code: null });
+    await page.locator('.pulse[data-pulse="alive"]').waitFor();
+    expect(await page.getByText("The scope is missing").count()).toBe(0);
+    await gateway.stop();
+    await page.locator('.pulse[data-pulse="unknown"]', { hasText: "This page is not connected" }).waitFor();
+    await gateway.start();
+    await monitor.store([aChange({ ...mfa, from: pass, to: fail })]);
+    await watched.untilConnection("live", 40_000);
+    await page.locator(".change", { hasText: "Admin Console" }).waitFor();
+    await page.locator('.pulse[data-pulse="alive"]').waitFor();
+  });
+
+  test("a monitor that is deleted ends on the page and leaves the list", async () => {
+    const { monitor } = await watchOrg();
+    await using watched = await openMonitor(monitor);
+    await watched.untilConnection("live");
+    await watched.page.locator(".monitor-link").waitFor();
+    await monitor.delete();
+    await watched.untilConnection("ended");
+    await watched.page.locator('.pulse[data-pulse="ended"]').waitFor();
+    await expect.poll(() => watched.page.locator(".monitor-link").count(), { timeout: 10_000 }).toBe(0);
+  });
+});
+
+test("another tenant's organization is not shown", async () => {
+  const { monitor } = await watchOrg();
+  await demoTenant();
+  await using watched = await openMonitor(monitor);
+  await watched.page.getByRole("heading", { name: "This organization cannot be shown" }).waitFor();
+  expect(await watched.page.content()).not.toContain("acme.okta.com");
+});
