@@ -9,7 +9,7 @@ import {
   type AdminContext,
   type AdminOperation,
 } from "./operations.ts";
-import { requestStateHolder, lockStateDirectory, type RequestHandler } from "./socket.ts";
+import { requestStateHolder, lockStateDirectory, type RequestHandler } from "../../command_line/state_lock.ts";
 import { parseAdminConfig, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";

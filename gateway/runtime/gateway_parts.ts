@@ -11,7 +11,12 @@ import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { adminContext, handleAdminRequests } from "../admin/call_admin.ts";
 import type { AdminContext } from "../admin/operations.ts";
-import { requestStateHolder, lockStateDirectory, type RequestHandler, type StateLock } from "../admin/socket.ts";
+import {
+  requestStateHolder,
+  lockStateDirectory,
+  type RequestHandler,
+  type StateLock,
+} from "../../command_line/state_lock.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
 import { type GatewayConfig, settingsError } from "../config.ts";

@@ -3,7 +3,9 @@ import { access, constants, mkdir } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { explainWriteError } from "../../command_line/files.ts";
+import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
 import { printable } from "../../command_line/terminal.ts";
+import { errorCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
@@ -33,8 +35,10 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   );
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   await requireDirectory(directory);
+  const lock = await lockDirectory(directory);
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
   const doorbell = createDoorbell();
+  const store = createFollowStore(directory);
   const scopes = [...new Set([...config.scopes, "logs.read"])];
   try {
     const end = await follow(
@@ -53,7 +57,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
       },
       {
         connect: (options) => connect({ ...config, scopes }, options),
-        store: createFollowStore(directory),
+        store,
         clock: systemClock,
         newId: randomUUID,
         decide: (results) => applyDecisions(results, decisions, io.now().getTime()).results,
@@ -66,12 +70,14 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         doorbell,
       },
     );
-    return exitCodeOf[end];
+    return store.isSaved() ? exitCodeOf[end] : exitCodes.usage;
   } catch (error) {
     if (!(error instanceof IdpError)) throw error;
     say(error.message);
     say(error.remedy);
     return exitCodes.notAuthenticated;
+  } finally {
+    await lock.release();
   }
 }
 
@@ -82,6 +88,18 @@ const exitCodeOf: { readonly [End in FollowEnd]: number } = {
   clean: exitCodes.ok,
   failed: exitCodes.findings,
 };
+
+/** Two followers would overwrite each other's state. A place that has no sockets is used without a lock. */
+async function lockDirectory(directory: string): Promise<StateLock> {
+  const lock = await lockStateDirectory(directory, () => Promise.resolve(null)).catch((error: unknown) => {
+    if (errorCode(error) === null) throw error;
+    return { release: async () => {} };
+  });
+  if (lock !== null) return lock;
+  throw new UsageError([
+    `--state ${JSON.stringify(directory)}: another follower has it: expected a directory of its own, or the other one stopped`,
+  ]);
+}
 
 /** Before the first request: a state that cannot be kept would be found after minutes. */
 async function requireDirectory(directory: string): Promise<void> {

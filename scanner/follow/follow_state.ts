@@ -38,6 +38,8 @@ export interface FollowStore {
   /** Null where there is none that can be used; `say` hears why. Throws `UsageError` for the state of another org. */
   load(orgUrl: string, say: (text: string) => void): Promise<FollowState | null>;
   save(state: FollowState): Promise<void>;
+  /** False while the last `save` failed. */
+  isSaved(): boolean;
 }
 
 const schema = "scanstream.follow/1";
@@ -50,7 +52,8 @@ const maxStateBytes = 256 * 1_048_576;
  */
 export function createFollowStore(directory: string): FollowStore {
   let written: { readonly evidence: FollowEvidence; readonly reference: EvidenceReference } | null = null;
-  return { load, save };
+  let isSaved = true;
+  return { load, save, isSaved: () => isSaved };
 
   async function load(orgUrl: string, say: (text: string) => void): Promise<FollowState | null> {
     const text = await readText(join(directory, stateFile), maxStateBytes).catch((error: unknown) => {
@@ -86,6 +89,7 @@ export function createFollowStore(directory: string): FollowStore {
   }
 
   async function save(state: FollowState): Promise<void> {
+    isSaved = false;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const isNew = written === null || written.evidence !== state.evidence;
     const reference = written === null || isNew ? await writeEvidence(state.evidence) : written.reference;
@@ -103,6 +107,7 @@ export function createFollowStore(directory: string): FollowStore {
     });
     await replace(join(directory, stateFile), `${JSON.stringify({ digest: digestOf(body) })}\n${body}\n`);
     written = { evidence: state.evidence, reference };
+    isSaved = true;
     if (isNew) await removeOthers(reference.file);
   }
 

@@ -33,7 +33,7 @@ export interface LogReaderOptions {
   readonly seen?: readonly string[];
 }
 
-export const pageSize = 1000;
+const pageSize = 1000;
 /** Of one look: an import of a hundred thousand users passes in bounded memory. */
 const maxPages = 10;
 const maxSeen = 2000;

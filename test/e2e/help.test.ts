@@ -15,6 +15,7 @@ const commands = [
   "explain",
   "doctor",
   "watch",
+  "follow",
   "practice-org",
   "serve",
   "migrate",

@@ -1,6 +1,6 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lockStateDirectory } from "../../gateway/admin/socket.ts";
+import { lockStateDirectory } from "../../command_line/state_lock.ts";
 
 /**
  * Tries to lock the folder each time that it is written to, and writes what came of it: `refused`, `taken`, or `twice` when

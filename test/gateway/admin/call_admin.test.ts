@@ -8,7 +8,7 @@ import { once } from "node:events";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runAdmin, type AdminArguments, type AdminOperation } from "../../../gateway/admin/call_admin.ts";
-import { requestStateHolder, lockStateDirectory } from "../../../gateway/admin/socket.ts";
+import { requestStateHolder, lockStateDirectory } from "../../../command_line/state_lock.ts";
 import { parseConfig } from "../../../gateway/config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";

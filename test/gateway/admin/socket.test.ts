@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lockStateDirectory } from "../../../gateway/admin/socket.ts";
+import { lockStateDirectory } from "../../../command_line/state_lock.ts";
 
 const program = join(import.meta.dirname, "../../support/state_lock_child.ts");
 let folder: string;

@@ -15,7 +15,7 @@ import { connect } from "../../../scanner/idp/connection.ts";
 import { configFor } from "../../support/idp_connection.ts";
 
 /** A clock that stands still while the follower works, and shows when it waits. */
-export function createSteppedClock() {
+function createSteppedClock() {
   let nowMs = Date.now();
   const waiting = new Set<{ readonly atMs: number; readonly wake: () => void }>();
   let onWait: (() => void)[] = [];

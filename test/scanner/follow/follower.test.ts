@@ -272,6 +272,48 @@ describe("a follower", () => {
     expect(follower.calls.at(-1)).toBe("ended clean");
   });
 
+  it.each(["super", "read-only"] as const)("costs one request a look at rest, with the role %s", async (role) => {
+    const { start } = await setUpOrg({ role, profile: { name: "typical" } });
+    const follower = start();
+    await follower.settled();
+    for (let minute = 0; minute < 3; minute++) {
+      const { lines, requests } = await follower.after(60_000);
+      expect(lines).toEqual([]);
+      expect(requests).toHaveLength(1);
+    }
+    await follower.stop();
+  });
+
+  it.each([-86_400_000, 86_400_000])("goes on where the clock jumps by %d ms", async (jumpMs) => {
+    const { org, time, start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    time.advance(jumpMs);
+    follower.doorbell.ring();
+    await follower.settled();
+    org.change("fips-off");
+    const seen = [...follower.lines, ...(await follower.after()).lines, ...(await follower.after()).lines];
+    expect(seen.filter(({ cause }) => cause !== "start").map(({ check }) => check)).toContain(fips);
+    await follower.stop();
+  });
+
+  it("stays on its cursor while the log has an outage, and then explains what happened meanwhile", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start();
+    await follower.settled();
+    org.setFaults([{ name: "html", path: "/api/v1/logs" }]);
+    org.change("fips-off", "sam@practice.example");
+    expect((await follower.after()).lines).toEqual([]);
+    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "unreadable", error: { code: "log_unreadable" } });
+    expect((await follower.after()).lines).toEqual([]);
+    expect(follower.said).toHaveLength(1);
+    org.setFaults([]);
+    const { lines } = await follower.after();
+    expect(lines).toMatchObject([{ check: fips, explained_by: [{ actor: { login: "sam@practice.example" } }] }]);
+    expect(follower.said).toHaveLength(2);
+    await follower.stop();
+  });
+
   it("looks at once when the doorbell rings", async () => {
     const { org, start } = await setUpOrg();
     const follower = start({ intervalMs: 3_600_000 });

@@ -4,8 +4,8 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { AppError } from "../../shared/app_error.ts";
-import { hasCode } from "../../shared/error_code.ts";
+import { AppError } from "../shared/app_error.ts";
+import { hasCode } from "../shared/error_code.ts";
 
 /**
  * Embedded Postgres may be open in one process only. Its holder listens on a socket beside it: that is the lock, and other

@@ -1,0 +1,89 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test, onTestFinished } from "vitest";
+import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+
+/** The command `follow` as a process: its output, its signals, its exit codes, and what a kill leaves. */
+async function setUp() {
+  const folder = await temporaryFolder();
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super" });
+  onTestFinished(() => org.stop());
+  const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY: org.privateKeyPem };
+  const options = { cwd: folder.path, env };
+  return {
+    org,
+    path: folder.path,
+    start: (...args: readonly string[]) => startCommand(["follow", "--interval", "2", ...args], options),
+    run: (...args: readonly string[]) => runCommand(["follow", "--interval", "2", ...args], options),
+  };
+}
+
+test("writes a line for a change while it runs, and ends with 0 on SIGTERM and SIGINT", async () => {
+  const { org, start } = await setUp();
+  const first = start();
+  await first.until("stdout", /^\d\d:\d\d:\d\d {2}PASS {2}authenticator_okta_verify_fips_compliant {2}Okta Verify$/m);
+  org.change("fips-off", "dana@practice.example");
+  await first.until(
+    "stdout",
+    /PASS → FAIL {2}authenticator_okta_verify_fips_compliant {2}Okta Verify {2}by dana@practice\.example \(security\.authenticator\.lifecycle\.update\)$/m,
+  );
+  expect(await first.stop("SIGTERM")).toMatchObject({ code: 0, stderr: "" });
+  const second = start();
+  org.change("fips-on", "sam@practice.example");
+  await second.until("stdout", /^\d\d:\d\d:\d\d {2}FAIL → PASS .* by sam@practice\.example/);
+  expect(await second.stop("SIGINT")).toMatchObject({ code: 0, stderr: "" });
+});
+
+test("goes on after kill -9, and writes NDJSON", async () => {
+  const { org, start, run } = await setUp();
+  const first = start();
+  await first.until("stdout", /user_inactivity_automation/);
+  expect(await run("--once")).toMatchObject({ code: 2, stderr: expect.stringMatching(/another follower/) as string });
+  await first.stop("SIGKILL");
+  org.change("fips-off");
+  const { code, stdout } = await run("--once", "--format", "ndjson");
+  expect(code).toBe(0);
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { readonly check: string; readonly cause: string });
+  expect(lines.filter(({ cause }) => cause === "log")).toMatchObject([
+    { schema: "scanstream.change/1", check: "authenticator_okta_verify_fips_compliant", to: { status: "FAIL" } },
+  ]);
+});
+
+test("ends with 1 at the first new failure, and with 0 as soon as nothing fails", async () => {
+  const { org, start, run } = await setUp();
+  expect((await run("--until-clean")).code).toBe(0);
+  const running = start("--fail-on", "fail");
+  org.change("fips-off");
+  expect((await running.finished).code).toBe(1);
+});
+
+test("exits with 2 for the state of another org and a place that is no directory, and with 3 without a login", async () => {
+  const { org, path, run } = await setUp();
+  expect((await run("--once", "--state", "kept")).code).toBe(0);
+  const other = await createPracticeOrg({ profile: { name: "compliant" }, role: "super" });
+  onTestFinished(() => other.stop());
+  const wrong = await run("--once", "--state", "kept", "--org-url", other.url);
+  expect(wrong.code).toBe(2);
+  expect(wrong.stderr).toContain(org.url);
+  expect(wrong.stderr).toContain(other.url);
+  await writeFile(join(path, "file"), "");
+  expect((await run("--state", "file/below")).code).toBe(2);
+  await org.stop();
+  expect((await run("--once", "--state", "new")).code).toBe(3);
+});
+
+test("says that a damaged state is damaged, and begins with a new one", async () => {
+  const { path, run } = await setUp();
+  await run("--once");
+  const file = join(path, ".scanstream/follow/state.json");
+  await writeFile(file, (await readFile(file, "utf8")).slice(0, 100));
+  const { code, stdout, stderr } = await run("--once");
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/damaged/);
+  expect(stdout.split("\n").length).toBeGreaterThan(29);
+});

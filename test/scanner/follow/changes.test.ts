@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { changeText } from "../../../scanner/follow/change_text.ts";
+import {
+  compareFindings,
+  isNewFailure,
+  toLine,
+  type ChangeLine,
+  type KnownFinding,
+  type Move,
+} from "../../../scanner/follow/changes.ts";
+import { toLogEvent, type LogEvent } from "../../../scanner/follow/log_event.ts";
+import { aCheckResult, aFinding } from "../../support/report_builders.ts";
+
+function known(changes: Partial<KnownFinding> = {}): KnownFinding {
+  return {
+    check: "a_check",
+    fingerprint: "00p1-fingerprint",
+    resource: { type: "policy", id: "00p1", name: "Default Policy" },
+    status: "PASS",
+    reason: null,
+    isAdvisory: false,
+    isWaived: false,
+    ...changes,
+  };
+}
+
+const outage = { reason: "provider_error", detail: "GET /api/v1/policies answered 500" } as const;
+
+describe("compareFindings", () => {
+  it("finds what moved, what is new and what is gone; another text alone is no change", () => {
+    const before = [
+      known({ fingerprint: "same", status: "FAIL" }),
+      known({ fingerprint: "moved" }),
+      known({ fingerprint: "gone" }),
+    ];
+    const result = aCheckResult({
+      findings: [
+        aFinding({ fingerprint: "same", actual: "other words" }),
+        aFinding({ fingerprint: "moved" }),
+        aFinding({ fingerprint: "new", status: "PASS" }),
+      ],
+    });
+    const { moves, known: after } = compareFindings(before, result, null);
+    expect(moves.map(({ from, to }) => [from?.fingerprint ?? null, to?.fingerprint ?? null])).toEqual([
+      ["moved", "moved"],
+      [null, "new"],
+      ["gone", null],
+    ]);
+    expect(after.map(({ fingerprint }) => fingerprint)).toEqual(["same", "moved", "new"]);
+  });
+
+  it("sees another reason of a MANUAL", () => {
+    const before = [known({ status: "MANUAL", reason: "missing_role" })];
+    const result = aCheckResult({ findings: [aFinding({ status: "MANUAL", reason: "missing_scope" })] });
+    expect(compareFindings(before, result, null).moves).toHaveLength(1);
+  });
+
+  it("keeps the resources of a list that cannot be read as MANUAL, until it can", () => {
+    const before = [known()];
+    const org = { type: "org", id: "https://acme.okta.com", name: "acme.okta.com" };
+    const missingResult = aCheckResult({
+      findings: [aFinding({ fingerprint: "org", resource: org, status: "MANUAL", reason: "provider_error" })],
+    });
+    const during = compareFindings(before, missingResult, outage);
+    expect(during.moves.find(({ from }) => from !== null)).toMatchObject({
+      to: { fingerprint: "00p1-fingerprint", status: "MANUAL", reason: "provider_error" },
+      actual: outage.detail,
+    });
+    expect(compareFindings(during.known, missingResult, outage).moves).toEqual([]);
+    const after = compareFindings(during.known, aCheckResult({ findings: [aFinding({ status: "PASS" })] }), null);
+    expect(after.moves.map(({ from, to }) => [from?.status, to?.status ?? null])).toEqual([
+      ["MANUAL", "PASS"],
+      ["MANUAL", null],
+    ]);
+    expect(after.known).toHaveLength(1);
+  });
+});
+
+describe("isNewFailure", () => {
+  const move = (from: Partial<KnownFinding> | null, to: Partial<KnownFinding> | null): Move => ({
+    from: from === null ? null : known(from),
+    to: to === null ? null : known(to),
+    actual: "",
+  });
+
+  it.each<readonly [Move, "fail" | "manual" | "never", boolean]>([
+    [move({}, { status: "FAIL" }), "fail", true],
+    [move(null, { status: "FAIL" }), "fail", true],
+    [move({ status: "FAIL" }, {}), "fail", false],
+    [move({ status: "FAIL" }, null), "fail", false],
+    [move({}, { status: "FAIL", isWaived: true }), "fail", false],
+    [move({}, { status: "FAIL", isAdvisory: true }), "fail", false],
+    [move({}, { status: "FAIL" }), "never", false],
+    [move({}, { status: "MANUAL", reason: "needs_review" }), "fail", false],
+    [move({}, { status: "MANUAL", reason: "needs_review" }), "manual", true],
+    [move({ status: "FAIL" }, { status: "MANUAL", reason: "needs_review" }), "manual", false],
+  ])("%j with --fail-on %s: %s", (change, failOn, isNew) => {
+    expect(isNewFailure(change, failOn)).toBe(isNew);
+  });
+});
+
+describe("changeText", () => {
+  const event = (login: string): LogEvent => {
+    const found = toLogEvent({
+      uuid: login,
+      eventType: "policy.rule.update",
+      actor: { alternateId: login },
+      client: { ipAddress: "192.0.2.1" },
+    });
+    if (found === null) throw new TypeError("The event has no type");
+    return found;
+  };
+  const line = (cause: ChangeLine["cause"], events: readonly LogEvent[] = []): ChangeLine =>
+    toLine(
+      { from: cause === "start" ? null : known(), to: known({ status: "FAIL" }), actual: "120 minutes" },
+      {
+        id: "7b0a6f0e-6f3c-4a0c-9a46-3f4c0d7a1b11",
+        seenAt: "2026-11-01T14:03:12.000Z",
+        cause,
+        events,
+        withAddresses: false,
+      },
+    );
+  const table = { format: "table", color: false } as const;
+
+  it("says what moved, and who did it", () => {
+    expect(changeText(line("log", [event("a@x.example"), event("a@x.example"), event("b@x.example")]), table)).toBe(
+      "14:03:12  PASS → FAIL  a_check  Default Policy  by a@x.example (policy.rule.update), by b@x.example (policy.rule.update)",
+    );
+    expect(changeText(line("reconciliation"), table)).toBe(
+      "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log",
+    );
+    expect(changeText(line("start"), table)).toBe("14:03:12  FAIL  a_check  Default Policy");
+  });
+
+  it.each(["\u001b[31mred", "two\nlines", "\u202Ebidi"])("writes one harmless line where the actor is %j", (login) => {
+    for (const format of ["table", "ndjson"] as const) {
+      const text = changeText(line("log", [event(login)]), { format, color: false });
+      expect(text).not.toMatch(/[\p{Cc}\u202a-\u202e]/u);
+    }
+  });
+
+  it("writes the whole line as JSON, without addresses", () => {
+    const written = line("log", [event("a@x.example")]);
+    const text = changeText(written, { format: "ndjson", color: false });
+    expect(JSON.parse(text)).toEqual(written);
+    expect(text).not.toContain("192.0.2.1");
+  });
+
+  it("names twenty events at the most", () => {
+    const events = Array.from({ length: 30 }, (_, index) => event(`${index}@x.example`));
+    expect(line("log", events).explained_by).toHaveLength(20);
+  });
+});
