@@ -93,14 +93,16 @@ async function main(): Promise<void> {
       `  npm run -s scanstream -- scan\n\nEverything stays up until Ctrl-C. A monitor follows the practice org from now on:`,
     );
     say(`  open its admin page ${org.url}/, turn something off, and watch the live page answer.\n`);
-    await followPracticeOrg(io);
+    await followPracticeOrg(org, io);
   }
   await Promise.all([gateway.stop({ drainMs: 500 }), org.stop()]);
 }
 
 /** Until it is interrupted. The scan before has shown the first state, so only what changes is written. */
-async function followPracticeOrg(io: CommandIo): Promise<void> {
-  const flags = { state: join(stateDirectory, "follow"), interval: String(followSeconds), format: "table" };
+async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void> {
+  // A state belongs to one org, and another port is another org.
+  const state = join(stateDirectory, `follow-${org.port}`);
+  const flags = { state, interval: String(followSeconds), format: "table" };
   const stdout = (text: string) => io.stdout(text.replaceAll(/^(?!.* → ).*\n/gm, ""));
   await followCommand(flags, { ...io, stdout });
 }
