@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNotNull, lt, sql } from "drizzle-orm";
 import { changes } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
@@ -89,31 +89,28 @@ export async function selectChanges(
     .limit(page.limit + 1);
 }
 
-/** The last change of every finding that is still there, by fingerprint, one row beyond the limit. */
+/** The last change of every finding that is still there, by fingerprint from the end, one row beyond the limit. */
 export async function selectPresentFindings(
   tx: TenantTransaction,
   monitorId: string,
   page: PageRequest,
 ): Promise<readonly ChangeRow[]> {
-  return tx
-    .select()
+  // Exactly the order of an index, read backwards: a page costs what it holds, however many changes there are.
+  const last = tx
+    .selectDistinctOn([changes.fingerprint])
     .from(changes)
     .where(
-      and(
-        eq(changes.monitorId, monitorId),
-        isNotNull(changes.toStatus),
-        page.after === null ? undefined : sql`${changes.fingerprint} > ${page.after.key}`,
-        isLast,
-      ),
+      and(eq(changes.monitorId, monitorId), page.after === null ? undefined : lt(changes.fingerprint, page.after.key)),
     )
-    .orderBy(asc(changes.fingerprint))
+    .orderBy(desc(changes.fingerprint), desc(changes.number))
+    .as("last");
+  return tx
+    .select()
+    .from(last)
+    .where(isNotNull(last.toStatus))
+    .orderBy(desc(last.fingerprint))
     .limit(page.limit + 1);
 }
-
-const isLast: SQL = sql`not exists (
-  select 1 from changes as later
-  where later.tenant_id = ${changes.tenantId} and later.monitor_id = ${changes.monitorId}
-    and later.fingerprint = ${changes.fingerprint} and later.number > ${changes.number})`;
 
 function toRow(change: NewChange, index: number) {
   return {
