@@ -18,7 +18,7 @@ import {
 } from "drizzle-orm/pg-core";
 import type { Coverage, ManualReason, Severity, Status } from "../shared/report.ts";
 import type { ChangeCause, NewChange } from "../shared/schemas/change.ts";
-import type { LogStatus, StoredMonitorStatus } from "../shared/schemas/monitor.ts";
+import type { LogStatus, StoredMonitorStatus } from "../shared/schemas/monitor_requests.ts";
 import type { ScanStatus } from "../shared/schemas/scan.ts";
 import { currentTenantId, policies, tenantPolicies } from "./policies.ts";
 

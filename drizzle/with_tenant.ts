@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { drizzle, type PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { isUuid } from "../shared/channel_name.ts";
-import type { LogStatus } from "../shared/schemas/monitor.ts";
+import type { LogStatus } from "../shared/schemas/monitor_requests.ts";
 import type { Database, Statement } from "./database.ts";
 import { DatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import journal from "./migrations/meta/_journal.json" with { type: "json" };

@@ -1,5 +1,6 @@
 import type { Change } from "../../shared/schemas/change.ts";
-import type { LogStatus, MonitorStatus } from "../../shared/schemas/monitor.ts";
+import type { MonitorStatus } from "../../shared/schemas/monitor.ts";
+import type { LogStatus } from "../../shared/schemas/monitor_requests.ts";
 import { toRecord, toText } from "./scan_wire.ts";
 
 export type { Change, Explanation } from "../../shared/schemas/change.ts";

@@ -1,7 +1,8 @@
 import { pause } from "../../shared/abortable.ts";
 import { subscribe } from "../../shared/client/subscribe.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
-import type { MonitorEvents, MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor.ts";
+import type { MonitorEvents } from "../../shared/schemas/monitor.ts";
+import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
 import type { StatusCounts } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
 import { retryDelayMs } from "./event_queue.ts";

@@ -4,10 +4,9 @@ import {
   doorbellSchema,
   monitorEventSchemas,
   monitorSchema,
-  monitorUpdateSchema,
-  newMonitorSchema,
   verificationSchema,
 } from "../../../shared/schemas/monitor.ts";
+import { monitorUpdateSchema, newMonitorSchema } from "../../../shared/schemas/monitor_requests.ts";
 import { pageOf } from "../../../shared/schemas/page.ts";
 import { text, uuid } from "../../../shared/schemas/primitives.ts";
 import {

@@ -2,7 +2,7 @@ import { and, desc, eq, getTableColumns, isNull, lte, ne, or, type SQL, sql } fr
 import { changes, monitors } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor.ts";
+import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
 import type { Principal } from "../../auth/principal.ts";
 import type { PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";

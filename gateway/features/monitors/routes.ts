@@ -4,12 +4,8 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { newChangesSchema, type NewChange } from "../../../shared/schemas/change.ts";
-import {
-  monitorUpdateSchema,
-  newMonitorSchema,
-  type MonitorEvents,
-  type MonitorUpdate,
-} from "../../../shared/schemas/monitor.ts";
+import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
+import { monitorUpdateSchema, newMonitorSchema, type MonitorUpdate } from "../../../shared/schemas/monitor_requests.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { requireApiKey } from "../../auth/require_api_key.ts";
