@@ -22,6 +22,9 @@ import type { LogStatus, StoredMonitorStatus } from "../shared/schemas/monitor_r
 import type { ScanStatus } from "../shared/schemas/scan.ts";
 import { currentTenantId, policies, tenantPolicies } from "./policies.ts";
 
+/** Set by wrangler.toml: constraints, indexes and policies are for migrations, and a Worker, which only queries, does not carry them. */
+declare const SCHEMA_IS_QUERIED: true | undefined;
+
 /** Milliseconds, as exact as a JavaScript `Date`, so that a cursor made of one finds its place again. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
 
@@ -32,10 +35,12 @@ export const tenants = pgTable(
     name: text("name").notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  (table) => [
-    check("tenants_name_length", sql`length(${table.name}) between 1 and 200`),
-    ...tenantPolicies("tenants", table.id),
-  ],
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        check("tenants_name_length", sql`length(${table.name}) between 1 and 200`),
+        ...tenantPolicies("tenants", table.id),
+      ],
 );
 
 /** A person or program that signs in with a JWT. One subject may be a member of several tenants. */
@@ -46,14 +51,16 @@ export const users = pgTable(
     sub: text("sub").primaryKey(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  (table) => [
-    check("users_sub_length", sql`length(${table.sub}) between 1 and 255`),
-    // Members only; memberships has a policy of its own, so the sub-select sees this tenant's rows alone.
-    ...policies(
-      "users",
-      sql`exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = ${currentTenantId})`,
-    ),
-  ],
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        check("users_sub_length", sql`length(${table.sub}) between 1 and 255`),
+        // Members only; memberships has a policy of its own, so the sub-select sees this tenant's rows alone.
+        ...policies(
+          "users",
+          sql`exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = ${currentTenantId})`,
+        ),
+      ],
 );
 
 export const memberships = pgTable(
@@ -68,11 +75,13 @@ export const memberships = pgTable(
       .references(() => users.sub, { onDelete: "cascade" }),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  (table) => [
-    primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
-    index("memberships_user_id").on(table.userId),
-    ...tenantPolicies("memberships", table.tenantId),
-  ],
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
+        index("memberships_user_id").on(table.userId),
+        ...tenantPolicies("memberships", table.tenantId),
+      ],
 );
 
 export const apiKeys = pgTable(
@@ -92,13 +101,15 @@ export const apiKeys = pgTable(
     /** Kept to about a minute. */
     lastUsedAt: instant("last_used_at"),
   },
-  (table) => [
-    uniqueIndex("api_keys_hash").on(table.hash),
-    index("api_keys_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    check("api_keys_hash_is_sha256_hex", sql`${table.hash} ~ '^[0-9a-f]{64}$'`),
-    check("api_keys_name_length", sql`length(${table.name}) between 1 and 200`),
-    ...tenantPolicies("api_keys", table.tenantId),
-  ],
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        uniqueIndex("api_keys_hash").on(table.hash),
+        index("api_keys_of_tenant").on(table.tenantId, table.createdAt, table.id),
+        check("api_keys_hash_is_sha256_hex", sql`${table.hash} ~ '^[0-9a-f]{64}$'`),
+        check("api_keys_name_length", sql`length(${table.name}) between 1 and 200`),
+        ...tenantPolicies("api_keys", table.tenantId),
+      ],
 );
 
 export const scans = pgTable(
@@ -129,24 +140,26 @@ export const scans = pgTable(
     /** Set with an end status and only then. */
     endedAt: instant("ended_at"),
   },
-  (table) => [
-    // What findings refer to, so that a finding cannot belong to another tenant's scan.
-    unique("scans_tenant_id_id").on(table.tenantId, table.id),
-    index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("scans_unfinished")
-      .on(table.updatedAt)
-      .where(sql`${table.status} in ('pending', 'running')`),
-    check(
-      "scans_status",
-      sql`${table.status} in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')`,
-    ),
-    check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
-    check(
-      "scans_counts",
-      sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`,
-    ),
-    ...tenantPolicies("scans", table.tenantId),
-  ],
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        // What findings refer to, so that a finding cannot belong to another tenant's scan.
+        unique("scans_tenant_id_id").on(table.tenantId, table.id),
+        index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
+        index("scans_unfinished")
+          .on(table.updatedAt)
+          .where(sql`${table.status} in ('pending', 'running')`),
+        check(
+          "scans_status",
+          sql`${table.status} in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')`,
+        ),
+        check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
+        check(
+          "scans_counts",
+          sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`,
+        ),
+        ...tenantPolicies("scans", table.tenantId),
+      ],
 );
 
 export const findings = pgTable(
@@ -174,20 +187,22 @@ export const findings = pgTable(
     advisory: boolean("advisory").notNull().default(false),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  (table) => [
-    // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
-    primaryKey({ name: "findings_pkey", columns: [table.tenantId, table.scanId, table.fingerprint] }),
-    foreignKey({
-      name: "findings_scan",
-      columns: [table.tenantId, table.scanId],
-      foreignColumns: [scans.tenantId, scans.id],
-    }).onDelete("cascade"),
-    index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
-    check("findings_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
-    check("findings_coverage", sql`${table.coverage} in ('full', 'partial')`),
-    check("findings_severity", sql`${table.severity} in ('high', 'medium', 'low')`),
-    ...tenantPolicies("findings", table.tenantId),
-  ],
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
+        primaryKey({ name: "findings_pkey", columns: [table.tenantId, table.scanId, table.fingerprint] }),
+        foreignKey({
+          name: "findings_scan",
+          columns: [table.tenantId, table.scanId],
+          foreignColumns: [scans.tenantId, scans.id],
+        }).onDelete("cascade"),
+        index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
+        check("findings_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
+        check("findings_coverage", sql`${table.coverage} in ('full', 'partial')`),
+        check("findings_severity", sql`${table.severity} in ('high', 'medium', 'low')`),
+        ...tenantPolicies("findings", table.tenantId),
+      ],
 );
 
 export const monitors = pgTable(
@@ -229,21 +244,23 @@ export const monitors = pgTable(
     doorbellHash: text("doorbell_hash"),
     doorbellRungAt: instant("doorbell_rung_at"),
   },
-  (table) => [
-    // What changes refer to, so that a change cannot belong to another tenant's monitor.
-    unique("monitors_tenant_id_id").on(table.tenantId, table.id),
-    index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("monitors_running")
-      .on(table.updatedAt)
-      .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
-    check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
-    check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
-    check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
-    check("monitors_deleted_at", sql`${table.deletedAt} is null or ${table.endedAt} is not null`),
-    check("monitors_counts", sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`),
-    check("monitors_doorbell_hash_is_sha256_hex", sql`${table.doorbellHash} ~ '^[0-9a-f]{64}$'`),
-    ...tenantPolicies("monitors", table.tenantId),
-  ],
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        // What changes refer to, so that a change cannot belong to another tenant's monitor.
+        unique("monitors_tenant_id_id").on(table.tenantId, table.id),
+        index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
+        index("monitors_running")
+          .on(table.updatedAt)
+          .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
+        check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
+        check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
+        check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
+        check("monitors_deleted_at", sql`${table.deletedAt} is null or ${table.endedAt} is not null`),
+        check("monitors_counts", sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`),
+        check("monitors_doorbell_hash_is_sha256_hex", sql`${table.doorbellHash} ~ '^[0-9a-f]{64}$'`),
+        ...tenantPolicies("monitors", table.tenantId),
+      ],
 );
 
 /** Verdicts that moved, in the order they were stored. */
@@ -273,19 +290,21 @@ export const changes = pgTable(
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  (table) => [
-    primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),
-    foreignKey({
-      name: "changes_monitor",
-      columns: [table.tenantId, table.monitorId],
-      foreignColumns: [monitors.tenantId, monitors.id],
-    }).onDelete("cascade"),
-    uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
-    index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
-    check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
-    check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
-    check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
-    check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start')`),
-    ...tenantPolicies("changes", table.tenantId),
-  ],
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),
+        foreignKey({
+          name: "changes_monitor",
+          columns: [table.tenantId, table.monitorId],
+          foreignColumns: [monitors.tenantId, monitors.id],
+        }).onDelete("cascade"),
+        uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
+        index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
+        check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+        check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+        check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
+        check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start')`),
+        ...tenantPolicies("changes", table.tenantId),
+      ],
 );
