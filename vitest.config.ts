@@ -32,7 +32,7 @@ export default defineConfig({
         : ["default", "./test/support/summary_reporter.ts"],
     pool: "forks",
     // More than two cores have use for: many system tests wait for a server or for time to pass.
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 60_000,
     projects: [
