@@ -1,4 +1,12 @@
-import type { CheckResult, Finding, FindingResource, ManualReason, Status } from "../../shared/report.ts";
+import {
+  worstStatus,
+  type CheckResult,
+  type Finding,
+  type FindingResource,
+  type ManualReason,
+  type Status,
+  type StatusCounts,
+} from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import type { LogActor, LogEvent } from "./log_event.ts";
 
@@ -158,4 +166,19 @@ function toVerdict(finding: KnownFinding | null): Verdict | null {
 
 function isSameVerdict(one: Verdict, other: Verdict): boolean {
   return one.status === other.status && one.reason === other.reason;
+}
+
+/** Of checks, each with its findings. */
+export function countChecks(checks: Iterable<readonly KnownFinding[]>): StatusCounts {
+  const counts = { pass: 0, fail: 0, manual: 0 };
+  for (const findings of checks) {
+    const counted = findings.filter(({ isAdvisory }) => !isAdvisory);
+    const status = worstStatus((counted.length > 0 ? counted : findings).map((finding) => finding.status));
+    counts[status === "PASS" ? "pass" : status === "FAIL" ? "fail" : "manual"]++;
+  }
+  return counts;
+}
+
+export function isAnyFailing(checks: Iterable<readonly KnownFinding[]>): boolean {
+  return [...checks].flat().some(({ status, isAdvisory, isWaived }) => status === "FAIL" && !isAdvisory && !isWaived);
 }

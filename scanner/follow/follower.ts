@@ -1,5 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import { worstStatus, type CheckResult } from "../../shared/report.ts";
+import type { CheckResult } from "../../shared/report.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { createCollection } from "../evidence/collect.ts";
 import { createRememberedAnswers, type RememberedAnswers } from "../evidence/remembered_answers.ts";
@@ -12,6 +12,8 @@ import { toContext } from "../run_scan.ts";
 import {
   compareFindings,
   isNewFailure,
+  countChecks,
+  isAnyFailing,
   toLine,
   type ChangeLine,
   type KnownFinding,
@@ -21,6 +23,7 @@ import {
 import type { Doorbell } from "./doorbell.ts";
 import { touchOf, type Touch } from "./event_map.ts";
 import type { FollowEvidence, FollowState, FollowStore } from "./follow_state.ts";
+import { explain, type Relevant } from "./explanations.ts";
 import type { LogEvent } from "./log_event.ts";
 import { createLogReader, type LogReader, type LogReading } from "./log_reader.ts";
 import type { LookError, MonitorPort } from "./monitor_port.ts";
@@ -96,13 +99,6 @@ export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Foll
   } finally {
     await follower.close();
   }
-}
-
-/** An event of the log that touches what a check reads. */
-interface Relevant {
-  readonly event: LogEvent;
-  readonly artifacts: readonly ArtifactName[];
-  readonly seenAtMs: number;
 }
 
 interface Round {
@@ -203,7 +199,8 @@ class Follower {
 
   #end(isMore: boolean): FollowEnd | null {
     if (this.#hasFailed) return "failed";
-    if (this.#plan.untilClean && !this.#isAnyFailing()) return "clean";
+    if (this.#plan.untilClean && this.#attestedFails.size === 0 && !isAnyFailing(this.#findings.values()))
+      return "clean";
     return this.#plan.once && !isMore ? "caught_up" : null;
   }
 
@@ -225,7 +222,7 @@ class Follower {
       return false;
     }
     if (this.#isForbidden && !wasRung) {
-      // Nobody looked at anything otherwise.
+      // Otherwise this run would look at nothing.
       if (plan.once && this.#isRestart) await this.#reconcile("reconciliation");
       return false;
     }
@@ -361,7 +358,7 @@ class Follower {
       this.#findings.set(check.name, known);
       this.#judged.add(check.name);
       if (moves.length === 0) continue;
-      const explaining = isNew ? [] : this.#explain(needs, round.events);
+      const explaining = isNew ? [] : explain(needs, round.events, this.#recent);
       for (const event of explaining) used.add(event);
       const cause = isNew ? "start" : explaining.length > 0 ? "log" : round.cause;
       const events = explaining.map(({ event }) => event);
@@ -385,22 +382,6 @@ class Follower {
     facts: { readonly seenAt: string; readonly cause: ChangeLine["cause"]; readonly events: readonly LogEvent[] },
   ): ChangeLine {
     return toLine(move, { id: this.#parts.newId(), withAddresses: this.#plan.withAddresses, ...facts });
-  }
-
-  /** Events that touch what the check reads, with those of the same transactions that came before and explained nothing yet. */
-  #explain(needs: readonly ArtifactName[], events: readonly Relevant[]): readonly Relevant[] {
-    const touches = ({ artifacts }: Relevant) => artifacts.some((name) => needs.includes(name));
-    const explaining = events.filter(touches);
-    if (explaining.length === 0) return [];
-    const transactions = new Set(explaining.map(({ event }) => event.transactionId).filter((id) => id !== null));
-    const earlier = this.#recent.filter(
-      (other) =>
-        !explaining.includes(other) &&
-        touches(other) &&
-        other.event.transactionId !== null &&
-        transactions.has(other.event.transactionId),
-    );
-    return [...earlier, ...explaining];
   }
 
   /** What may explain a later change, and when to try again what failed. */
@@ -504,7 +485,7 @@ class Follower {
     });
   }
 
-  /** Other scopes may be granted by now, and tokens that were refused early count anew. The old connection stays where this fails. */
+  /** Other scopes may be granted by now, and tokens that were refused early are requested again. The old connection stays where this fails. */
   async #reconnect(options: { readonly forgetsProbe: boolean }): Promise<void> {
     try {
       await this.#connect(options);
@@ -527,27 +508,10 @@ class Follower {
     monitor.looked({
       at: lookedMs === null ? null : toIso(lookedMs),
       lagSeconds: Math.max(0, lagSeconds),
-      counts: this.#counts(),
+      counts: countChecks(this.#findings.values()),
       logStatus: this.#logStatus,
       error: this.#error,
     });
-  }
-
-  #counts(): { readonly pass: number; readonly fail: number; readonly manual: number } {
-    const counts = { pass: 0, fail: 0, manual: 0 };
-    for (const findings of this.#findings.values()) {
-      const counted = findings.filter(({ isAdvisory }) => !isAdvisory);
-      const status = worstStatus((counted.length > 0 ? counted : findings).map((finding) => finding.status));
-      counts[status === "PASS" ? "pass" : status === "FAIL" ? "fail" : "manual"]++;
-    }
-    return counts;
-  }
-
-  #isAnyFailing(): boolean {
-    if (this.#attestedFails.size > 0) return true;
-    return [...this.#findings.values()].some((findings) =>
-      findings.some(({ status, isAdvisory, isWaived }) => status === "FAIL" && !isAdvisory && !isWaived),
-    );
   }
 
   #isCursorOld(nowMs: number): boolean {

@@ -3,7 +3,7 @@ import type { ChangeLine } from "./changes.ts";
 /** Where a follower reports what it does. It never blocks the follower and never fails it. */
 export interface MonitorPort {
   started(facts: MonitorFacts): void;
-  /** A sign of life, at every look. */
+  /** The heartbeat, at every look. */
   looked(look: Look): void;
   /** May be called again with a line of the same id. */
   changed(lines: readonly ChangeLine[]): void;
