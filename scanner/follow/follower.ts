@@ -1,11 +1,9 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import type { CheckResult } from "../../shared/report.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { createCollection } from "../evidence/collect.ts";
 import { createRememberedAnswers, type RememberedAnswers } from "../evidence/remembered_answers.ts";
 import { evaluateCheck } from "../evaluate.ts";
-import type { Clock } from "../idp/clock.ts";
-import type { Connection, ConnectOptions } from "../idp/connection.ts";
+import type { Connection } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
 import { probeRequests } from "../idp/probe_requests.ts";
 import { toContext } from "../run_scan.ts";
@@ -20,54 +18,14 @@ import {
   type MissingList,
   type Move,
 } from "./changes.ts";
-import type { Doorbell } from "./doorbell.ts";
 import { touchOf, type Touch } from "./event_map.ts";
-import type { FollowEvidence, FollowState, FollowStore } from "./follow_state.ts";
+import type { FollowEvidence, FollowState } from "./follow_state.ts";
+import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
+import { StateSaver } from "./state_saver.ts";
 import { explain, type Relevant } from "./explanations.ts";
 import type { LogEvent } from "./log_event.ts";
 import { createLogReader, type LogReader, type LogReading } from "./log_reader.ts";
-import type { LookError, MonitorPort } from "./monitor_port.ts";
-
-export interface FollowPlan {
-  readonly orgUrl: string;
-  readonly clientId: string;
-  readonly checks: readonly CatalogCheck[];
-  readonly approvedIssuers: readonly string[] | null;
-  readonly intervalMs: number;
-  readonly reconcileMs: number;
-  /** Catches up from the saved cursor and ends. */
-  readonly once: boolean;
-  /** Ends as soon as nothing fails. */
-  readonly untilClean: boolean;
-  readonly failOn: "fail" | "manual" | "never";
-  readonly withAddresses: boolean;
-  readonly signal: AbortSignal;
-}
-
-/** The I/O of a follower, which callers and tests provide. */
-export interface FollowParts {
-  /** Rejects with `IdpError` when the credentials cannot read. */
-  readonly connect: (options: ConnectOptions) => Promise<Connection>;
-  readonly store: FollowStore;
-  readonly clock: Clock;
-  readonly newId: () => string;
-  /** The results with waivers and attestations on them. */
-  readonly decide: (results: readonly CheckResult[]) => readonly CheckResult[];
-  readonly write: (lines: readonly ChangeLine[]) => void;
-  /** A message for a person. */
-  readonly say: (text: string) => void;
-  readonly monitor: MonitorPort;
-  readonly doorbell: Doorbell;
-}
-
-export type FollowEnd =
-  | "interrupted"
-  /** `--once` is done. */
-  | "caught_up"
-  /** `--until-clean`: nothing fails. */
-  | "clean"
-  /** `--fail-on`: a finding newly fails. */
-  | "failed";
+import type { LookError } from "./monitor_port.ts";
 
 /** The log is read from so long before the start: this machine's clock may be ahead of the provider's. */
 const startMarginMs = 300_000;
@@ -135,9 +93,7 @@ class Follower {
   #lagSeconds = 0;
   #pending: readonly ChangeLine[];
   #committed: FollowState | null;
-  #isSaved = true;
-  #lastSaveMs = 0;
-  #isSaveBroken = false;
+  readonly #saver: StateSaver;
   /** Events whose artifacts could not be collected again yet, and events of transactions that may go on. */
   #waiting: readonly Relevant[] = [];
   #recent: readonly Relevant[] = [];
@@ -149,6 +105,7 @@ class Follower {
   constructor(plan: FollowPlan, parts: FollowParts, saved: FollowState | null) {
     this.#plan = plan;
     this.#parts = parts;
+    this.#saver = new StateSaver(parts);
     this.#isRestart = saved !== null;
     this.#committed = saved;
     this.#monitorId = saved?.monitorId ?? parts.newId();
@@ -186,14 +143,14 @@ class Follower {
         return end;
       }
       if (isMore) continue;
-      if (this.#parts.clock.nowMs() - this.#lastSaveMs >= saveMs) await this.#save();
+      if (this.#parts.clock.nowMs() - this.#saver.lastSaveMs >= saveMs) await this.#save();
       wasRung = await parts.doorbell.wait(this.#pauseMs(), parts.clock, plan.signal);
     }
   }
 
   /** Saves the last whole round, and closes the connection. */
   async close(): Promise<void> {
-    if (!this.#isSaved && this.#committed !== null) await this.#write(this.#committed);
+    if (!this.#saver.isSaved && this.#committed !== null) await this.#saver.save(this.#committed);
     await this.#connection?.close();
   }
 
@@ -259,7 +216,7 @@ class Follower {
     this.#cursor = cursor;
     if (relevant.length === 0) {
       this.#burstMs = null;
-      this.#isSaved &&= events.length === 0;
+      this.#saver.isSaved &&= events.length === 0;
       this.#commit([]);
       return;
     }
@@ -368,7 +325,7 @@ class Follower {
     this.#forgetDeselected();
     this.#keep(round, used);
     this.#evidence = { answers: this.#memory.saved(), findings: [...this.#findings.values()].flat() };
-    this.#isSaved = false;
+    this.#saver.isSaved = false;
     this.#commit(lines);
     await this.#save();
     if (lines.length === 0) return;
@@ -549,23 +506,7 @@ class Follower {
 
   async #save(): Promise<void> {
     if (this.#committed === null) return;
-    await this.#write(this.#committed);
-  }
-
-  /** A disk that is full must not end the watch: said once, and tried again. */
-  async #write(state: FollowState): Promise<void> {
-    this.#lastSaveMs = this.#parts.clock.nowMs();
-    try {
-      await this.#parts.store.save(state);
-      this.#isSaved = true;
-      this.#isSaveBroken = false;
-    } catch (error) {
-      const problem = error instanceof Error ? error.message : "unknown";
-      if (!this.#isSaveBroken)
-        this.#parts.say(`The state cannot be saved, so a restart may repeat changes: ${problem}`);
-      this.#isSaveBroken = true;
-      this.#isSaved = false;
-    }
+    await this.#saver.save(this.#committed);
   }
 }
 

@@ -1,0 +1,49 @@
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import type { Clock } from "../idp/clock.ts";
+import type { Connection, ConnectOptions } from "../idp/connection.ts";
+import type { ChangeLine } from "./changes.ts";
+import type { Doorbell } from "./doorbell.ts";
+import type { FollowStore } from "./follow_state.ts";
+import type { MonitorPort } from "./monitor_port.ts";
+
+export interface FollowPlan {
+  readonly orgUrl: string;
+  readonly clientId: string;
+  readonly checks: readonly CatalogCheck[];
+  readonly approvedIssuers: readonly string[] | null;
+  readonly intervalMs: number;
+  readonly reconcileMs: number;
+  /** Catches up from the saved cursor and ends. */
+  readonly once: boolean;
+  /** Ends as soon as nothing fails. */
+  readonly untilClean: boolean;
+  readonly failOn: "fail" | "manual" | "never";
+  readonly withAddresses: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The I/O of a follower, which callers and tests provide. */
+export interface FollowParts {
+  /** Rejects with `IdpError` when the credentials cannot read. */
+  readonly connect: (options: ConnectOptions) => Promise<Connection>;
+  readonly store: FollowStore;
+  readonly clock: Clock;
+  readonly newId: () => string;
+  /** The results with waivers and attestations on them. */
+  readonly decide: (results: readonly CheckResult[]) => readonly CheckResult[];
+  readonly write: (lines: readonly ChangeLine[]) => void;
+  /** A message for a person. */
+  readonly say: (text: string) => void;
+  readonly monitor: MonitorPort;
+  readonly doorbell: Doorbell;
+}
+
+export type FollowEnd =
+  | "interrupted"
+  /** `--once` is done. */
+  | "caught_up"
+  /** `--until-clean`: nothing fails. */
+  | "clean"
+  /** `--fail-on`: a finding newly fails. */
+  | "failed";
