@@ -129,45 +129,34 @@ export function follow<Events extends object>(
   options: Omit<SubscribeOptions<Events>, "onEvent"> = {},
 ): AsyncIterableIterator<StreamEvent<Events>, undefined, undefined> {
   parseOptions(url, options);
-  const requests: PromiseWithResolvers<IteratorResult<StreamEvent<Events>, undefined>>[] = [];
-  let onRequest: () => void = () => undefined;
   let subscription: Subscription<Events> | null = null;
-  let end: SubscriptionEnd<Events> | null = null;
-
-  async function onEvent(event: StreamEvent<Events>): Promise<void> {
-    if (requests.length === 0) {
-      await new Promise<void>((resolve) => {
-        onRequest = resolve;
+  let asked = Promise.withResolvers<void>();
+  const source: UnderlyingDefaultSource<StreamEvent<Events>> = {
+    pull(controller) {
+      asked.resolve();
+      if (subscription !== null) return;
+      subscription = subscribe<Events>(url, {
+        ...options,
+        async onEvent(event) {
+          await asked.promise;
+          asked = Promise.withResolvers();
+          controller.enqueue(event);
+        },
       });
-    }
-    requests.shift()?.resolve({ value: event, done: false });
-  }
-
-  function finish(how: SubscriptionEnd<Events>): void {
-    end = how;
-    for (const request of requests.splice(0)) {
-      if (end.state === "failed") request.reject(end.error);
-      else request.resolve({ value: undefined, done: true });
-      // The error is thrown once.
-      end = { state: "closed" };
-    }
-  }
-
-  return {
-    next() {
-      const request = Promise.withResolvers<IteratorResult<StreamEvent<Events>, undefined>>();
-      requests.push(request);
-      if (end !== null) finish(end);
-      else if (subscription === null) {
-        subscription = subscribe<Events>(url, { ...options, onEvent });
-        void subscription.finished.then(finish);
-      } else onRequest();
-      return request.promise;
+      void subscription.finished
+        .then((end) => (end.state === "failed" ? controller.error(end.error) : controller.close()))
+        // It was closed by `return()`.
+        .catch(() => undefined);
     },
-    return() {
-      subscription?.close();
-      finish({ state: "closed" });
-      return Promise.resolve({ value: undefined, done: true });
+    cancel: () => subscription?.close(),
+  };
+  const reader = new ReadableStream(source, { highWaterMark: 0 }).getReader();
+  return {
+    // A default reader's last result is `{ done: true, value: undefined }`; its type also allows for byte streams.
+    next: () => reader.read() as Promise<IteratorResult<StreamEvent<Events>, undefined>>,
+    async return() {
+      await reader.cancel();
+      return { done: true, value: undefined };
     },
     [Symbol.asyncIterator]() {
       return this;

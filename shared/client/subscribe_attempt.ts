@@ -1,5 +1,5 @@
 import { abortable } from "../abortable.ts";
-import { isJsonObject } from "../json.ts";
+import { parseJsonObject } from "../json.ts";
 import { createEventReader, openConnection, type Credential } from "./subscribe_connection.ts";
 import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
 import { isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
@@ -18,12 +18,14 @@ export interface AttemptContext {
   onRefetch(refetch: Promise<void>): void;
 }
 
-export type Outcome =
-  | { readonly kind: "ended"; readonly event: RawEvent | null }
-  | { readonly kind: "lost"; readonly error: SubscribeError };
-
-/** Opens the stream once and follows it until it ends, is lost, or the caller closes it (the result is then ignored). Never rejects. */
-export async function runAttempt(settings: SubscribeSettings, context: AttemptContext): Promise<Outcome> {
+/**
+ * Opens the stream once and follows it until it ends, is lost, or the caller closes it (the result is then ignored).
+ * Resolves with the terminal event, null where the resource had ended already, or why the stream was lost. Never rejects.
+ */
+export async function runAttempt(
+  settings: SubscribeSettings,
+  context: AttemptContext,
+): Promise<RawEvent | null | SubscribeError> {
   // Owns everything of this attempt: the request, its timers, the caller's refetch.
   const own = new AbortController();
   const close = () => own.abort(context.signal.reason);
@@ -43,16 +45,15 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
   const expectBytes = () => giveUpAfter(settings.silenceMs, "silent", "no heartbeat");
 
   try {
-    return { kind: "ended", event: await follow() };
+    return await follow();
   } catch (error) {
-    return { kind: "lost", error: explain(error) };
+    return explain(error);
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener("abort", close);
     own.abort();
   }
 
-  /** Resolves with the terminal event, or null when the resource had already ended. */
   async function follow(): Promise<RawEvent | null> {
     giveUpAfter(settings.connectTimeoutMs, "timeout", "no answer");
     const body = await openConnection({
@@ -109,11 +110,15 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
         onEvent(type, text) {
           // Nothing follows the terminal event.
           if (isEndSeen) return;
-          const event = parseEvent(settings.url, type, text);
+          const data = parseJsonObject(text);
+          if (data === null) {
+            throw lost("garbage", `the data of event ${JSON.stringify(type.slice(0, 80))} is not a JSON object`);
+          }
+          const event = { type, data };
           waitingChars += text.length;
           if (snapshot === null) {
             waiting.push(event);
-            isEndSeen = isEnd(event);
+            isEndSeen = explained("isEnd", () => settings.isEnd(event));
           } else if (type.endsWith(".snapshot")) snapshot.push(event);
           else throw lost("no_snapshot", `it began with ${JSON.stringify(type.slice(0, 80))} instead of a snapshot`);
         },
@@ -199,22 +204,9 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
     }
   }
 
-  function isEnd(event: RawEvent): boolean {
-    try {
-      return settings.isEnd(event);
-    } catch (error) {
-      throw explainCallback("callback_failed", "isEnd", error);
-    }
-  }
-
   async function deliver(event: RawEvent): Promise<void> {
     if (own.signal.aborted) throw own.signal.reason;
-    let returned: unknown;
-    try {
-      returned = settings.onEvent(event);
-    } catch (error) {
-      throw explainCallback("callback_failed", "onEvent", error);
-    }
+    const returned = explained("onEvent", () => settings.onEvent(event));
     if (!isPromise(returned)) return;
     // Nothing is read meanwhile, so silence would mean nothing.
     clearTimeout(timer);
@@ -251,6 +243,14 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
   }
 }
 
+function explained<Value>(name: string, callback: () => Value): Value {
+  try {
+    return callback();
+  } catch (error) {
+    throw explainCallback("callback_failed", name, error);
+  }
+}
+
 function explainCallback(code: SubscribeErrorCode, name: string, error: unknown): SubscribeError {
   // A token or a refetch that fails permanently keeps its own code; an event that cannot be handled is a bug.
   if (error instanceof SubscribeError && code !== "callback_failed") return error;
@@ -258,17 +258,7 @@ function explainCallback(code: SubscribeErrorCode, name: string, error: unknown)
   return new SubscribeError(code, `${name} failed: ${text}`, { cause: error });
 }
 
-function parseEvent(url: string, type: string, text: string): RawEvent {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    // Reported below, as any other payload that is not an object.
-  }
-  if (isJsonObject(data)) return { type, data };
-  throw streamError(url, "garbage", `the data of event ${JSON.stringify(type.slice(0, 80))} is not a JSON object`);
-}
-
 function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+  // Any value may be asked for a property this way.
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
 }

@@ -1,4 +1,5 @@
 import { isTerminalEventType } from "../event.ts";
+import type { JsonObject } from "../json.ts";
 import type { SubscribeError } from "./subscribe_error.ts";
 
 /** One event: a union over the map's types, so that a check of `type` also narrows `data`. */
@@ -85,10 +86,10 @@ export interface SubscribeOptions<Events extends object> {
 /** The internal types: the caller's event map is only asserted. */
 export interface RawEvent {
   readonly type: string;
-  readonly data: object;
+  readonly data: JsonObject;
 }
 
-interface RawOptions extends Omit<SubscribeOptions<Record<string, object>>, "onSnapshot"> {
+interface RawOptions extends Omit<SubscribeOptions<Record<string, JsonObject>>, "onSnapshot"> {
   readonly onSnapshot?: (snapshot: readonly RawEvent[]) => unknown;
 }
 
@@ -128,21 +129,21 @@ export function parseOptions<Events extends object>(
 ): SubscribeSettings {
   // The caller's map describes what its server sends; at run time an event is a name and an object either way.
   const given = options as unknown as RawOptions;
-  if (given.apiKey !== undefined && given.getAccessToken !== undefined) {
+  const { apiKey = null, getAccessToken = null, onSnapshot = null, tokenIn = "header" } = given;
+  if (apiKey !== null && getAccessToken !== null) {
     throw new TypeError("Cannot subscribe: both apiKey and getAccessToken are given");
   }
-  if (given.apiKey !== undefined && !isHeaderSafe(given.apiKey)) {
-    throw new TypeError("Cannot subscribe: apiKey is not a key: expected visible ASCII without spaces");
+  if (apiKey !== null && !isHeaderSafe(apiKey)) {
+    throw new TypeError("Cannot subscribe: apiKey is not visible ASCII without spaces");
   }
-  if (given.tokenIn !== undefined && given.tokenIn !== "header" && given.tokenIn !== "query") {
-    throw new TypeError(`Cannot subscribe: tokenIn ${JSON.stringify(given.tokenIn)} is not "header" or "query"`);
+  if (tokenIn !== "header" && tokenIn !== "query") {
+    throw new TypeError(`Cannot subscribe: tokenIn ${JSON.stringify(tokenIn)} is not "header" or "query"`);
   }
   const backoffMs = given.backoffMs ?? [1000, 30_000];
   if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
     throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
   }
   const heartbeatMs = positive(given, "heartbeatMs", 15_000);
-  const onSnapshot = given.onSnapshot ?? null;
   const plainUrl = parseUrl(url);
   return {
     url: onSnapshot === null || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withQuery(plainUrl, "snapshot", "1"),
@@ -151,9 +152,9 @@ export function parseOptions<Events extends object>(
     onSnapshot,
     refetch: given.refetch ?? nothing,
     onStateChange: given.onStateChange ?? nothing,
-    getAccessToken: given.getAccessToken ?? null,
-    tokenIn: given.tokenIn ?? "header",
-    apiKey: given.apiKey ?? null,
+    getAccessToken,
+    tokenIn,
+    apiKey,
     isEnd: given.isEnd ?? lastEventOf(plainUrl),
     silenceMs: heartbeatMs * heartbeatsOfSilence,
     goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
@@ -183,9 +184,8 @@ function lastEventOf(url: string): (event: RawEvent) => boolean {
   const [path = "", query] = url.split(/[?#]/);
   if (!/(^|\/)api\/v\d+\/event-stream$/.test(path)) return ({ type }) => isTerminalEventType(type);
   // Those of the stream that go on; a scan ends only once, also over reconnects.
-  const running = new Set(new URLSearchParams(query).getAll("scan_id"));
-  return ({ type, data }) =>
-    type === "scan.end" && "scan_id" in data && running.delete(String(data.scan_id)) && running.size === 0;
+  const running = new Set<unknown>(new URLSearchParams(query).getAll("scan_id"));
+  return ({ type, data }) => type === "scan.end" && running.delete(data["scan_id"]) && running.size === 0;
 }
 
 function parseUrl(url: string | URL): string {

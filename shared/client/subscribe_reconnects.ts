@@ -1,5 +1,5 @@
 import { runAttempt } from "./subscribe_attempt.ts";
-import { isFinal, type SubscribeError } from "./subscribe_error.ts";
+import { isFinal, SubscribeError } from "./subscribe_error.ts";
 import type { RawEvent, StateDetail, SubscribeSettings, SubscriptionState } from "./subscribe_options.ts";
 
 /** The side of a subscription that the reconnects see. */
@@ -56,19 +56,19 @@ export async function followOverReconnects(settings: SubscribeSettings, follower
       },
     });
     if (follower.signal.aborted) break;
-    if (outcome.kind === "ended") {
+    if (!(outcome instanceof SubscribeError)) {
       report("ended");
-      return { state: "ended", event: outcome.event };
+      return { state: "ended", event: outcome };
     }
-    const { error } = outcome;
+    const error = outcome;
     if (error.status === 401 && settings.getAccessToken !== null && !wasRefused) {
       wasRefused = true;
       report("reconnecting", error);
       continue;
     }
     // Where a stream was once open, an answer of another kind is a proxy's, and temporary; so is one of an older server.
-    const isTemporary = (error.code === "not_a_stream" && openCount > 0) || (error.code === "no_snapshot" && wasLive);
-    if (isFinal(error) && !isTemporary) {
+    const wasRight = error.code === "not_a_stream" ? openCount > 0 : error.code === "no_snapshot" && wasLive;
+    if (isFinal(error) && !wasRight) {
       report("failed", error);
       return { state: "failed", error };
     }
