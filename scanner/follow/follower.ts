@@ -1,5 +1,4 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { toContext } from "../run_scan.ts";
 import type { FollowEvidence, FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
@@ -71,10 +70,7 @@ class Follower {
     this.#monitorId = saved?.monitorId ?? parts.newId();
     this.#evidence = saved?.evidence ?? { answers: [], findings: [] };
     this.#org = new FollowedOrg(plan, parts, this.#evidence.answers);
-    this.#verdicts = new Verdicts(
-      plan.checks,
-      saved === null ? null : { findings: saved.evidence.findings, checks: saved.checks },
-    );
+    this.#verdicts = new Verdicts(plan, saved);
     this.#log = new LogWatch({ clock: parts.clock, say: parts.say, reconcileMs: plan.reconcileMs, saved });
     this.#lines = new WaitingLines(saved, parts.say);
     this.#lastFullMs = saved === null ? 0 : Date.parse(saved.lastFullAt);
@@ -232,15 +228,10 @@ class Follower {
     const artifacts = await this.#org.collect();
     const nowMs = parts.clock.nowMs();
     const seenAt = new Date(nowMs).toISOString();
-    const context = toContext({
-      engine: this.#org.engine,
-      evaluatedAt: seenAt,
-      orgUrl: plan.orgUrl,
-      approvedIssuers: plan.approvedIssuers,
-    });
-    const judged = this.#verdicts.judge({ artifacts, touched, context, decide: parts.decide });
+    const { newId, decide } = parts;
+    const { engine } = this.#org;
     const { recent } = this.#open;
-    const { newId } = parts;
+    const judged = this.#verdicts.judge({ artifacts, touched, engine, evaluatedAt: seenAt, decide });
     const { lines, used, hasFailed } = explainMoves(judged, { events, recent, otherCause, seenAt, newId, plan });
     this.#hasFailed ||= hasFailed;
     this.#open.keep(events, { used, failed: this.#org.failed(), intervalMs: plan.intervalMs, nowMs });

@@ -2,7 +2,7 @@ import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { toContext } from "../run_scan.ts";
-import type { StatusCounts } from "../../shared/report.ts";
+import type { Engine, StatusCounts } from "../../shared/report.ts";
 import {
   compareFindings,
   countChecks,
@@ -11,7 +11,8 @@ import {
   type MissingList,
   type Move,
 } from "./changes.ts";
-import type { FollowParts } from "./follow_plan.ts";
+import type { FollowParts, FollowPlan } from "./follow_plan.ts";
+import type { FollowState } from "./follow_state.ts";
 
 export interface JudgedCheck {
   readonly check: CatalogCheck;
@@ -26,34 +27,35 @@ export interface JudgeOptions {
   readonly artifacts: CollectedArtifacts;
   /** Checks that read one of these; null: every check. One that was never judged is judged in any case. */
   readonly touched: ReadonlySet<ArtifactName> | null;
-  readonly context: ReturnType<typeof toContext>;
+  readonly engine: Engine;
+  /** ISO 8601, UTC. */
+  readonly evaluatedAt: string;
   readonly decide: FollowParts["decide"];
 }
 
 /** The findings of the selected checks as they were judged last. */
 export class Verdicts {
-  readonly #checks: readonly CatalogCheck[];
+  readonly #plan: FollowPlan;
   readonly #findings: Map<string, readonly KnownFinding[]>;
   readonly #judged: Set<string>;
   /** Checks that a person attests to fail. */
   readonly #attestedFails = new Set<string>();
 
   /** Of what is saved, that of another selection of checks is forgotten. */
-  constructor(
-    checks: readonly CatalogCheck[],
-    saved: { readonly findings: readonly KnownFinding[]; readonly checks: readonly string[] } | null,
-  ) {
-    const selected = new Set(checks.map(({ name }) => name));
-    const findings = (saved?.findings ?? []).filter(({ check }) => selected.has(check));
-    this.#checks = checks;
+  constructor(plan: FollowPlan, saved: FollowState | null) {
+    const selected = new Set(plan.checks.map(({ name }) => name));
+    const findings = (saved?.evidence.findings ?? []).filter(({ check }) => selected.has(check));
+    this.#plan = plan;
     this.#findings = new Map(Map.groupBy(findings, ({ check }) => check));
     this.#judged = new Set((saved?.checks ?? []).filter((name) => selected.has(name)));
   }
 
   /** Only checks with findings that moved. */
-  judge({ artifacts, touched, context, decide }: JudgeOptions): readonly JudgedCheck[] {
+  judge({ artifacts, touched, engine, evaluatedAt, decide }: JudgeOptions): readonly JudgedCheck[] {
+    const { checks, orgUrl, approvedIssuers } = this.#plan;
+    const context = toContext({ engine, evaluatedAt, orgUrl, approvedIssuers });
     const judged: JudgedCheck[] = [];
-    for (const check of this.#checks) {
+    for (const check of checks) {
       const needs = needsOf(check, artifacts);
       const isNew = !this.#judged.has(check.name);
       if (!isNew && touched !== null && !needs.some((name) => touched.has(name))) continue;
