@@ -6,7 +6,6 @@ import { count, uuid } from "../../../shared/schemas/primitives.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import { scanEventSchemas } from "../../../shared/schemas/scan_events.ts";
 import { newFindingsSchema, newScanSchema, scanUpdateSchema } from "../../../shared/schemas/scan_requests.ts";
-import { streamTokenRequestSchema, streamTokenSchema } from "../../../shared/schemas/stream_token.ts";
 import {
   component,
   emptyResponse,
@@ -67,7 +66,6 @@ const Finding = component("Finding", storedFindingSchema);
 const ScanPage = component("ScanPage", pageOf(Scan));
 const FindingPage = component("FindingPage", pageOf(Finding));
 const StoredFindings = component("StoredFindings", v.object({ received: count, created: count, updated: count }));
-const StreamToken = component("StreamToken", streamTokenSchema);
 
 const parameters = [pathParameter("id", "The scan's id", uuid())];
 const noSuchScan = { 404: problem("No such scan in this tenant") };
@@ -75,10 +73,7 @@ const hasEnded = { 409: problem("The scan has ended") };
 const registration = { ...jsonBody(newScanSchema, newScanExample), required: false };
 
 export const scansDescription: FeatureDescription = {
-  tags: [
-    { name: "scans", description: "Scans and what they found" },
-    { name: "streams", description: "Following a scan live" },
-  ],
+  tags: [{ name: "scans", description: "Scans and what they found" }],
   operations: {
     "POST /api/v1/scans": {
       operationId: "createScan",
@@ -207,20 +202,6 @@ export const scansDescription: FeatureDescription = {
         200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
         204: emptyResponse("The scan has ended: do not reconnect"),
         ...refusals(401, 403, 429, 503),
-        ...noSuchScan,
-      },
-    },
-    "POST /api/v1/stream-tokens": {
-      operationId: "createStreamToken",
-      tags: ["streams"],
-      summary: "Get a token that opens one event stream",
-      description: "For `EventSource`, whose URL is all it can send. Opens the stream for 60 s; the stream lives on.",
-      requestBody: jsonBody(streamTokenRequestSchema, { scan_id: scanId }),
-      responses: {
-        200: json(StreamToken, "The token", {
-          example: { access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl", expires_in: 60 },
-        }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
         ...noSuchScan,
       },
     },

@@ -7,13 +7,13 @@ const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
 const channel = `scan:${tenantId}:7c9e6679-7425-40de-944b-e07fc1f90ae7`;
 const secret = "0123456789abcdef0123456789abcdef";
 const startMs = Date.UTC(2026, 10, 21);
-const user: Principal = { kind: "user", tenantId, id: "alice", expiresAtMs: startMs + 600_000, onlyChannel: null };
+const user: Principal = { kind: "user", tenantId, id: "alice", expiresAtMs: startMs + 600_000, onlyStream: null };
 const key: Principal = {
   kind: "api_key",
   tenantId,
   id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
   expiresAtMs: null,
-  onlyChannel: null,
+  onlyStream: null,
 };
 
 function tokensAt(ms: number) {
@@ -22,7 +22,7 @@ function tokensAt(ms: number) {
 
 test.each([user, key])("carries its requester's authority, on one channel: $kind", async (principal) => {
   const token = await tokensAt(startMs).issue(principal, channel);
-  await expect(tokensAt(startMs).verify(token)).resolves.toEqual({ ...principal, onlyChannel: channel });
+  await expect(tokensAt(startMs).verify(token)).resolves.toEqual({ ...principal, onlyStream: channel });
 });
 
 test("opens for 60 s and not longer", async () => {

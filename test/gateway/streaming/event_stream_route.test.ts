@@ -144,16 +144,16 @@ test("a resource that has ended is 204 without a body", async () => {
 });
 
 test("a stream token opens its own channel and no other, ended or not", async () => {
-  const token = { ...ada, onlyChannel: channel };
+  const token = { ...ada, onlyStream: channel };
   const second = makeChannelName("thing", tenantId, "second");
   await using app = createApp();
   expect((await app.get(path, token)).status).toBe(200);
-  expect((await app.get(path, { ...ada, onlyChannel: second })).status).toBe(403);
+  expect((await app.get(path, { ...ada, onlyStream: second })).status).toBe(403);
   await using both = createApp(() => [channel, second]);
   expect((await both.get(path, token)).status).toBe(403);
   await using over = createApp(() => ended(channel));
   expect((await over.get(path, token)).status).toBe(204);
-  expect((await over.get(path, { ...ada, onlyChannel: second })).status).toBe(403);
+  expect((await over.get(path, { ...ada, onlyStream: second })).status).toBe(403);
 });
 
 test("getChannels sees the path's and the query's parameters, but no token", async () => {

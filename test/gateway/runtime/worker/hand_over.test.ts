@@ -10,7 +10,7 @@ const principal: Principal = {
   tenantId,
   id: "käse\n日本\u{1f9c0}",
   expiresAtMs: 1_800_000_000_000,
-  onlyChannel: null,
+  onlyStream: null,
 };
 
 function streamOf(request: Request) {
