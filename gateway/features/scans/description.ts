@@ -17,6 +17,7 @@ import {
   problem,
   refusals,
   response,
+  snapshotParameter,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
 
@@ -195,13 +196,13 @@ export const scansDescription: FeatureDescription = {
       summary: "Follow a scan",
       description:
         "Server-sent events until `scan.end`; see /asyncapi.json. Nothing is replayed: read the scan again on every " +
-        "`open`. `access_token` counts only when there is no Authorization header, and never holds an API key.",
+        "`open`, or ask for it with `snapshot=1`. `access_token` counts only when there is no Authorization header, and never holds an API key.",
       security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
-      parameters,
+      parameters: [...parameters, snapshotParameter],
       responses: {
         200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
         204: emptyResponse("The scan has ended: do not reconnect"),
-        ...refusals(401, 403, 429, 503),
+        ...refusals(400, 401, 403, 429, 503),
         ...noSuchScan,
       },
     },
