@@ -20,8 +20,9 @@ export interface ConformanceCase {
   readonly afterwards?: Answer;
   /** What the client is to report, in order. */
   readonly events: readonly SentEvent[];
-  /** How often it is to ask: as often as there are answers unless given, and at most once more, for the 204. */
+  /** How often it is to ask: as often as there are answers, unless given. */
   readonly leastRequests?: number;
+  /** How often it may ask, where that is what the case is about. */
   readonly mostRequests?: number;
   /** How long it waits before the request of that index, counted from the end of the answer before. */
   readonly waits?: readonly { readonly request: number; readonly leastMs: number }[];

@@ -15,8 +15,8 @@ export interface CaseResult {
 export interface CaseTimes {
   /** Between two heartbeats, as far as the client knows. */
   readonly heartbeatMs: number;
-  /** After everything was seen that should be: how long nothing else may come. */
-  readonly quietMs: number;
+  /** After everything was seen that should be: how long nothing else may come; long where another request would be wrong. */
+  readonly quietMs: { readonly short: number; readonly long: number };
   /** For all of it. */
   readonly timeoutMs: number;
 }
@@ -161,7 +161,11 @@ export class CaseRun {
     const observed = this.#observed();
     if (findMistake(this.case, observed) !== null) this.#decide();
     else if (findMissing(this.case, observed) === null) {
-      this.#quiet = setTimeout(() => this.#decide(), this.#times.quietMs);
+      const { quietMs } = this.#times;
+      this.#quiet = setTimeout(
+        () => this.#decide(),
+        this.case.mostRequests === undefined ? quietMs.short : quietMs.long,
+      );
     }
   }
 

@@ -19,7 +19,7 @@ export interface ConformanceFlags {
 }
 
 /** A client that reconnects after the end, or asks again after 204, does it within this. */
-const quietMs = 4000;
+const quietMs = { short: 500, long: 4000 };
 const timeoutMs = 20_000;
 /** In which a client can notice that a stream is dead. */
 const heartbeatsOfSilence = 5;
@@ -50,22 +50,24 @@ export async function conformanceCommand(
       }),
   );
   const server = await startServer(runs, flags.port);
+  const stopped = AbortSignal.any([io.interrupted, io.stdoutFailed]);
+  const [program, ...args] = command;
+  const running =
+    program === undefined
+      ? announce(server, io)
+      : runAll(runs, (run) => runClient(run, { server, command: [program, ...args], flags, io, stopped }), stopped);
   const results: CaseResult[] = [];
   try {
-    const [program, ...args] = command;
-    const running =
-      program === undefined
-        ? announce(server, io)
-        : runAll(runs, (run) => runClient(run, { server, command: [program, ...args], flags, io }), io.interrupted);
-    // A failure to start the client ends the command, through `Promise.race` below.
-    running.catch(() => undefined);
     for (const run of runs) {
-      const result = await Promise.race([run.decided, running.then(() => run.decided), interruption(io)]);
+      // A client that cannot be started ends the command.
+      const result = await Promise.race([run.decided, running.then(() => run.decided), aborted(stopped)]);
       if (result === null) break;
       results.push(result);
       if (flags.format !== "json") io.stdout(resultText(result, io.colorStdout));
     }
   } finally {
+    // No client outlives the command.
+    await Promise.allSettled([running]);
     await server.stop();
   }
   const failed = results.filter(({ mistake }) => mistake !== null).length;
@@ -107,11 +109,11 @@ async function announce({ url }: CaseServer, io: CommandIo): Promise<void> {
 async function runAll(
   runs: readonly CaseRun[],
   run: (one: CaseRun) => Promise<void>,
-  interrupted: AbortSignal,
+  stopped: AbortSignal,
 ): Promise<void> {
   const waiting = [...runs];
   const work = async () => {
-    for (let one = waiting.shift(); one !== undefined && !interrupted.aborted; one = waiting.shift()) await run(one);
+    for (let one = waiting.shift(); one !== undefined && !stopped.aborted; one = waiting.shift()) await run(one);
   };
   await Promise.all(Array.from({ length: concurrency }, work));
 }
@@ -121,9 +123,10 @@ interface ClientRun {
   readonly command: readonly [string, ...string[]];
   readonly flags: ConformanceFlags;
   readonly io: CommandIo;
+  readonly stopped: AbortSignal;
 }
 
-async function runClient(run: CaseRun, { server, command, flags, io }: ClientRun): Promise<void> {
+async function runClient(run: CaseRun, { server, command, flags, io, stopped }: ClientRun): Promise<void> {
   const { stream, token, state } = server.addressesOf(run);
   const decided = new AbortController();
   run.begin();
@@ -138,14 +141,13 @@ async function runClient(run: CaseRun, { server, command, flags, io }: ClientRun
       ENDS: String(run.case.ends ?? 1),
     },
     onLine: (line) => run.report(line),
-    signal: AbortSignal.any([decided.signal, io.interrupted]),
+    signal: AbortSignal.any([decided.signal, stopped]),
   });
   void run.decided.then(() => decided.abort());
   run.clientEnded(await ended);
 }
 
-function interruption(io: CommandIo): Promise<null> {
-  const signal = AbortSignal.any([io.interrupted, io.stdoutFailed]);
+function aborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null);
     signal.addEventListener("abort", () => resolve(null), { once: true });

@@ -27,6 +27,7 @@ export const endingCases: readonly ConformanceCase[] = [
     promise: "stops at the terminal event, or asks once more and stops at 204",
     answers: [endedStream(opening, frame(progress(1)), frame(end), closing)],
     events: [progress(1), end],
+    mostRequests: 2,
   },
   {
     name: "duplicate-end",
@@ -34,6 +35,7 @@ export const endingCases: readonly ConformanceCase[] = [
     promise: "reports nothing that follows the terminal event",
     answers: [endedStream(opening, frame(progress(1)), frame(end) + frame(end) + frame(progress(2)), closing)],
     events: [progress(1), end],
+    mostRequests: 2,
   },
   {
     name: "ended",
@@ -61,6 +63,7 @@ export const endingCases: readonly ConformanceCase[] = [
       ),
     ],
     events: [progress(1), otherProgress, end, otherProgress, otherEnd],
+    mostRequests: 2,
   },
   {
     name: "tenant",

@@ -66,14 +66,17 @@ function earlyRequest({ waits = [] }: ConformanceCase, requests: readonly Stream
   return null;
 }
 
-function extraRequest(one: ConformanceCase, requests: readonly StreamRequest[]): string | null {
-  const most = one.mostRequests ?? one.answers.length + 1;
+function extraRequest(
+  { mostRequests: most = Infinity }: ConformanceCase,
+  requests: readonly StreamRequest[],
+): string | null {
   const before = requests[most - 1];
-  return requests.length <= most || before === undefined ? null : `it asked again after ${describeAnswer(before)}`;
+  return before === undefined || requests.length <= most ? null : `it asked again after ${describeAnswer(before)}`;
 }
 
-function describeAnswer({ status }: StreamRequest): string {
-  return status === 200 ? "the stream had ended" : `the answer ${status}`;
+function describeAnswer({ status, closedMs }: StreamRequest): string {
+  if (status !== 200) return `the answer ${status}`;
+  return closedMs === null ? "the stream had fallen silent" : "the stream had ended";
 }
 
 function describe({ event, data }: ReportedEvent): string {
