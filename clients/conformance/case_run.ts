@@ -155,18 +155,20 @@ export class CaseRun {
   }
 
   #check(): void {
-    clearTimeout(this.#quiet);
     for (const wait of this.#waiting) wait();
     if (this.#result !== null) return;
     const observed = this.#observed();
     if (findMistake(this.case, observed) !== null) this.#decide();
-    else if (findMissing(this.case, observed) === null) {
-      const { quietMs } = this.#times;
-      this.#quiet = setTimeout(
-        () => this.#decide(),
-        this.case.mostRequests === undefined ? quietMs.short : quietMs.long,
-      );
-    }
+    else if (findMissing(this.case, observed) === null) this.#awaitQuiet();
+  }
+
+  #awaitQuiet(): void {
+    const { short, long } = this.#times.quietMs;
+    const allowsRequests = this.case.mostRequests === undefined;
+    // A client that asks again and again is never quiet, and that is another case's mistake.
+    if (allowsRequests && this.#quiet !== undefined) return;
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.#decide(), allowsRequests ? short : long);
   }
 
   #decide(): void {
