@@ -131,6 +131,11 @@ export function isPermanent(error: unknown): boolean {
   return error instanceof GatewayRefusal && error.httpStatus < 500 && error.httpStatus !== 429;
 }
 
+/** The gateway does not take this body, whenever it is sent; it may take another. */
+export function isRefusedBody(error: unknown): boolean {
+  return error instanceof GatewayRefusal && (error.httpStatus === 422 || error.httpStatus === 413);
+}
+
 /** A refused batch is stored in halves, so that only the item that the gateway refuses is lost. */
 export async function storeAccepted<Item>(
   items: readonly Item[],
@@ -141,10 +146,10 @@ export async function storeAccepted<Item>(
     await store(items);
   } catch (error) {
     const [first] = items;
-    if (!(error instanceof GatewayRefusal) || (error.httpStatus !== 422 && error.httpStatus !== 413)) throw error;
+    if (!isRefusedBody(error)) throw error;
     if (first === undefined) return;
     if (items.length === 1) {
-      onRefused(first, error.message);
+      onRefused(first, problemOf(error));
       return;
     }
     const half = Math.ceil(items.length / 2);
