@@ -3,7 +3,6 @@ import type { RunCommand } from "../../command_line/command_io.ts";
 import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmall } from "./keep_heap_small.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
-import type { WatchFlags } from "./watch_command.ts";
 
 /** The scanner's commands. Each loads its own code, so that `--help` is there at once. */
 export function addScannerCommands(program: Command, run: RunCommand): void {
@@ -102,15 +101,6 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
       return (await import("./follow_command.ts")).followCommand(flags, io);
     }),
   );
-
-  program
-    .command("watch")
-    .description("follow a scan's event stream as an API-key client, until its terminal event")
-    .argument("<scan-id>", "the scan's UUID")
-    .addOption(textOrJson())
-    .action((scanId: string, flags: WatchFlags) =>
-      run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
-    );
 }
 
 function addConnectionOptions(command: Command): void {

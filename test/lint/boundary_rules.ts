@@ -134,6 +134,11 @@ const neighbours: readonly (readonly [folder: string, allowed: RegExp, instead: 
     /^command_line\//,
     "practice_org/ is a program of its own: it imports only command_line/ and shared/",
   ],
+  [
+    "clients/",
+    /^command_line\//,
+    "clients/ are clients of a gateway's API: they import only command_line/ and shared/",
+  ],
   ["scanner/", /^command_line\//, "scanner/ never imports gateway/ nor practice_org/: put what both need into shared/"],
   [
     "gateway/",
