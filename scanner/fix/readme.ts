@@ -94,5 +94,5 @@ function unjudgedSection(results: readonly CheckResult[]): readonly string[] {
     const first = findings.find(({ status }) => status === "MANUAL");
     return `- ${rule} ${check}: ${markdownText(first?.detail ?? "")}`;
   });
-  return [`## Not judged, so not planned\n\n${lines.join("\n")}`];
+  return [`## For a person to judge, so not planned\n\n${lines.join("\n")}`];
 }

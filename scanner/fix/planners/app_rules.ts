@@ -8,7 +8,7 @@ import { activityOf } from "../../checks/parsing/activity.ts";
 import { showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
 import { readAppRule, constraintsOf } from "./app_rule_fields.ts";
-import { allowedZones, freeName, zonesOf } from "./network_zones.ts";
+import { allowedZones, freeName, restrictNetwork, zonesOf } from "./network_zones.ts";
 import { listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { addressOf, change, identifier, type ResourceDraft, type Value } from "../terraform.ts";
 
@@ -136,9 +136,9 @@ function newRule(
   return draft.resource({
     type,
     name: identifier("approved_networks", policyId),
-    title: `New first rule of the authentication policy ${policyId}`,
+    title: `New first rule of ${policyName(draft, policyId)}`,
     importId: null,
-    attributes: { ...attributes, policy_id: policyId, name, priority: 0, status: "ACTIVE", access: "ALLOW" },
+    attributes: { ...attributes, name, priority: 0, status: "ACTIVE", access: "ALLOW" },
   });
 }
 
@@ -147,10 +147,18 @@ function restrict(draft: PlanDraft, resource: ResourceDraft, rules: readonly str
     name: "app_zones",
     description: "Where users may reach apps from, by the Access Control Policy.",
   });
-  const before = resource.attributes.get("network_connection")?.value;
-  const was = before === undefined ? "a rule that names zones" : `was ${showValue(before)}`;
-  change(resource.attributes, "network_connection", "ZONE", { rules, was });
-  change(resource.attributes, "network_includes", zones, { rules, was: "the zones of the Access Control Policy" });
+  restrictNetwork(resource, zones, rules);
+}
+
+/** The policy by the apps that are bound to it: its own name is not in the evidence. */
+function policyName(draft: PlanDraft, policyId: string): string {
+  const apps = listed(draft.artifacts.apps).filter((app) => accessPolicyId(app) === policyId);
+  const builtIn = [draft.artifacts.admin_console_app, draft.artifacts.dashboard_app].flatMap((evidence) => {
+    const app = evidence === undefined ? null : (availableValue(evidence)?.app ?? null);
+    return app !== null && accessPolicyId(app) === policyId ? [app] : [];
+  });
+  const names = [...new Set([...apps, ...builtIn].map((app) => `"${nameOf(app)}"`))];
+  return `the authentication policy of ${listTexts(names)}`;
 }
 
 /** The whole rule; null where it cannot be written whole. */
@@ -171,9 +179,9 @@ function importRule(
   const resource = draft.resource({
     type,
     name: identifier("rule", String(rule["id"])),
-    title: `Rule "${nameOf(rule)}" of the authentication policy ${policyId}`,
+    title: `Rule "${nameOf(rule)}" of ${policyName(draft, policyId)}`,
     importId: `${policyId}/${String(rule["id"])}`,
-    attributes: { ...read.attributes, policy_id: policyId },
+    attributes: { policy_id: policyId, ...read.attributes },
   });
   resource.blocks.splice(0, resource.blocks.length, ...read.blocks);
   resource.lifecycle = { ignoreChanges: read.ignored };

@@ -2,10 +2,10 @@ import type { JsonObject } from "../../../shared/json.ts";
 import { missing, type JsonList } from "../../evidence/artifacts.ts";
 import { judgeIncludedZones, readZones, type Zones } from "../../checks/judging/zones.ts";
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
-import { readTexts } from "../../checks/parsing/fields.ts";
+import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { listed, type PlanDraft } from "../plan_draft.ts";
-import { addressOf, change, identifier, type Value, type Variable } from "../terraform.ts";
+import { addressOf, change, identifier, type ResourceDraft, type Value, type Variable } from "../terraform.ts";
 
 const type = "okta_network_zone";
 const check = "network_zone_block_anonymized_proxies";
@@ -35,6 +35,19 @@ export function allowedZones(draft: PlanDraft, variable: Pick<Variable, "name" |
     isNonEmptyList: true,
     ...(only === undefined ? {} : { default: [only] }),
   });
+}
+
+/** Sets the network condition of a rule to these zones. */
+export function restrictNetwork({ attributes }: ResourceDraft, zones: Value, rules: readonly string[]): void {
+  const [connection, includes] = ["network_connection", "network_includes"].map((name) => attributes.get(name)?.value);
+  // Side by side, where the others of the rule end.
+  for (const name of ["network_connection", "network_includes", "network_excludes"]) attributes.delete(name);
+  change(attributes, "network_connection", "ZONE", { rules, was: wasText(connection) });
+  change(attributes, "network_includes", zones, { rules, was: wasText(includes) });
+}
+
+function wasText(value: Value | undefined): string {
+  return value === undefined ? "was not set" : `was ${showValue(value)}`;
 }
 
 function approvedNetworks(draft: PlanDraft): string {

@@ -4,7 +4,7 @@ import { fail } from "../../checks/judging/finding_drafts.ts";
 import { isBuiltIn, judgeByRuleAtPriorityOne } from "../../checks/judging/rules.ts";
 import { showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { allowedZones, freeName } from "./network_zones.ts";
+import { allowedZones, freeName, restrictNetwork } from "./network_zones.ts";
 import { listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { change, identifier, type ResourceDraft, type Value } from "../terraform.ts";
 import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
@@ -96,7 +96,7 @@ function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed
   if (missing.length > 0) return draft.byHand(failed, `the evidence does not have ${missing.join(", ")}`);
   if (unknown.length > 0) return draft.byHand(failed, `Terraform would reset ${unknown.join(", ")}`);
   const policyId = String(policy["id"]);
-  const ofPolicy = { ...withoutUnused(attributes), policy_id: policyId };
+  const ofPolicy = { policy_id: policyId, ...withoutUnused(attributes) };
   const newName = freeName("STIG session", all.map(nameOf));
   const resource = draft.resource({
     type: "okta_policy_rule_signon",
@@ -105,7 +105,7 @@ function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed
       ? `Rule "${nameOf(base)}" of the global session policy "${nameOf(policy)}"`
       : `New first rule of the global session policy "${nameOf(policy)}"`,
     importId: isOwn ? `${policyId}/${String(base["id"])}` : null,
-    attributes: isOwn ? ofPolicy : { ...ofPolicy, name: newName, priority: 1, status: "ACTIVE" },
+    attributes: isOwn ? ofPolicy : { name: newName, status: "ACTIVE", priority: 1, ...ofPolicy },
   });
   demand(draft, resource, { failed, isNew: !isOwn });
 }
@@ -136,14 +136,11 @@ function isStrictEnough(attribute: string, value: Value | undefined): boolean {
 }
 
 function restrictToZones(draft: PlanDraft, resource: ResourceDraft, rules: readonly string[]): void {
-  const before = resource.attributes.get("network_connection")?.value;
   const zones = allowedZones(draft, {
     name: "session_zones",
     description: "Where users may sign in from, by the Access Control Policy.",
   });
-  change(resource.attributes, "network_connection", "ZONE", { rules, was: `was ${showValue(before)}` });
-  resource.attributes.delete("network_excludes");
-  change(resource.attributes, "network_includes", zones, { rules, was: "the zones of the Access Control Policy" });
+  restrictNetwork(resource, zones, rules);
   resource.warnings.add(
     "Who comes from elsewhere is decided by the next rule of the policy, which may let them in or not: see it too.",
   );

@@ -1,6 +1,7 @@
-import { parse } from "parse5";
+import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes } from "parse5";
 import type { JsonObject } from "../../../shared/json.ts";
 import { bannerSentences } from "../../checks/parsing/dod_banner.ts";
+import { wordsOf, wordsOfPage } from "../../checks/parsing/page_text.ts";
 import { readObject } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import type { BrandSignInPage } from "../../evidence/artifacts.ts";
@@ -78,7 +79,7 @@ function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Fa
     return draft.byHand([failed], "the evidence does not have the page's other settings: collect it again");
   }
   const withBanner = typeof content === "string" ? insertBanner(content) : null;
-  if (withBanner === null) return draft.byHand([failed], "the page has no body tag to put the banner behind");
+  if (withBanner === null) return draft.byHand([failed], "it is not seen where in the page the banner would be shown");
   // The texts of the default page are the provider's, not the brand's.
   const kept = isStored ? settings : withoutTexts(settings);
   const version = readWhole(kept, [{ attribute: "widget_version", path: "widgetVersion", read: "text" }]);
@@ -116,19 +117,29 @@ function withoutTexts(settings: JsonObject): JsonObject {
     : { widgetVersion: settings["widgetVersion"], widgetCustomizations: { widgetGeneration: generation } };
 }
 
-/** Right behind the tag that opens the body; null where the page has none. */
+/** Before the widget, else at the top of the body; null where nobody would see it there. */
 function insertBanner(html: string): string | null {
-  const document = parse(html, { sourceCodeLocationInfo: true });
-  const root = document.childNodes.find((node) => node.nodeName === "html");
-  const body =
-    root !== undefined && "childNodes" in root
-      ? root.childNodes.find(({ nodeName }) => nodeName === "body")
-      : undefined;
-  const location = body?.sourceCodeLocation;
-  const end =
-    location !== null && location !== undefined && "startTag" in location ? location.startTag?.endOffset : undefined;
-  if (end === undefined) return null;
-  return `${html.slice(0, end)}\n${banner()}${html.slice(end)}`;
+  const place = placeOfBanner(parse(html, { sourceCodeLocationInfo: true }).childNodes);
+  if (place === null) return null;
+  const withBanner = `${html.slice(0, place)}${banner()}${html.slice(place)}`;
+  const words = wordsOfPage(withBanner);
+  return bannerSentences.every((sentence) => words.includes(wordsOf(sentence))) ? withBanner : null;
+}
+
+type Node = DefaultTreeAdapterTypes.ChildNode;
+
+function placeOfBanner(nodes: readonly Node[]): number | null {
+  let body: number | null = null;
+  const stack = [...nodes];
+  for (let node = stack.pop(); node !== undefined; node = stack.pop()) {
+    if (!defaultTreeAdapter.isElementNode(node)) continue;
+    const { sourceCodeLocation: location, attrs, childNodes } = node;
+    const isWidget = attrs.some(({ name, value }) => name === "id" && value === "okta-login-container");
+    if (isWidget && location !== null && location !== undefined) return location.startOffset;
+    if (node.tagName === "body") body = location?.startTag?.endOffset ?? null;
+    stack.push(...childNodes);
+  }
+  return body;
 }
 
 function banner(): string {
