@@ -52,7 +52,7 @@ export const deleteOnePolicy: Write = ofPolicy((parent, { draft }) => {
 
 export const policyLifecycle: Write = ofPolicy((parent, { draft, segments: [, verb] }) => {
   const status = statusOf(verb);
-  if (status === null || parent.policy["system"] === true) return providerError("E0000006");
+  if (status === null || (status === "INACTIVE" && parent.policy["system"] === true)) return providerError("E0000006");
   attempt(() => setPolicyStatus(draft, parent, status));
   return noContent;
 });

@@ -49,11 +49,10 @@ function planAuthenticator(draft: PlanDraft, authenticator: JsonObject, failed: 
       key: String(authenticator["key"]),
       name: nameOf(authenticator),
       status: "ACTIVE",
-      // The provider's defaults of these are for other authenticators.
-      provider_hostname: "",
-      provider_user_name_template: "",
     },
   });
+  // The provider has defaults of these for other authenticators.
+  resource.lifecycle = { ignoreChanges: ["legacy_ignore_name", "provider_hostname", "provider_user_name_template"] };
   const compliance = isJsonObject(settings.value["compliance"]) ? settings.value["compliance"] : {};
   const { appInstanceId, ...written } = settings.value;
   const value = {

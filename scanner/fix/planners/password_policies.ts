@@ -131,8 +131,8 @@ function planPolicy(draft: PlanDraft, policy: JsonObject, failed: readonly Faile
     importId: isDefault ? "." : String(policy["id"]),
     attributes: {
       ...attributes,
-      password_exclude_first_name: excludes.includes("firstName"),
-      password_exclude_last_name: excludes.includes("lastName"),
+      ...(excludes.includes("firstName") ? { password_exclude_first_name: true } : {}),
+      ...(excludes.includes("lastName") ? { password_exclude_last_name: true } : {}),
     },
   });
   // It may be of several lines, which the evidence does not keep.
