@@ -1,5 +1,6 @@
 import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
+import type { FixFlags } from "./fix_command.ts";
 import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmall } from "./keep_heap_small.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
@@ -44,6 +45,21 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   addReportOptions(evaluate);
   evaluate.action((flags: EvaluateFlags) =>
     run(async (io) => (await import("./scan_command.ts")).evaluateCommand(flags, io)),
+  );
+
+  const fix = program
+    .command("fix")
+    .description("write Terraform that makes failing checks pass, and the steps that are left to a person")
+    .option("--from-artifacts <file>", "plan from saved evidence, offline")
+    .option("--output <dir>", "where main.tf, variables.tf and README.md go (required)")
+    .option("--quiet", "no progress, only problems");
+  addConnectionOptions(fix);
+  addSelectionOptions(fix);
+  fix.action((flags: FixFlags) =>
+    run(async (io) => {
+      keepHeapSmall();
+      return (await import("./fix_command.ts")).fixCommand(flags, io);
+    }),
   );
 
   addCatalogCommands(program, run);
