@@ -1,4 +1,4 @@
-import { formatBlock, joinParts, splitDetails, type BlockSource } from "./result_block.ts";
+import { formatBlock, joinParts, splitDetails, type ResultEngine } from "./result_block.ts";
 import type { ChecklistStatus } from "./status.ts";
 
 /** What stands at one rule of a checklist. */
@@ -12,22 +12,44 @@ export interface Answer {
 export interface AutomatedAnswer extends Answer {
   /** False: it is for a person to answer. */
   readonly hasVerdict: boolean;
+  /** Who attested the verdict; null: nobody had to. */
+  readonly attestedBy: string | null;
 }
 
 /** What is written at a rule. */
 export interface MergedAnswer extends Answer {
-  /** True: the status is a person's. */
-  readonly isAnswered: boolean;
-  /** The person's status that differs from the scan's verdict; null: none does. */
+  /** The status that the scanner by itself gives. */
+  readonly automated: ChecklistStatus;
+  /** The person or the file whose status it is; null: it is the scanner's. */
+  readonly answeredBy: string | null;
+  /** A person's status that differs from the verdict that is written; null: none does. */
   readonly differing: ChecklistStatus | null;
 }
+
+/** By V-id. */
+export type MergedAnswers = ReadonlyMap<string, MergedAnswer>;
 
 /** Begins each line of the comments that the scanner wrote, so that the next run replaces it. */
 const ownLine = "scanstream: ";
 
-/** A rule of a checklist that nobody worked in. */
-export function freshAnswer(result: AutomatedAnswer, source: BlockSource): MergedAnswer {
-  return mergeAnswer({ status: "not_reviewed", details: "", comments: "" }, result, source);
+/** Where the answer before comes from, and where the result. */
+export interface MergeSources {
+  readonly engine: ResultEngine;
+  /** The checklist's name, as the author of what people answered in it. */
+  readonly checklist: string;
+}
+
+/** A rule of a checklist that nobody worked in; null: this scan did not examine it. */
+export function freshAnswer(result: AutomatedAnswer | null, engine: ResultEngine): MergedAnswer {
+  const empty: Answer = { status: "not_reviewed", details: "", comments: "" };
+  if (result !== null) return mergeAnswer(empty, result, { engine, checklist: "" });
+  return {
+    ...empty,
+    comments: `${ownLine}Not selected in this scan.`,
+    automated: "not_reviewed",
+    answeredBy: null,
+    differing: null,
+  };
 }
 
 /**
@@ -35,26 +57,32 @@ export function freshAnswer(result: AutomatedAnswer, source: BlockSource): Merge
  * stays as it is; where it has one, the status is the scan's and the person's words stay beside it. Earlier results of the
  * scanner are replaced, so the same run again changes nothing.
  */
-export function mergeAnswer(before: Answer, result: AutomatedAnswer, source: BlockSource): MergedAnswer {
+export function mergeAnswer(
+  before: Answer,
+  result: AutomatedAnswer | null,
+  { engine, checklist }: MergeSources,
+): MergedAnswer {
   const { text, result: earlier } = splitDetails(before.details);
   const isUnchanged = earlier !== null && earlier.status === before.status;
   const status = isUnchanged ? (earlier.answered ?? "not_reviewed") : before.status;
   const answered = status === "not_reviewed" ? null : status;
 
-  const isKept = !result.hasVerdict && answered !== null;
-  const written = isKept ? answered : result.status;
-  const block =
-    result.details === "" ? "" : formatBlock({ status: written, answered }, result.details, source);
+  const isKept = result?.hasVerdict !== true && answered !== null;
   const hasOwnWords = text.trim() !== "" || withoutOwnLines(before.comments).trim() !== "";
-  // What a person answered, or began to, gets no words of the scanner unless it has a verdict, or had words there before.
-  const isUntouched = !result.hasVerdict && earlier === null && (answered !== null || hasOwnWords);
-  if (isUntouched) return { ...before, isAnswered: answered !== null, differing: null };
+  // Without a verdict, what a person answered or began to answer gets no words of the scanner, unless it had some before.
+  if (result === null || (!result.hasVerdict && earlier === null && (answered !== null || hasOwnWords))) {
+    const automated = result?.status ?? "not_reviewed";
+    return { ...before, automated, answeredBy: isKept && status === before.status ? checklist : null, differing: null };
+  }
+  const written = isKept ? answered : result.status;
+  const block = result.details === "" ? "" : formatBlock({ status: written, answered }, result.details, engine);
   return {
     status: written,
     details: joinParts([text, block]),
     comments: joinComments(before.comments, result.comments),
-    isAnswered: isKept,
-    differing: !isKept && result.hasVerdict && answered !== null && answered !== result.status ? answered : null,
+    automated: isKept || result.attestedBy === null ? result.status : "not_reviewed",
+    answeredBy: isKept ? checklist : result.attestedBy,
+    differing: !isKept && answered !== null && answered !== result.status ? answered : null,
   };
 }
 

@@ -9,7 +9,8 @@ export interface ResultBlock {
   readonly answered: ChecklistStatus | null;
 }
 
-export interface BlockSource {
+/** What gave the automated results of a checklist, and when. */
+export interface ResultEngine {
   readonly toolVersion: string;
   /** ISO 8601. */
   readonly time: string;
@@ -22,7 +23,7 @@ const block =
   /^--- scanstream .*\nStatus: ([A-Z][A-Za-z ]+)\.(?: A person answered ([A-Z][A-Za-z ]+)\.)?\n[^]*?(?:^--- end of the automated result ---$|(?![^]))/m;
 
 /** The scanner's part of a rule's details, framed so that the next run finds it again and a reader sees whose words they are. */
-export function formatBlock(result: ResultBlock, details: string, { toolVersion, time }: BlockSource): string {
+export function formatBlock(result: ResultBlock, details: string, { toolVersion, time }: ResultEngine): string {
   const answered = result.answered === null ? "" : ` A person answered ${statusLabels[result.answered]}.`;
   return [
     `${beginning}${toolVersion}, automated result of ${time} ---`,
