@@ -1,4 +1,6 @@
 import { basename } from "node:path";
+import { FileContentError, readText } from "../../command_line/files.ts";
+import { errorCode } from "../../shared/error_code.ts";
 import { benchmark } from "../catalog/catalog.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Answer } from "./answers.ts";
@@ -7,7 +9,7 @@ import { cklbAnswers, parseCklb, type CklbChecklist, type CklbStig } from "./ckl
 import { childText } from "./xml_elements.ts";
 
 /** Sixty servers' worth of STIGs. */
-export const maxChecklistBytes = 64 * 1_048_576;
+const maxChecklistBytes = 64 * 1_048_576;
 
 /** A checklist that people worked in, read and found to be one of this benchmark. */
 export type Checklist = ChecklistCommon &
@@ -23,6 +25,17 @@ interface ChecklistCommon {
   readonly answers: ReadonlyMap<string, Answer>;
   /** The asset's full name; empty where the checklist has none. */
   readonly fqdn: string;
+}
+
+/** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
+export async function readChecklist(file: string | null): Promise<Checklist | null> {
+  if (file === null) return null;
+  const content = await readText(file, maxChecklistBytes).catch((error: unknown) => {
+    const problem = error instanceof FileContentError ? error.message : errorCode(error);
+    if (problem === null) throw error;
+    throw new UsageError([`Cannot read --checklist ${JSON.stringify(file)}: ${problem}`]);
+  });
+  return parseChecklist(content, file);
 }
 
 /** Reads CKLB or CKL; throws `UsageError` naming what is wrong with the file. */
