@@ -15,13 +15,20 @@ export interface Control {
   readonly baselines: readonly ControlBaseline[];
 }
 
+interface NistControl {
+  readonly title: string;
+  readonly baselines: readonly string[];
+}
+
 /** Every control that the STIG names, in the order of NIST's catalog. */
-export const controls: readonly Control[] = Object.entries(nist.controls).map(([id, { title, baselines }]) => ({
-  id,
-  label: labelOf(id),
-  title,
-  baselines: controlBaselines.filter((baseline) => baselines.includes(baseline)),
-}));
+export const controls: readonly Control[] = Object.entries<NistControl>(nist.controls).map(
+  ([id, { title, baselines }]) => ({
+    id,
+    label: labelOf(id),
+    title,
+    baselines: controlBaselines.filter((baseline) => baselines.includes(baseline)),
+  }),
+);
 
 /** The controls that a rule names, each once. */
 export function controlsOf(rule: Pick<StigRule, "nist_800_53_r5">): readonly Control[] {

@@ -27,7 +27,9 @@ export function checklistLines(report: Report, checklist: Checklist): readonly s
   );
   return [
     ...(isOfOther ? [`The checklist ${checklist.name} is of ${checklist.fqdn}, this scan of ${host}`] : []),
-    ...(named.length === 0 ? [] : [`${count(named.length, "answer")} of ${checklist.name} against this scan: ${listed(named)}`]),
+    ...(named.length === 0
+      ? []
+      : [`${count(named.length, "answer")} of ${checklist.name} against this scan: ${listed(named)}`]),
   ];
 }
 

@@ -135,7 +135,10 @@ const formatNames =
 
 function addReportOptions(command: Command): void {
   command
-    .option("--format <formats>", `one or several of these, separated by commas (default: table): ${formatNames}, or all`)
+    .option(
+      "--format <formats>",
+      `one or several of these, separated by commas (default: table): ${formatNames}, or all`,
+    )
     .option("--output <dir>", "write scan.<ext> for each format there")
     .option("--fail-on <what>", "what exits with 1: fail, manual or never (default: fail)")
     .option("--fail-on-new", "only findings that the baseline does not have count")

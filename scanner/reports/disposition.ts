@@ -41,13 +41,7 @@ export function noteOf({ expected, actual, detail }: Finding): string {
 }
 
 /** What people decided about a finding, what it leaves open, and how it compares with the baseline; none for most. */
-export function findingMarks({
-  waiver,
-  plan,
-  change,
-  coverage_reason: remains,
-  advisory,
-}: Finding): readonly string[] {
+export function findingMarks({ waiver, plan, change, coverage_reason: remains, advisory }: Finding): readonly string[] {
   return [
     ...(waiver === null ? [] : [waiverLine(waiver)]),
     ...(plan === undefined ? [] : [planLine(plan)]),
