@@ -58,7 +58,7 @@ const expectedErrors: ReadonlySet<string> = new Set(["SyntaxError", "TypeError",
 function ofCklb(content: string, name: string): Checklist {
   const document = parseCklb(content);
   const stig = findStig(document.stigs, (each) =>
-    identityOf(each.stig_id, String(each.version), each.release_info ?? ""),
+    identityOf(each.stig_id, String(each.version ?? ""), each.release_info ?? ""),
   );
   return { kind: "cklb", name, document, stig, answers: cklbAnswers(stig), fqdn: document.target_data.fqdn ?? "" };
 }

@@ -4,7 +4,7 @@ import type { Answer, MergedAnswer, MergedAnswers } from "./answers.ts";
 import type { ResultEngine } from "./result_block.ts";
 import { checklistStatuses } from "./status.ts";
 
-const text = v.nullish(v.string("expected a text"), "");
+const text = v.nullish(v.string("expected a text"));
 
 const ruleShape = v.looseObject({
   group_id: v.string("expected a text such as V-273186"),
@@ -15,7 +15,7 @@ const ruleShape = v.looseObject({
 
 const stigShape = v.looseObject({
   stig_id: v.string("expected a text"),
-  version: v.nullish(v.union([v.string(), v.number()], "expected a text"), ""),
+  version: v.nullish(v.union([v.string(), v.number()], "expected a text")),
   release_info: text,
   // Those of another STIG are none of ours.
   rules: v.array(v.looseObject({}), "expected a list"),
@@ -45,14 +45,15 @@ export function cklbAnswers(stig: CklbStig): ReadonlyMap<string, Answer> {
   return new Map(
     rules.map(({ group_id: vulnId, status, finding_details: details, comments }) => [
       vulnId,
-      { status, details, comments },
+      { status, details: details ?? "", comments: comments ?? "" },
     ]),
   );
 }
 
 function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unknown, place: string) {
   const parsed = v.safeParse(schema, value, { abortEarly: true });
-  if (parsed.success) return parsed.output as v.InferOutput<Schema>;
+  // The value itself: the fields stay in their order.
+  if (parsed.success) return value as v.InferOutput<Schema>;
   const [issue] = parsed.issues;
   throw new TypeError(`${place}${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
 }

@@ -74,7 +74,7 @@ function addStig(element: XMLBuilder, stig: CklbStig): void {
   addMark(element, stigMark(stig["evaluate-stig"], xmlEscape));
   const info = element.ele("STIG_INFO");
   const facts = [
-    ["version", String(stig.version)],
+    ["version", String(stig.version ?? "")],
     ["classification", "UNCLASSIFIED"],
     ["customname", ""],
     ["stigid", stig.stig_id],
@@ -92,7 +92,7 @@ function addStig(element: XMLBuilder, stig: CklbStig): void {
   const { version, release_info: release } = stig;
   const reference = stigReference({
     title: textOf(stig, "stig_name"),
-    version: String(version),
+    version: String(version ?? ""),
     release_info: release ?? "",
   });
   for (const rule of stig.rules) addRule(element, rule, reference);

@@ -28,9 +28,9 @@ const columns = {
   coverage: (_: CheckResult, finding: Finding) => finding.coverage,
   coverage_reason: (_: CheckResult, finding: Finding) => finding.coverage_reason ?? "",
   advisory: (_: CheckResult, finding: Finding) => String(finding.advisory),
-  fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
   remediation_date: (_: CheckResult, finding: Finding) => finding.plan?.remediation_date ?? "",
   overdue: (_: CheckResult, finding: Finding) => String(finding.plan?.overdue === true),
+  fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
 } as const;
 
 /** One finding a row, for spreadsheets: formulas in the provider's names stay text. */

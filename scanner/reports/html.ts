@@ -111,56 +111,39 @@ function controlSection(report: Report): Html | string {
   const results = controlResults(report);
   if (results.length === 0) return "";
   const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
-  return html`<h2 id="controls">NIST SP 800-53 rev. 5</h2>
-    <p>As far as the rules of the STIG examine them.</p>
-    <table>
-      <caption>
-        Baselines
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Baseline</th>
-          <th scope="col">Failed</th>
-          <th scope="col">For a person</th>
-          <th scope="col">Passed</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${countBaselines(results).map(
-          ({ baseline, counts }) =>
-            html`<tr>
-              <th scope="row">${baseline}</th>
-              <td>${counts.fail}</td>
-              <td>${counts.manual}</td>
-              <td>${counts.pass}</td>
-            </tr> `,
-        )}
-      </tbody>
-    </table>
-    <table>
-      <caption>
-        Controls
-      </caption>
-      <thead>
-        <tr>
-          <th scope="col">Verdict</th>
-          <th scope="col">Control</th>
-          <th scope="col">Baselines</th>
-          <th scope="col">STIG</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${results.map(
-          (control) =>
-            html`<tr>
-              <td>${badge(control.status)}</td>
-              <td>${control.label} ${control.title}</td>
-              <td>${control.baselines.join(", ") || "none"}</td>
-              <td>${control.checks.map((name) => ruleLink(vulnIds.get(name) ?? name))}</td>
-            </tr> `,
-        )}
-      </tbody>
-    </table>`;
+  return html`<h2 id="controls">Controls of NIST SP 800-53 rev. 5</h2>
+    <p>As far as the rules of the STIG examine them:</p>
+    <ul>
+      ${countBaselines(results).map(
+        ({ baseline, counts }) =>
+          html`<li>
+            ${baseline} baseline: ${counts.fail} failed, ${counts.manual} for a person, ${counts.pass} passed
+          </li>`,
+      )}
+    </ul>
+    <details>
+      <summary>Every control of this scan: ${results.length}</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Verdict</th>
+            <th scope="col">Control</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${results.map(
+            ({ status, label, title, baselines, checks }) =>
+              html`<tr>
+                <td>${badge(status)}</td>
+                <td>
+                  <b>${label}</b> ${title} <small>${baselines.join(", ") || "in no baseline"}</small><br />
+                  ${checks.map((name) => ruleLink(vulnIds.get(name) ?? name))}
+                </td>
+              </tr> `,
+          )}
+        </tbody>
+      </table>
+    </details>`;
 }
 
 function ruleLink(vulnId: string): Html {

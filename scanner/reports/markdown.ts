@@ -45,14 +45,13 @@ function controlSection(report: Report): readonly string[] {
   const results = controlResults(report);
   if (results.length === 0) return [];
   return [
-    "## NIST SP 800-53 rev. 5",
+    "## Controls",
     "",
-    "As far as the rules of the STIG examine them.",
+    `Of ${markdownText("NIST SP 800-53 rev. 5")}, as far as the rules of the STIG examine them.`,
     "",
-    "| baseline | failed | for a person | passed |",
-    "|---|---|---|---|",
     ...countBaselines(results).map(
-      ({ baseline, counts }) => `| ${baseline} | ${counts.fail} | ${counts.manual} | ${counts.pass} |`,
+      ({ baseline, counts }) =>
+        `- ${baseline} baseline: **${counts.fail} failed**, ${counts.manual} for a person, ${counts.pass} passed`,
     ),
     "",
     "| | control | title | baselines | checks |",
@@ -64,7 +63,7 @@ function controlSection(report: Report): readonly string[] {
 
 function controlRow({ status, label, title, baselines, checks }: ControlResult): string {
   const names = checks.map((name) => markdownCell(name)).join(", ");
-  return `| ${icons[status]} | ${label} | ${markdownCell(title)} | ${baselines.join(", ") || "none"} | ${names} |`;
+  return `| ${icons[status]} | ${markdownCell(label)} | ${markdownCell(title)} | ${baselines.join(", ") || "none"} | ${names} |`;
 }
 
 function comparisonLines({ baseline }: Report): readonly string[] {

@@ -1,6 +1,7 @@
 import type { Report } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
 import { benchmark } from "../catalog/catalog.ts";
+import { controls } from "../catalog/controls.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
 import { controlResults } from "./controls.ts";
@@ -72,17 +73,20 @@ function resultHead({ scan }: Report, title: string): object {
 
 function resultBody(context: OscalContext, toolVersion: string): object {
   const { report } = context;
-  const controls = controlResults(report);
+  const reviewed = controlResults(report);
   const observations = observationsOf(context);
   const risks = risksOf(context);
-  const findings = controlFindings(context, controls);
+  const findings = controlFindings(context, reviewed);
   return {
     "local-definitions": localDefinitions(context, toolVersion),
     "reviewed-controls": {
       "control-selections": [
         {
-          description: "The controls of NIST SP 800-53 rev. 5 that the examined rules name.",
-          ...(controls.length === 0 ? {} : { "include-controls": controls.map(({ id }) => ({ "control-id": id })) }),
+          description:
+            reviewed.length === 0
+              ? "No rule was examined; these are the controls of NIST SP 800-53 rev. 5 that the rules name."
+              : "The controls of NIST SP 800-53 rev. 5 that the examined rules name.",
+          "include-controls": (reviewed.length === 0 ? controls : reviewed).map(({ id }) => ({ "control-id": id })),
         },
       ],
     },

@@ -43,17 +43,16 @@ describe.each(everyPair)("%s as %s", (file, format) => {
   const before = reviewsOf(formatOf(file), read(file));
   const text = merged(format, read(file), report, file);
   const after = reviewsOf(format, text);
+  const { answers } = parseChecklist(read(file), file);
 
   test("has every rule of the STIG once", () => {
     expect([...after.keys()].toSorted()).toEqual(catalog.map(({ rule }) => rule.vuln_id).toSorted());
   });
 
-  test("keeps what a person answered where the scan has no verdict", () => {
-    for (const id of manual.filter((vulnId) => before.get(vulnId)?.result !== undefined)) {
-      const { result, detail, comment } = before.get(id) ?? {};
-      if (result === "notchecked") continue;
-      expect({ id, ...after.get(id) }).toMatchObject({ id, result, detail, comment });
-    }
+  test("keeps what a person answered where the scan has no verdict, to the letter", () => {
+    const kept = manual.filter((id) => (answers.get(id)?.status ?? "not_reviewed") !== "not_reviewed");
+    expect(kept.length).toBeGreaterThan(0);
+    for (const id of kept) expect([id, parseChecklist(text, file).answers.get(id)]).toEqual([id, answers.get(id)]);
   });
 
   test("writes the scan's verdict, and beside it what a person answered otherwise", () => {
@@ -71,7 +70,8 @@ describe.each(everyPair)("%s as %s", (file, format) => {
   });
 
   test("keeps the asset", () => {
-    expect(importToStigManager(format, text).target).toEqual(importToStigManager(formatOf(file), read(file)).target);
+    const { name, fqdn, metadata } = importToStigManager(formatOf(file), read(file)).target;
+    expect(importToStigManager(format, text).target).toMatchObject({ name, fqdn, metadata });
   });
 
   test("keeps the other STIGs", () => {
@@ -99,10 +99,8 @@ describe.each(everyPair)("%s as %s", (file, format) => {
 
   test("with a scan of other rules stays as it is there", () => {
     const part = aReport(report.checks.filter(({ vuln_id: vulnId }) => vulnId === "V-273186"));
-    const reviews = reviewsOf(format, merged(format, read(file), part, file));
-    for (const [id, { result, detail, comment }] of before) {
-      if (id !== "V-273186") expect({ id, ...reviews.get(id) }).toMatchObject({ id, result, detail, comment });
-    }
+    const later = parseChecklist(merged(format, read(file), part, file), file).answers;
+    for (const [id, answer] of answers) if (id !== "V-273186") expect([id, later.get(id)]).toEqual([id, answer]);
   });
 });
 
