@@ -135,14 +135,22 @@ function addSelectionOptions(command: Command): void {
     .option("--severity <levels>", "only high, medium or low, separated by commas");
 }
 
+/** Those of `reports/formats.ts`, which is loaded only when a report is written. */
+const formatNames =
+  "table, json, ndjson, csv, sarif, junit, ocsf, cklb, ckl, hdf, xccdf, oscal, poam, poam-json, html, markdown";
+
 function addReportOptions(command: Command): void {
   command
-    .option("--format <formats>", "one or several of the report formats, separated by commas (default: table)")
+    .option(
+      "--format <formats>",
+      `one or several of these, separated by commas (default: table): ${formatNames}, or all`,
+    )
     .option("--output <dir>", "write scan.<ext> for each format there")
     .option("--fail-on <what>", "what exits with 1: fail, manual or never (default: fail)")
     .option("--fail-on-new", "only findings that the baseline does not have count")
     .option("--waivers <file>", "findings that are accepted for a time")
     .option("--attestations <file>", "what people attest where the API shows too little")
+    .option("--checklist <file>", "a CKLB or CKL that people worked in: cklb and ckl keep their answers")
     .option("--baseline <report.json>", "mark findings new, unchanged or resolved against an earlier report");
 }
 

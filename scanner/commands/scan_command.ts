@@ -7,11 +7,13 @@ import { countStatuses, type Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
+import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, writeWhole } from "../../command_line/files.ts";
+import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import { annotations } from "./github_actions.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError, toErrorReport } from "../idp/idp_error.ts";
@@ -47,6 +49,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   const approvedIssuers = readApprovedIssuers(io.env);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   const decisions = await readDecisions(options, checkNames);
+  const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
 
   const progress = newProgress(flags, io);
@@ -91,7 +94,8 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   } finally {
     await stream?.end(scan.status, scan.results);
   }
-  const code = await finish(scan, { decisions, options, registered: stream?.registered() ?? null, flags }, io);
+  const registered = stream?.registered() ?? null;
+  const code = await finish(scan, { decisions, checklist, options, registered, flags }, io);
   if (scan.status === "cancelled") return exitCodes.interrupted;
   return areSaved ? code : exitCodes.usage;
 }
@@ -138,9 +142,11 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const options = parseReportOptions(flags);
   const selected = selectChecks(toSelection(flags));
   const decisions = await readDecisions(options, checkNames);
+  const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
   const { results, document } = await evaluateSaved(file, { selected, isNamed: flags.check !== undefined }, io);
-  return finish({ status: "completed", results, document }, { decisions, options, registered: null, flags: {} }, io);
+  const scan: FinishedScan = { status: "completed", results, document };
+  return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
 }
 
 const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));
@@ -170,6 +176,7 @@ async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: C
 
 interface FinishOptions {
   readonly decisions: Decisions;
+  readonly checklist: Checklist | null;
   readonly options: ReportOptions;
   readonly registered: RegisteredScan | null;
   readonly flags: { readonly quiet?: boolean };
@@ -177,7 +184,7 @@ interface FinishOptions {
 
 /** Applies decisions, writes the reports and returns the exit code. */
 async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: CommandIo): Promise<number> {
-  const { decisions, options, registered, flags } = finishOptions;
+  const { decisions, checklist, options, registered, flags } = finishOptions;
   const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
@@ -196,10 +203,20 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   const { files, problems } = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
-    { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
+    {
+      color: io.colorStdout,
+      width: io.terminal.columns,
+      toolVersion: io.toolVersion,
+      ...(checklist === null ? {} : { checklist }),
+    },
   );
-  if (flags.quiet !== true) for (const file of files) io.terminal.write(`Wrote ${file}\n`);
-  for (const problem of problems) io.terminal.write(`${problem}\n`);
+  const lines = [
+    ...(flags.quiet === true ? [] : writtenLines(files, outputDir)),
+    ...problems,
+    ...(checklist === null ? [] : checklistLines(report, checklist)),
+    ...overdueLines(report),
+  ];
+  for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
   return problems.length > 0 ? exitCodes.usage : exitCodeOf(report, options);
 }
