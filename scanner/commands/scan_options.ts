@@ -13,12 +13,15 @@ export interface ReportFlags {
   readonly waivers?: string;
   readonly attestations?: string;
   readonly baseline?: string;
+  readonly checklist?: string;
 }
 
 export interface ReportOptions extends DecisionFiles {
   readonly formats: readonly ReportFormat[];
   /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
   readonly outputDir: string | null;
+  /** A CKLB or CKL that people worked in; null: the checklists begin empty. */
+  readonly checklistFile: string | null;
   readonly failOn: FailOn;
   readonly onlyNew: boolean;
 }
@@ -28,10 +31,11 @@ const failOns: readonly string[] = ["fail", "manual", "never"] satisfies readonl
 /** Throws `UsageError` naming everything that is wrong. */
 export function parseReportOptions(flags: ReportFlags): ReportOptions {
   const problems: string[] = [];
-  const names = splitList(flags.format ?? "table");
+  const everyName = reportFormats.map((format) => format.name);
+  const names = splitList(flags.format ?? "table").flatMap((name) => (name === "all" ? everyName : [name]));
   const formats = [...new Set(names)].map((name) => reportFormats.find((format) => format.name === name) ?? name);
   const unknown = formats.filter((format) => typeof format === "string");
-  const known = reportFormats.map((format) => format.name).join(", ");
+  const known = [...everyName, "all"].join(", ");
   if (unknown.length > 0 || formats.length === 0) {
     problems.push(
       `--format ${JSON.stringify(flags.format)}: ${unknown.map((name) => `there is no format ${JSON.stringify(name)}; `).join("")}expected one or more of ${known}`,
@@ -57,6 +61,7 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
     waiversFile: flags.waivers ?? null,
     attestationsFile: flags.attestations ?? null,
     baselineFile: flags.baseline ?? null,
+    checklistFile: flags.checklist ?? null,
   };
 }
 

@@ -5,6 +5,7 @@ import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } f
 import { maxDecisionBytes } from "./decision_file.ts";
 import { FileContentError, readText } from "../../command_line/files.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { applyPlans } from "./plans.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
 
 /** Read and checked before a scan starts. */
@@ -58,13 +59,14 @@ export interface DecidedResults {
   readonly warnings: readonly string[];
 }
 
-/** The results with waivers, attestations and the comparison on them; no status changes. */
+/** The results with waivers, attestations, plans and the comparison on them; no status changes. */
 export function applyDecisions(results: readonly CheckResult[], decisions: Decisions, nowMs: number): DecidedResults {
   const waived = applyWaivers(results, decisions.waivers, nowMs);
   const attested = applyAttestations(waived.results, decisions.attestations, nowMs);
+  const planned = applyPlans(attested.results, decisions.waivers, nowMs);
   const warnings = [...waived.warnings, ...attested.warnings];
-  if (decisions.baseline === null) return { results: attested.results, comparison: null, warnings };
-  return { ...compareWithBaseline(attested.results, decisions.baseline), warnings };
+  if (decisions.baseline === null) return { results: planned, comparison: null, warnings };
+  return { ...compareWithBaseline(planned, decisions.baseline), warnings };
 }
 
 function isFileError(error: unknown): error is Error & { readonly code: string } {

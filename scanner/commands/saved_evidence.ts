@@ -1,0 +1,35 @@
+import { errorCode } from "../../shared/error_code.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { FileContentError, readText } from "../../command_line/files.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import { readApprovedIssuers } from "../config.ts";
+import { evaluateCheck } from "../evaluate.ts";
+import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { toContext } from "../run_scan.ts";
+
+/**
+ * The verdicts on a file of `--save-artifacts`. `isNamed`: the checks were named one by one; else a check whose artifacts
+ * were not collected is left out. Rejects with `UsageError` for a file that cannot be read.
+ */
+export async function evaluateSaved(
+  file: string,
+  { selected, isNamed }: { readonly selected: readonly CatalogCheck[]; readonly isNamed: boolean },
+  { env }: Pick<CommandIo, "env">,
+): Promise<{ readonly results: readonly CheckResult[]; readonly document: ArtifactsDocument }> {
+  const text = await readText(file, maxArtifactsBytes).catch((error: unknown) => {
+    const problem = error instanceof FileContentError ? error.message : (errorCode(error) ?? "unknown");
+    throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
+  });
+  const document = parseArtifacts(text);
+  const checks = isNamed ? selected : selected.filter((check) => document.checks.includes(check.name));
+  const { engine, org_url: orgUrl } = document.scan;
+  const context = toContext({
+    engine,
+    orgUrl,
+    evaluatedAt: document.evaluated_at,
+    approvedIssuers: readApprovedIssuers(env),
+  });
+  return { results: checks.map((check) => evaluateCheck(check, document.artifacts, context)), document };
+}
