@@ -87,7 +87,10 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--reconcile <hours>", "between two full scans (default: 6)")
     .option("--once", "catch up from the saved state, and end")
     .option("--until-clean", "end with 0 as soon as nothing fails")
-    .option("--fail-on <what>", "what ends it with 1 when it is new: fail, manual or never (default: never)")
+    .option(
+      "--fail-on <what>",
+      "what ends it with 1 when it is new: fail, manual, never, fail:high, … (default: never)",
+    )
     .option("--check <names>", "only these checks, separated by commas")
     .option("--exclude <names>", "not these checks")
     .option("--waivers <file>", "findings that are accepted for a time")
@@ -133,7 +136,8 @@ function addReportOptions(command: Command): void {
   command
     .option("--format <formats>", "one or several of the report formats, separated by commas (default: table)")
     .option("--output <dir>", "write scan.<ext> for each format there")
-    .option("--fail-on <what>", "what exits with 1: fail, manual or never (default: fail)")
+    .option("--fail-on <what>", "what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)")
+    .option("--threshold <file>", "bounds on the counts of rules, as of SAF (YAML or JSON); one not met exits with 1")
     .option("--fail-on-new", "only findings that the baseline does not have count")
     .option("--waivers <file>", "findings that are accepted for a time")
     .option("--attestations <file>", "what people attest where the API shows too little")

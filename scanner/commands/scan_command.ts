@@ -11,8 +11,10 @@ import { selectChecks } from "../catalog/select_checks.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
+import { applyGate } from "../decisions/gate.ts";
+import { benchmarkRules } from "../reports/benchmark_rules.ts";
 import { evaluateCheck } from "../evaluate.ts";
-import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
 import { FileContentError, readText, requireWritable, writeWhole } from "../../command_line/files.ts";
 import { annotations } from "./github_actions.ts";
 import { connect } from "../idp/connection.ts";
@@ -217,7 +219,10 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   if (flags.quiet !== true) for (const file of files) io.terminal.write(`Wrote ${file}\n`);
   for (const problem of problems) io.terminal.write(`${problem}\n`);
   await writeGitHubFeedback(report, io);
-  return problems.length > 0 ? exitCodes.usage : exitCodeOf(report, options);
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, benchmarkRules(report));
+  if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
+  if (problems.length > 0) return exitCodes.usage;
+  return gate.isFailed ? exitCodes.findings : exitCodes.ok;
 }
 
 /** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */

@@ -1,5 +1,5 @@
-import type { FailOn } from "../../command_line/exit_code.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
+import { failOnWords, parseFailOn, type FailRule } from "../decisions/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -10,20 +10,18 @@ export interface ReportFlags {
   readonly output?: string;
   readonly failOn?: string;
   readonly failOnNew?: boolean;
+  readonly threshold?: string;
   readonly waivers?: string;
   readonly attestations?: string;
   readonly baseline?: string;
 }
 
-export interface ReportOptions extends DecisionFiles {
+export interface ReportOptions extends DecisionFiles, FailRule {
   readonly formats: readonly ReportFormat[];
   /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
   readonly outputDir: string | null;
-  readonly failOn: FailOn;
-  readonly onlyNew: boolean;
+  readonly thresholdFile: string | null;
 }
-
-const failOns: readonly string[] = ["fail", "manual", "never"] satisfies readonly FailOn[];
 
 /** Throws `UsageError` naming everything that is wrong. */
 export function parseReportOptions(flags: ReportFlags): ReportOptions {
@@ -43,16 +41,19 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
     );
   }
   if (flags.output === "") problems.push("--output: expected a directory");
-  const failOn = flags.failOn ?? "fail";
-  if (!isFailOn(failOn)) problems.push(`--fail-on ${JSON.stringify(failOn)}: expected one of ${failOns.join(", ")}`);
+  const failOnText = flags.failOn ?? "fail";
+  const failOn = parseFailOn(failOnText);
+  if (failOn === null) problems.push(`--fail-on ${JSON.stringify(failOnText)}: expected ${failOnWords}`);
   if (flags.failOnNew === true && flags.baseline === undefined) {
     problems.push("--fail-on-new: needs --baseline REPORT.json to know what is new");
   }
-  if (problems.length > 0 || !isFailOn(failOn)) throw new UsageError(problems);
+  if (problems.length > 0 || failOn === null) throw new UsageError(problems);
   return {
     formats: formats.filter((format) => typeof format !== "string"),
     outputDir: flags.output ?? null,
     failOn,
+    failOnText,
+    thresholdFile: flags.threshold ?? null,
     onlyNew: flags.failOnNew === true,
     waiversFile: flags.waivers ?? null,
     attestationsFile: flags.attestations ?? null,
@@ -66,8 +67,4 @@ export function splitList(text: string): readonly string[] {
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
-}
-
-function isFailOn(text: string): text is FailOn {
-  return failOns.includes(text);
 }

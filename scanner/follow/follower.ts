@@ -320,7 +320,7 @@ class Follower {
       const cause = isNew ? "start" : explaining.length > 0 ? "log" : round.cause;
       const events = explaining.map(({ event }) => event);
       for (const move of moves) lines.push(this.#line(move, { seenAt, cause, events }));
-      if (!isNew) this.#hasFailed ||= moves.some((move) => isNewFailure(move, plan.failOn));
+      if (!isNew) this.#hasFailed ||= moves.some((move) => isNewFailure(move, plan.failOn, check.rule.severity));
     }
     this.#forgetDeselected();
     this.#keep(round, used);
