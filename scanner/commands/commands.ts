@@ -2,6 +2,7 @@ import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
 import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmall } from "./keep_heap_small.ts";
+import type { DiffFlags } from "./diff_command.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
 import type { WatchFlags } from "./watch_command.ts";
 
@@ -46,6 +47,17 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   evaluate.action((flags: EvaluateFlags) =>
     run(async (io) => (await import("./scan_command.ts")).evaluateCommand(flags, io)),
   );
+
+  program
+    .command("diff")
+    .description("what differs between two reports, or two files of artifacts: findings and configuration")
+    .argument("<before>", "scan.json, or a file of --save-artifacts")
+    .argument("<after>", "the later one of the same kind")
+    .option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)")
+    .option("--output <dir>", "write diff.<ext> for each format there")
+    .action((before: string, after: string, flags: DiffFlags) =>
+      run(async (io) => (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io)),
+    );
 
   addCatalogCommands(program, run);
   addConnectedCommands(program, run);

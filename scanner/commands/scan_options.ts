@@ -26,21 +26,7 @@ export interface ReportOptions extends DecisionFiles, FailRule {
 /** Throws `UsageError` naming everything that is wrong. */
 export function parseReportOptions(flags: ReportFlags): ReportOptions {
   const problems: string[] = [];
-  const names = splitList(flags.format ?? "table");
-  const formats = [...new Set(names)].map((name) => reportFormats.find((format) => format.name === name) ?? name);
-  const unknown = formats.filter((format) => typeof format === "string");
-  const known = reportFormats.map((format) => format.name).join(", ");
-  if (unknown.length > 0 || formats.length === 0) {
-    problems.push(
-      `--format ${JSON.stringify(flags.format)}: ${unknown.map((name) => `there is no format ${JSON.stringify(name)}; `).join("")}expected one or more of ${known}`,
-    );
-  }
-  if (formats.length > 1 && flags.output === undefined) {
-    problems.push(
-      `--format ${JSON.stringify(flags.format)}: several formats need --output DIR, where each becomes a file`,
-    );
-  }
-  if (flags.output === "") problems.push("--output: expected a directory");
+  const formats = chooseFormats(flags, reportFormats, problems);
   const failOnText = flags.failOn ?? "fail";
   const failOn = parseFailOn(failOnText);
   if (failOn === null) problems.push(`--fail-on ${JSON.stringify(failOnText)}: expected ${failOnWords}`);
@@ -49,7 +35,7 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
   }
   if (problems.length > 0 || failOn === null) throw new UsageError(problems);
   return {
-    formats: formats.filter((format) => typeof format !== "string"),
+    formats,
     outputDir: flags.output ?? null,
     failOn,
     failOnText,
@@ -59,6 +45,37 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
     attestationsFile: flags.attestations ?? null,
     baselineFile: flags.baseline ?? null,
   };
+}
+
+/** The formats that `--format` names, a table by default; throws `UsageError`. */
+export function parseFormats<Format extends { readonly name: string }>(
+  flags: Pick<ReportFlags, "format" | "output">,
+  known: readonly Format[],
+): readonly Format[] {
+  const problems: string[] = [];
+  const formats = chooseFormats(flags, known, problems);
+  if (problems.length > 0) throw new UsageError(problems);
+  return formats;
+}
+
+function chooseFormats<Format extends { readonly name: string }>(
+  { format = "table", output }: Pick<ReportFlags, "format" | "output">,
+  known: readonly Format[],
+  problems: string[],
+): readonly Format[] {
+  const names = [...new Set(splitList(format))];
+  const formats = names.flatMap((name) => known.find((candidate) => candidate.name === name) ?? []);
+  const unknown = names.filter((name) => !known.some((candidate) => candidate.name === name));
+  const option = `--format ${JSON.stringify(format)}`;
+  if (unknown.length > 0 || formats.length === 0) {
+    const which = unknown.map((name) => `there is no format ${JSON.stringify(name)}; `).join("");
+    problems.push(`${option}: ${which}expected one or more of ${known.map(({ name }) => name).join(", ")}`);
+  }
+  if (names.length > 1 && output === undefined) {
+    problems.push(`${option}: several formats need --output DIR, where each becomes a file`);
+  }
+  if (output === "") problems.push("--output: expected a directory");
+  return formats;
 }
 
 /** `a, b,c` as a list; empty items are dropped. */

@@ -97,7 +97,7 @@ const houses: readonly (readonly (readonly string[])[])[] = [
     ["scanner/config.ts", "scanner/evidence/", "scanner/evaluate.ts"],
     ["scanner/streaming/", "scanner/reports/", "scanner/decisions/"],
     ["scanner/run_scan.ts"],
-    ["scanner/follow/"],
+    ["scanner/follow/", "scanner/diff/"],
     ["scanner/commands/"],
   ],
 ];
