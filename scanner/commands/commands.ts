@@ -3,6 +3,7 @@ import type { RunCommand } from "../../command_line/command_io.ts";
 import type { FixFlags } from "./fix_command.ts";
 import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmall } from "./keep_heap_small.ts";
+import type { DiffFlags } from "./diff_command.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
 
 /** The scanner's commands. Each loads its own code, so that `--help` is there at once. */
@@ -62,6 +63,17 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     }),
   );
 
+  program
+    .command("diff")
+    .description("what differs between two reports, or two files of artifacts: findings and configuration")
+    .argument("<before>", "scan.json, or a file of --save-artifacts")
+    .argument("<after>", "the later one of the same kind")
+    .option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)")
+    .option("--output <dir>", "write diff.<ext> for each format there")
+    .action((before: string, after: string, flags: DiffFlags) =>
+      run(async (io) => (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io)),
+    );
+
   addCatalogCommands(program, run);
   addConnectedCommands(program, run);
 }
@@ -102,7 +114,10 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--reconcile <hours>", "between two full scans (default: 6)")
     .option("--once", "catch up from the saved state, and end")
     .option("--until-clean", "end with 0 as soon as nothing fails")
-    .option("--fail-on <what>", "what ends it with 1 when it is new: fail, manual or never (default: never)")
+    .option(
+      "--fail-on <what>",
+      "what ends it with 1 when it is new: fail, manual, never, fail:high, … (default: never)",
+    )
     .option("--check <names>", "only these checks, separated by commas")
     .option("--exclude <names>", "not these checks")
     .option("--waivers <file>", "findings that are accepted for a time")
@@ -146,7 +161,8 @@ function addReportOptions(command: Command): void {
       `one or several of these, separated by commas (default: table): ${formatNames}, or all`,
     )
     .option("--output <dir>", "write scan.<ext> for each format there")
-    .option("--fail-on <what>", "what exits with 1: fail, manual or never (default: fail)")
+    .option("--fail-on <what>", "what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)")
+    .option("--threshold <file>", "bounds on the counts of rules, as of SAF (YAML or JSON); one not met exits with 1")
     .option("--fail-on-new", "only findings that the baseline does not have count")
     .option("--waivers <file>", "findings that are accepted for a time")
     .option("--attestations <file>", "what people attest where the API shows too little")

@@ -1,8 +1,6 @@
-import { errorCode } from "../../shared/error_code.ts";
-import { UsageError } from "../../shared/usage_error.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { FileContentError, readText } from "../../command_line/files.ts";
+import { readOptionFile } from "../../command_line/files.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { readApprovedIssuers } from "../config.ts";
 import { evaluateCheck } from "../evaluate.ts";
@@ -18,11 +16,8 @@ export async function evaluateSaved(
   { selected, isNamed }: { readonly selected: readonly CatalogCheck[]; readonly isNamed: boolean },
   { env }: Pick<CommandIo, "env">,
 ): Promise<{ readonly results: readonly CheckResult[]; readonly document: ArtifactsDocument }> {
-  const text = await readText(file, maxArtifactsBytes).catch((error: unknown) => {
-    const problem = error instanceof FileContentError ? error.message : (errorCode(error) ?? "unknown");
-    throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
-  });
-  const document = parseArtifacts(text);
+  const source = { option: "--from-artifacts", file, maxBytes: maxArtifactsBytes };
+  const document = await readOptionFile(source, parseArtifacts);
   const checks = isNamed ? selected : selected.filter((check) => document.checks.includes(check.name));
   const { engine, org_url: orgUrl } = document.scan;
   const context = toContext({

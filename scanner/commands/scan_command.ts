@@ -11,7 +11,9 @@ import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
-import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
+import { applyGate } from "../decisions/gate.ts";
+import { benchmarkRules } from "../reports/benchmark_rules.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, writeWhole } from "../../command_line/files.ts";
 import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import { annotations } from "./github_actions.ts";
@@ -218,7 +220,10 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
-  return problems.length > 0 ? exitCodes.usage : exitCodeOf(report, options);
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, benchmarkRules(report));
+  if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
+  if (problems.length > 0) return exitCodes.usage;
+  return gate.isFailed ? exitCodes.findings : exitCodes.ok;
 }
 
 /** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
