@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
 import type { FixFlags } from "./fix_command.ts";
 import type { FollowFlags } from "./follow_options.ts";
-import { keepHeapSmall } from "./keep_heap_small.ts";
+import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
 import type { DiffFlags } from "./diff_command.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
 
@@ -128,7 +128,7 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
   addConnectionOptions(follow);
   follow.action((flags: FollowFlags) =>
     run(async (io) => {
-      keepHeapSmall();
+      keepHeapSmallest();
       return (await import("./follow_command.ts")).followCommand(flags, io);
     }),
   );
