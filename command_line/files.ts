@@ -40,6 +40,36 @@ export async function makeDirectory(path: string, mode?: number): Promise<void> 
   await mkdir(resolve(path), { recursive: true, ...(mode === undefined ? {} : { mode }) });
 }
 
+/** A file that an option names; null: the option was not given. */
+export interface OptionFile {
+  readonly option: string;
+  readonly file: string | null;
+  readonly maxBytes: number;
+}
+
+/** What `parse` makes of the file; null without one. Throws `UsageError` where it cannot be read, and what `parse` throws. */
+export async function readOptionFile<Value>(
+  file: OptionFile & { readonly file: string },
+  parse: (text: string, file: string) => Value,
+): Promise<Value>;
+export async function readOptionFile<Value>(
+  file: OptionFile,
+  parse: (text: string, file: string) => Value,
+): Promise<Value | null>;
+export async function readOptionFile<Value>(
+  { option, file, maxBytes }: OptionFile,
+  parse: (text: string, file: string) => Value,
+): Promise<Value | null> {
+  if (file === null) return null;
+  const text = await readText(file, maxBytes).catch((error: unknown) => {
+    const isFileError = errorCode(error) !== null && error instanceof Error && "syscall" in error;
+    const problem = error instanceof FileContentError ? error.message : isFileError ? errorCode(error) : null;
+    if (problem === null) throw error;
+    throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem}`], { cause: error });
+  });
+  return parse(text, file);
+}
+
 /** A file or directory that was asked for, as a message names it: the option and its value. */
 export interface Target {
   readonly option: "--save-artifacts" | "--output";

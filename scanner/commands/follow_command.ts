@@ -31,7 +31,12 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const decisions = await readDecisions(
-    { waiversFile: flags.waivers ?? null, attestationsFile: flags.attestations ?? null, baselineFile: null },
+    {
+      waiversFile: flags.waivers ?? null,
+      attestationsFile: flags.attestations ?? null,
+      baselineFile: null,
+      thresholdFile: null,
+    },
     new Set(catalog.map(({ name }) => name)),
   );
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);

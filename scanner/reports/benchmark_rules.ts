@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import { benchmark, catalog, type StigRule } from "../catalog/catalog.ts";
+import { revisionOf } from "../checklists/checklist.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { checkComments, dispositionOf, findingDetails, type Disposition } from "./disposition.ts";
 
@@ -32,17 +32,7 @@ export function benchmarkRules(report: Report): readonly RuleOutcome[] {
   });
 }
 
-/** `Release: 2 Benchmark Date: …` as `V1R2`, and as the number of the release. */
-const benchmarkRelease = /Release:\s*(\d+)/.exec(benchmark.release_info)?.[1] ?? "1";
-export const benchmarkVersion = `V${benchmark.version}R${benchmarkRelease}`;
-
-/** The same parts give the same UUID, so that a report of the same scan is the same file. */
-export function stableUuid(...parts: readonly string[]): string {
-  const hex = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
-  // Version 8: a UUID of one's own making (RFC 9562, section 5.8).
-  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
+export const benchmarkVersion = revisionOf(benchmark.version, benchmark.release_info);
 
 /** The org's host name, without a port: what a checklist calls the asset. */
 export function hostOf(report: Report): string {

@@ -1,6 +1,6 @@
 import { catalog } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, waiverLine } from "./disposition.ts";
+import { attestationLine, planLine, waiverLine } from "./disposition.ts";
 import { benchmarkVersion } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -66,7 +66,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
       : finding.change === "resolved"
         ? { status_id: 4, status: "Resolved" }
         : { status_id: 1, status: "New" }),
-    ...(finding.waiver === null ? {} : { comment: waiverLine(finding.waiver) }),
+    ...commentOf(finding),
     metadata: {
       version: "1.8.0",
       product: { name: "scanstream", vendor_name: "scanstream", version: toolVersion },
@@ -115,4 +115,9 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
       advisory: finding.advisory,
     },
   };
+}
+
+function commentOf({ waiver, plan }: Finding): object {
+  const lines = [...(waiver === null ? [] : [waiverLine(waiver)]), ...(plan === undefined ? [] : [planLine(plan)])];
+  return lines.length === 0 ? {} : { comment: lines.join("; ") };
 }

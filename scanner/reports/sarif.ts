@@ -1,6 +1,6 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { catalog } from "../catalog/catalog.ts";
-import { attestationLine, dispositionOf } from "./disposition.ts";
+import { attestationLine, dispositionOf, planLine } from "./disposition.ts";
 import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -90,13 +90,13 @@ interface ResultContext {
 
 function result(check: CheckResult, finding: Finding, { ruleIndex, report }: ResultContext): object {
   const { resource, waiver, change } = finding;
-  const attestation = attestationLine(check);
+  const texts = [finding.detail, attestationLine(check), finding.plan === undefined ? "" : planLine(finding.plan)];
   return {
     ruleId: check.vuln_id,
     ruleIndex,
     kind: "fail",
     level: levels[check.severity],
-    message: { text: attestation === "" ? finding.detail : `${finding.detail} ${attestation}` },
+    message: { text: texts.filter((text) => text !== "").join(" ") },
     locations: [
       {
         // Code-scanning views show results by file; the org's address takes the place of a file.

@@ -2,6 +2,7 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
 import { attestationLine, findingMarks, noteOf, verdictOf } from "./disposition.ts";
+import { countOverdue } from "./plan_items.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 const severityOrder = { high: 0, medium: 1, low: 2 } as const;
@@ -71,10 +72,12 @@ function findingText(finding: Finding): string {
 
 function summary(report: Report, options: RenderOptions): string {
   const { pass, fail, manual } = report.summary;
+  const overdue = countOverdue(report);
   return [
     paintStatus(`${pass} passed`, "PASS", options),
     paintStatus(`${fail} failed`, "FAIL", options),
     paintStatus(`${manual} for a person`, "MANUAL", options),
+    ...(overdue === 0 ? [] : [paintStatus(`${overdue} past the planned remediation date`, "FAIL", options)]),
   ].join(", ");
 }
 

@@ -95,9 +95,10 @@ const houses: readonly (readonly (readonly string[])[])[] = [
     ["scanner/checks/"],
     ["scanner/catalog/", "scanner/idp/"],
     ["scanner/config.ts", "scanner/evidence/", "scanner/evaluate.ts"],
+    ["scanner/checklists/"],
     ["scanner/streaming/", "scanner/reports/", "scanner/decisions/"],
     ["scanner/run_scan.ts"],
-    ["scanner/follow/"],
+    ["scanner/follow/", "scanner/fix/", "scanner/diff/"],
     ["scanner/commands/"],
   ],
 ];
