@@ -5,16 +5,16 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { maxArtifactsBytes, parseArtifacts } from "../evidence/artifacts_document.ts";
 import { catalog } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
-import { evaluateCheck } from "../evaluate.ts";
-import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
-import { FileContentError, readText, requireWritable, writeWhole } from "../../command_line/files.ts";
+import { applyGate } from "../decisions/gate.ts";
+import { benchmarkRules } from "../reports/benchmark_rules.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { requireWritable, writeWhole } from "../../command_line/files.ts";
 import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import { annotations } from "./github_actions.ts";
 import { connect } from "../idp/connection.ts";
@@ -23,7 +23,8 @@ import type { RegisteredScan } from "../streaming/gateway_client.ts";
 import { startPublishing } from "../streaming/start_publishing.ts";
 import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
-import { runScan, toContext, type FinishedScan } from "../run_scan.ts";
+import { runScan, type FinishedScan } from "../run_scan.ts";
+import { evaluateSaved } from "./saved_evidence.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
@@ -145,34 +146,19 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const decisions = await readDecisions(options, checkNames);
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
-  const text = await readText(file, maxArtifactsBytes).catch((error: unknown) => {
-    const problem = error instanceof FileContentError ? error.message : (errorCode(error) ?? "unknown");
-    throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
-  });
-  const document = parseArtifacts(text);
-  // A check whose artifacts were not collected is evaluated only when --check names it (and is MANUAL then).
-  const checks =
-    flags.check === undefined ? selected.filter((check) => document.checks.includes(check.name)) : selected;
-  const { engine, org_url: orgUrl } = document.scan;
-  const context = toContext({
-    engine,
-    orgUrl,
-    evaluatedAt: document.evaluated_at,
-    approvedIssuers: readApprovedIssuers(io.env),
-  });
-  const results = checks.map((check) => evaluateCheck(check, document.artifacts, context));
+  const { results, document } = await evaluateSaved(file, { selected, isNamed: flags.check !== undefined }, io);
   const scan: FinishedScan = { status: "completed", results, document };
   return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
 }
 
 const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));
 
-function toSelection(flags: SelectionFlags) {
+export function toSelection(flags: SelectionFlags) {
   const { check = "", exclude = "", severity = "" } = flags;
   return { check: splitList(check), exclude: splitList(exclude), severity: splitList(severity) };
 }
 
-function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
+export function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
   return flags.quiet === true
     ? createQuietProgress(io.terminal)
     : createProgress(io.terminal, { now: () => performance.now() });
@@ -234,7 +220,10 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
-  return problems.length > 0 ? exitCodes.usage : exitCodeOf(report, options);
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, benchmarkRules(report));
+  if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
+  if (problems.length > 0) return exitCodes.usage;
+  return gate.isFailed ? exitCodes.findings : exitCodes.ok;
 }
 
 /** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
@@ -279,7 +268,7 @@ async function reportIdpError(error: IdpError, options: ReportOptions, io: Comma
   return exitCodes.notAuthenticated;
 }
 
-function writeIdpError(error: IdpError, io: CommandIo): void {
+export function writeIdpError(error: IdpError, io: CommandIo): void {
   io.terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
 }
 

@@ -1,14 +1,12 @@
-import { html, raw } from "hono/html";
+import { html } from "hono/html";
 import { catalog } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
 import { attestationLine, findingMarks, noteOf } from "./disposition.ts";
 import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
-import { htmlStyle } from "./html_style.ts";
+import { renderPage, type Html } from "./html_page.ts";
 import { countOverdue } from "./plan_items.ts";
 import type { ReportFormat } from "./report_format.ts";
-
-type Html = ReturnType<typeof html>;
 
 const statusOrder = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
 const statusNames = { PASS: "Pass", FAIL: "Fail", MANUAL: "Manual" } as const;
@@ -18,49 +16,24 @@ const roleNames = {
   unknown: "unknown",
 } as const;
 
-/** One page for people: no script, no outside request, readable on a phone and on paper. `html` escapes every value. */
+/** For people: what fails first, what passes folded. */
 export const htmlFormat: ReportFormat = {
   name: "html",
   extension: "html",
   isMachine: false,
   render(report, options) {
     const checks = report.checks.toSorted((a, b) => statusOrder[a.status] - statusOrder[b.status]);
-    const title = `Scan of ${hostOf(report)}`;
-    const page = html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'" />
-          <meta name="color-scheme" content="light dark" />
-          <title>${title}</title>
-          <style>
-            ${raw(htmlStyle)}
-          </style>
-        </head>
-        <body>
-          <header>
-            <h1>${title}</h1>
-            <p>
-              DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
-              <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>
-            </p>
-          </header>
-          <main>
-            ${summary(report)} ${overview(checks)}
-            <h2>Checks</h2>
-            ${checks.map(checkSection)} ${controlSection(report)}
-          </main>
-          <footer>${facts(report, options.toolVersion)}</footer>
-        </body>
-      </html> `;
-    if (page instanceof Promise) throw new TypeError("Cannot render the page: a part of it is a promise");
-    return `${page.trim().toWellFormed().replace(unprintable, " ")}\n`;
+    return renderPage({
+      title: `Scan of ${hostOf(report)}`,
+      about: html`DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
+        <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
+      main: html`${summary(report)} ${overview(checks)}
+        <h2>Checks</h2>
+        ${checks.map(checkSection)} ${controlSection(report)}`,
+      footer: facts(report, options.toolVersion),
+    });
   },
 };
-
-/** Control characters, which HTML does not allow, and marks that turn the direction of the text after them. */
-const unprintable = /[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/gu;
 
 function summary(report: Report): Html {
   const { summary: counts, baseline } = report;

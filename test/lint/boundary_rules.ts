@@ -98,7 +98,7 @@ const houses: readonly (readonly (readonly string[])[])[] = [
     ["scanner/checklists/"],
     ["scanner/streaming/", "scanner/reports/", "scanner/decisions/"],
     ["scanner/run_scan.ts"],
-    ["scanner/follow/"],
+    ["scanner/follow/", "scanner/fix/", "scanner/diff/"],
     ["scanner/commands/"],
   ],
 ];
@@ -134,6 +134,11 @@ const neighbours: readonly (readonly [folder: string, allowed: RegExp, instead: 
     "practice_org/",
     /^command_line\//,
     "practice_org/ is a program of its own: it imports only command_line/ and shared/",
+  ],
+  [
+    "clients/",
+    /^command_line\//,
+    "clients/ are clients of a gateway's API: they import only command_line/ and shared/",
   ],
   ["scanner/", /^command_line\//, "scanner/ never imports gateway/ nor practice_org/: put what both need into shared/"],
   [

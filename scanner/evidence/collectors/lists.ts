@@ -4,12 +4,15 @@ import { keeping, type Collector, type CollectorContext, evidenceOf } from "./co
 
 const zoneFields = "id name type status usage proxyType asns locations ipServiceCategories gateways proxies".split(" ");
 
-/** Artifacts that are one list. */
+/** Without the token of a Splunk stream. */
+const streamSettings = ["accountId", "edition", "eventSourceName", "host", "region"].map((name) => `settings.${name}`);
+
+/** Artifacts that are one list, with the fields that checks read and those that `fix` writes back. */
 export const collectAuthenticators: Collector<"authenticators"> = (context) =>
   list(context, {
     path: "/api/v1/authenticators",
     scope: "authenticators.read",
-    fields: ["id", "key", "name", "type", "status", "settings.compliance"],
+    fields: ["id", "key", "name", "type", "status", "settings"],
   });
 
 export const collectNetworkZones: Collector<"network_zones"> = (context) =>
@@ -20,13 +23,17 @@ export const collectNetworkZones: Collector<"network_zones"> = (context) =>
   });
 
 export const collectApiTokens: Collector<"api_tokens"> = (context) =>
-  list(context, { path: "/api/v1/api-tokens", scope: "apiTokens.read", fields: ["id", "name", "userId", "network"] });
+  list(context, {
+    path: "/api/v1/api-tokens",
+    scope: "apiTokens.read",
+    fields: ["id", "name", "userId", "clientName", "created", "network"],
+  });
 
 export const collectLogStreams: Collector<"log_streams"> = (context) =>
   list(context, {
     path: "/api/v1/logStreams?limit=200",
     scope: "logStreams.read",
-    fields: ["id", "name", "type", "status"],
+    fields: ["id", "name", "type", "status", ...streamSettings],
   });
 
 interface ListRequest extends IdpRequest {
