@@ -197,8 +197,8 @@ const maxBodyBytes = 65_536;
 
 export const ${camel}s = {
   prefix: ${camel}Prefix,
-  routes: (dependencies: Dependencies) =>
-    new Hono().route("/", restRoutes(dependencies)).route("/${plural}", ${camel}EventStream),
+  routes: restRoutes,
+  eventStreams: { "/${plural}": ${camel}EventStream },
 };
 
 function restRoutes({ authenticator, database, publisher }: Dependencies): Hono {

@@ -51,8 +51,8 @@ export interface CatalogCheck extends Check {
 export function ruleFields({ name, rule, origin }: CatalogCheck) {
   const { vuln_id, stig_id, rule_id, severity, category, title, fix_text } = rule;
   // DISA's texts are in the catalog, under the rule's id.
-  const remediation = origin === "stig" ? null : fix_text;
-  return { check: name, origin, vuln_id, stig_id, rule_id, severity, category, title, remediation };
+  const company = origin === "stig" ? {} : { origin, remediation: fix_text };
+  return { check: name, vuln_id, stig_id, rule_id, severity, category, title, ...company };
 }
 
 const { rules: stigRules, ...stigBenchmark } = stig;

@@ -14,13 +14,15 @@ export interface ReportFlags {
   readonly waivers?: string;
   readonly attestations?: string;
   readonly baseline?: string;
+  readonly checklist?: string;
 }
 
 export interface ReportOptions extends DecisionFiles, FailRule {
   readonly formats: readonly ReportFormat[];
   /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
   readonly outputDir: string | null;
-  readonly thresholdFile: string | null;
+  /** A CKLB or CKL that people worked in; null: the checklists begin empty. */
+  readonly checklistFile: string | null;
 }
 
 /** Throws `UsageError` naming everything that is wrong. */
@@ -44,6 +46,7 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
     waiversFile: flags.waivers ?? null,
     attestationsFile: flags.attestations ?? null,
     baselineFile: flags.baseline ?? null,
+    checklistFile: flags.checklist ?? null,
   };
 }
 
@@ -63,13 +66,14 @@ function chooseFormats<Format extends { readonly name: string }>(
   known: readonly Format[],
   problems: string[],
 ): readonly Format[] {
-  const names = [...new Set(splitList(format))];
+  const every = known.map(({ name }) => name);
+  const names = [...new Set(splitList(format).flatMap((name) => (name === "all" ? every : [name])))];
   const formats = names.flatMap((name) => known.find((candidate) => candidate.name === name) ?? []);
-  const unknown = names.filter((name) => !known.some((candidate) => candidate.name === name));
+  const unknown = names.filter((name) => !every.includes(name));
   const option = `--format ${JSON.stringify(format)}`;
   if (unknown.length > 0 || formats.length === 0) {
     const which = unknown.map((name) => `there is no format ${JSON.stringify(name)}; `).join("");
-    problems.push(`${option}: ${which}expected one or more of ${known.map(({ name }) => name).join(", ")}`);
+    problems.push(`${option}: ${which}expected one or more of ${[...every, "all"].join(", ")}`);
   }
   if (names.length > 1 && output === undefined) {
     problems.push(`${option}: several formats need --output DIR, where each becomes a file`);

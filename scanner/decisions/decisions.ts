@@ -5,6 +5,7 @@ import { maxDecisionBytes } from "./decision_file.ts";
 import { readOptionFile, type OptionFile } from "../../command_line/files.ts";
 import type { Threshold } from "./thresholds.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { applyPlans } from "./plans.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
 
 /** Read and checked before a scan starts. */
@@ -28,9 +29,13 @@ export interface DecisionFiles {
 export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySet<string>): Promise<Decisions> {
   const problems: string[] = [];
 
-  async function read<Value>(file: OptionFile, parse: (text: string, file: string) => Value): Promise<Value | null> {
+  async function read<Value>(
+    { file, ...source }: MaybeFile,
+    parse: (text: string, file: string) => Value,
+  ): Promise<Value | null> {
+    if (file === null) return null;
     try {
-      return await readOptionFile(file, parse);
+      return await readOptionFile({ ...source, file }, parse);
     } catch (error) {
       problems.push(messageOf(error));
       return null;
@@ -51,7 +56,8 @@ export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySe
   return { waivers: waivers ?? [], attestations: attestations ?? [], baseline, thresholds: thresholds ?? [] };
 }
 
-type Read = <Value>(file: OptionFile, parse: (text: string, file: string) => Value) => Promise<Value | null>;
+type MaybeFile = Omit<OptionFile, "file"> & { readonly file: string | null };
+type Read = <Value>(file: MaybeFile, parse: (text: string, file: string) => Value) => Promise<Value | null>;
 
 /** The YAML parser is loaded only where it is needed. */
 async function readThresholds(file: string | null, read: Read): Promise<readonly Threshold[] | null> {
@@ -66,13 +72,14 @@ export interface DecidedResults {
   readonly warnings: readonly string[];
 }
 
-/** The results with waivers, attestations and the comparison on them; no status changes. */
+/** The results with waivers, attestations, plans and the comparison on them; no status changes. */
 export function applyDecisions(results: readonly CheckResult[], decisions: Decisions, nowMs: number): DecidedResults {
   const waived = applyWaivers(results, decisions.waivers, nowMs);
   const attested = applyAttestations(waived.results, decisions.attestations, nowMs);
+  const planned = applyPlans(attested.results, decisions.waivers, nowMs);
   const warnings = [...waived.warnings, ...attested.warnings];
-  if (decisions.baseline === null) return { results: attested.results, comparison: null, warnings };
-  return { ...compareWithBaseline(attested.results, decisions.baseline), warnings };
+  if (decisions.baseline === null) return { results: planned, comparison: null, warnings };
+  return { ...compareWithBaseline(planned, decisions.baseline), warnings };
 }
 
 function messageOf(error: unknown): string {

@@ -1,9 +1,10 @@
 import { html } from "hono/html";
-import { catalog } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
 import { attestationLine, findingMarks, noteOf } from "./disposition.ts";
-import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
+import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
+import { controlResults, countBaselines } from "./controls.ts";
+import { countOverdue } from "./plan_items.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const statusOrder = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
@@ -27,13 +28,15 @@ export const htmlFormat: ReportFormat = {
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
       main: html`${summary(report)} ${overview(checks)}
         <h2>Checks</h2>
-        ${checks.map(checkSection)}`,
+        ${checks.map(checkSection)} ${controlSection(report)}`,
       footer: facts(report, options.toolVersion),
     });
   },
 };
 
-function summary({ summary: counts, baseline }: Report): Html {
+function summary(report: Report): Html {
+  const { summary: counts, baseline } = report;
+  const overdue = countOverdue(report);
   const cards = [
     ["fail", counts.fail, "failed"],
     ["manual", counts.manual, "for a person"],
@@ -42,6 +45,7 @@ function summary({ summary: counts, baseline }: Report): Html {
   return html`<ul class="cards">
       ${cards.map(([kind, count, label]) => html`<li class="${kind}"><b>${count}</b> ${label}</li>`)}
     </ul>
+    ${overdue === 0 ? "" : html`<p class="mark">${overdue} past the planned remediation date.</p>`}
     ${baseline === null ? "" : html`<p>Against scan ${baseline.scan_id}: ${baseline.new} new, ${baseline.unchanged} unchanged, ${baseline.resolved} resolved.</p>`}`;
 }
 
@@ -66,7 +70,7 @@ function overview(checks: readonly CheckResult[]): Html {
             <td>${badge(check.status)}</td>
             <td><a href="#${check.vuln_id}">${check.title}</a></td>
             <td>${check.vuln_id}</td>
-            <td>${check.category}</td>
+            <td>${isCompanyRule(check) ? check.severity : check.category}</td>
             <td>${check.findings.filter(isOpen).length} of ${check.findings.length}</td>
           </tr> `,
       )}
@@ -74,13 +78,57 @@ function overview(checks: readonly CheckResult[]): Html {
   </table>`;
 }
 
+/** The same verdicts by control, for those who read by NIST SP 800-53. */
+function controlSection(report: Report): Html | string {
+  const results = controlResults(report);
+  if (results.length === 0) return "";
+  const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
+  return html`<h2 id="controls">Controls of NIST SP 800-53 rev. 5</h2>
+    <p>As far as the rules of the STIG examine them:</p>
+    <ul>
+      ${countBaselines(results).map(
+        ({ baseline, counts }) =>
+          html`<li>
+            ${baseline} baseline: ${counts.fail} failed, ${counts.manual} for a person, ${counts.pass} passed
+          </li>`,
+      )}
+    </ul>
+    <details>
+      <summary>Every control of this scan: ${results.length}</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Verdict</th>
+            <th scope="col">Control</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${results.map(
+            ({ status, label, title, baselines, checks }) =>
+              html`<tr>
+                <td>${badge(status)}</td>
+                <td>
+                  <b>${label}</b> ${title} <small>${baselines.join(", ") || "in no baseline"}</small><br />
+                  ${checks.map((name) => ruleLink(vulnIds.get(name) ?? name))}
+                </td>
+              </tr> `,
+          )}
+        </tbody>
+      </table>
+    </details>`;
+}
+
+function ruleLink(vulnId: string): Html {
+  return html`<a href="#${vulnId}">${vulnId}</a> `;
+}
+
 /** A passing check is folded into one line. */
 function checkSection(check: CheckResult): Html {
   const attestation = attestationLine(check);
   const heading = html`<h3>${badge(check.status)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
-    <code>${check.check}</code> · ${check.vuln_id} · ${check.stig_id} · CAT
-    ${check.category}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    <code>${check.check}</code> · ${idsOf(check)} ·
+    ${levelOf(check)}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
   </p>`;
   const passing = check.findings.filter((finding) => !isOpen(finding));
   const attested = attestation === "" ? "" : html`<p class="mark">${attestation}</p>`;
@@ -139,12 +187,16 @@ function marks(finding: Finding): readonly Html[] {
 }
 
 function fix(check: CheckResult): Html | string {
-  const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
-  if (rule === undefined) return "";
+  const { fix_text: text } = ruleOf(check);
+  if (text === "") return "";
   return html`<details class="fix">
     <summary>How to fix</summary>
-    <pre>${rule.fix_text}</pre>
+    <pre>${text}</pre>
   </details>`;
+}
+
+function idsOf(check: CheckResult): string {
+  return isCompanyRule(check) ? `${check.vuln_id} · rule of the organization` : `${check.vuln_id} · ${check.stig_id}`;
 }
 
 function isOpen(finding: Finding): boolean {

@@ -35,8 +35,6 @@ export function aCheckResult(changes: Partial<CheckResult> = {}): CheckResult {
     severity: "medium",
     category: "II",
     title: "Okta must log out a session after a 15-minute period of inactivity.",
-    origin: "stig",
-    remediation: null,
     status,
     reason:
       status === "MANUAL" ? (findings.find((finding) => finding.status === "MANUAL")?.reason ?? "needs_review") : null,

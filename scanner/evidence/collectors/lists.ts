@@ -2,12 +2,15 @@ import type { Evidence, JsonList } from "../artifacts.ts";
 import type { IdpRequest } from "../../idp/idp_client.ts";
 import { keeping, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
-/** The fields that are kept of each entry. */
+/** Without the token of a Splunk stream. */
+const streamSettings = ["accountId", "edition", "eventSourceName", "host", "region"].map((name) => `settings.${name}`);
+
+/** The fields that are kept of each entry: those that checks read, and those that `fix` writes back. */
 export const listFields = {
-  authenticators: ["id", "key", "name", "type", "status", "settings.compliance"],
+  authenticators: ["id", "key", "name", "type", "status", "settings"],
   network_zones: "id name type status usage proxyType asns locations ipServiceCategories gateways proxies".split(" "),
-  api_tokens: ["id", "name", "userId", "network"],
-  log_streams: ["id", "name", "type", "status"],
+  api_tokens: ["id", "name", "userId", "clientName", "created", "network"],
+  log_streams: ["id", "name", "type", "status", ...streamSettings],
 } as const;
 
 /** Artifacts that are one list. */

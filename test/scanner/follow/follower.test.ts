@@ -93,7 +93,11 @@ describe("a follower", () => {
     const path = join(directory, "state.json");
     const { createHash } = await import("node:crypto");
     const [, body = ""] = (await readFile(path, "utf8")).split("\n");
-    const killed = JSON.stringify({ ...(JSON.parse(body) as object), pending: second.lines });
+    const killed = JSON.stringify({
+      ...(JSON.parse(body) as object),
+      pending: second.lines,
+      unwritten: second.lines.length,
+    });
     const digest = createHash("sha256").update(killed).digest("hex");
     await writeFile(path, `${JSON.stringify({ digest })}\n${killed}\n`);
     const third = start({ once: true });
@@ -102,6 +106,26 @@ describe("a follower", () => {
     const fourth = start({ once: true });
     await fourth.finished;
     expect(fourth.lines).toEqual([]);
+  });
+
+  it("keeps lines that the gateway has not stored in its state, and hands them over again without writing them twice", async () => {
+    const { org, start } = await setUpOrg();
+    await start({ once: true }).finished;
+    org.change("fips-off");
+    const second = start({ once: true, isGatewayDown: true });
+    await second.finished;
+    expect(second.lines).toMatchObject([{ check: fips }]);
+    org.change("mfa-off");
+    const third = start({ once: true, isGatewayDown: true });
+    await third.finished;
+    expect(third.lines.map(({ check }) => check)).not.toContain(fips);
+    const fourth = start({ once: true });
+    await fourth.finished;
+    expect(fourth.lines).toEqual([]);
+    expect(fourth.calls).toContain(`changed ${second.lines.length + third.lines.length}`);
+    const fifth = start({ once: true });
+    await fifth.finished;
+    expect(fifth.calls.filter((call) => call.startsWith("changed"))).toEqual([]);
   });
 
   it.each(["state.json", "evidence"])("begins with a new state where %s is damaged, and says so", async (name) => {
