@@ -2,7 +2,8 @@ import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
 import type { FixFlags } from "./fix_command.ts";
 import type { FollowFlags } from "./follow_options.ts";
-import { keepHeapSmall } from "./keep_heap_small.ts";
+import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
+import type { CatalogFlags } from "./catalog_commands.ts";
 import type { DiffFlags } from "./diff_command.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
 
@@ -82,16 +83,18 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
   program
     .command("checks")
     .description("list every check: STIG ids, category, severity, scopes, role")
+    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
     .addOption(textOrJson())
-    .action((flags: { readonly format: string }) =>
+    .action((flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).checksCommand(flags, io)),
     );
   program
     .command("explain")
     .description("what a check examines, why, how to fix it, which API fields decide")
     .argument("<check>", "a check's name, V-id or STIG id")
+    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
     .addOption(textOrJson())
-    .action((check: string, flags: { readonly format: string }) =>
+    .action((check: string, flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io)),
     );
 }
@@ -128,7 +131,7 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
   addConnectionOptions(follow);
   follow.action((flags: FollowFlags) =>
     run(async (io) => {
-      keepHeapSmall();
+      keepHeapSmallest();
       return (await import("./follow_command.ts")).followCommand(flags, io);
     }),
   );
@@ -147,6 +150,7 @@ function addSelectionOptions(command: Command): void {
   command
     .option("--check <names>", "only these checks, separated by commas")
     .option("--exclude <names>", "not these checks")
+    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
     .option("--severity <levels>", "only high, medium or low, separated by commas");
 }
 

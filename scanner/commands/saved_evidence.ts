@@ -16,9 +16,11 @@ export async function evaluateSaved(
   { selected, isNamed }: { readonly selected: readonly CatalogCheck[]; readonly isNamed: boolean },
   { env }: Pick<CommandIo, "env">,
 ): Promise<{ readonly results: readonly CheckResult[]; readonly document: ArtifactsDocument }> {
-  const source = { option: "--from-artifacts", file, maxBytes: maxArtifactsBytes };
-  const document = await readOptionFile(source, parseArtifacts);
-  const checks = isNamed ? selected : selected.filter((check) => document.checks.includes(check.name));
+  const document = await readOptionFile(
+    { option: "--from-artifacts", file, maxBytes: maxArtifactsBytes },
+    parseArtifacts,
+  );
+  const checks = isNamed ? selected : selected.filter((check) => wasCollectedFor(check, document));
   const { engine, org_url: orgUrl } = document.scan;
   const context = toContext({
     engine,
@@ -27,4 +29,10 @@ export async function evaluateSaved(
     approvedIssuers: readApprovedIssuers(env),
   });
   return { results: checks.map((check) => evaluateCheck(check, document.artifacts, context)), document };
+}
+
+/** A company's rule may be new: its artifact counts, not its name. */
+function wasCollectedFor(check: CatalogCheck, document: ArtifactsDocument): boolean {
+  if (check.origin === "company") return check.artifacts.every((name) => document.artifacts[name] !== undefined);
+  return document.checks.includes(check.name);
 }

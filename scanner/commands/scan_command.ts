@@ -5,14 +5,15 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { catalog } from "../catalog/catalog.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import { readChecks } from "../decisions/company_rules.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { applyGate } from "../decisions/gate.ts";
-import { benchmarkRules } from "../reports/benchmark_rules.ts";
+import { allRules } from "../reports/benchmark_rules.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, writeWhole } from "../../command_line/files.ts";
 import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
@@ -35,6 +36,8 @@ export interface SelectionFlags {
   readonly check?: string;
   readonly exclude?: string;
   readonly severity?: string;
+  /** Rules of the organization's own, beside those of the STIG. */
+  readonly checks?: string;
 }
 
 export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
@@ -46,11 +49,12 @@ export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
 /** `scan`: everything that can be refused is refused before the first request. Resolves with the exit code. */
 export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<number> {
   const options = parseReportOptions(flags);
-  const checks = selectChecks(toSelection(flags));
+  const known = await readChecks(flags.checks);
+  const checks = selectChecks(toSelection(flags), known);
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const decisions = await readDecisions(options, checkNames);
+  const decisions = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
 
@@ -111,7 +115,7 @@ export interface CollectFlags extends ScannerFlags, SelectionFlags {
 export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
   const file = flags.saveArtifacts;
   if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
-  const checks = selectChecks(toSelection(flags));
+  const checks = selectChecks(toSelection(flags), await readChecks(flags.checks));
   const config = readScannerConfig(flags, io.env);
   await requireWritable({ file });
   const progress = newProgress(flags, io);
@@ -142,8 +146,9 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   if (file === undefined)
     throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
   const options = parseReportOptions(flags);
-  const selected = selectChecks(toSelection(flags));
-  const decisions = await readDecisions(options, checkNames);
+  const known = await readChecks(flags.checks);
+  const selected = selectChecks(toSelection(flags), known);
+  const decisions = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
   const { results, document } = await evaluateSaved(file, { selected, isNamed: flags.check !== undefined }, io);
@@ -151,7 +156,9 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
 }
 
-const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));
+function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
+  return new Set(checks.map((check) => check.name));
+}
 
 export function toSelection(flags: SelectionFlags) {
   const { check = "", exclude = "", severity = "" } = flags;
@@ -220,7 +227,7 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
-  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, benchmarkRules(report));
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
   if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
   if (problems.length > 0) return exitCodes.usage;
   return gate.isFailed ? exitCodes.findings : exitCodes.ok;
