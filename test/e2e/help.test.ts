@@ -20,6 +20,7 @@ const commands = [
   "scans cancel",
   "findings list",
   "conformance client",
+  "load",
   "follow",
   "practice-org",
   "serve",
