@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import { applyDecisions } from "../../../scanner/decisions/decisions.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
+import { applyGate } from "../../../scanner/decisions/gate.ts";
 import { parseWaivers } from "../../../scanner/decisions/waivers.ts";
-import { exitCodeOf } from "../../../command_line/exit_code.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
@@ -13,7 +14,7 @@ const plan = { check, reason: "Change 7", remediation_date: "2026-11-21" };
 
 function decide(entries: readonly object[], result: CheckResult = aCheckResult(), nowMs = now) {
   const waivers = parseWaivers(JSON.stringify(entries), source);
-  return applyDecisions([result], { waivers, attestations: [], baseline: null }, nowMs);
+  return applyDecisions([result], { waivers, attestations: [], baseline: null, thresholds: [] }, nowMs);
 }
 
 function firstFinding(entries: readonly object[], result?: CheckResult, nowMs?: number) {
@@ -24,7 +25,8 @@ describe("a decision with a remediation date", () => {
   test("is a plan, and no waiver: the finding still fails", () => {
     const { results, warnings } = decide([plan]);
     expect(results[0]?.findings[0]).toMatchObject({ waived: false, plan: { reason: "Change 7" } });
-    expect(exitCodeOf(aReport(results), { failOn: "fail", onlyNew: false })).toBe(1);
+    const gate = { failOn: parseFailOn("fail") ?? [], failOnText: "fail", onlyNew: false, thresholds: [] };
+    expect(applyGate(aReport(results), gate, []).isFailed).toBe(true);
     expect(warnings).toEqual([]);
   });
 
@@ -79,7 +81,7 @@ describe("a decision with a remediation date", () => {
     expect(firstFinding([plan], manual)?.plan).toBeUndefined();
     const waivers = parseWaivers(JSON.stringify([plan]), source);
     const attestations = [{ check, status: "FAIL", reason: "seen", by: "A. Person", expires: null }] as const;
-    const { results } = applyDecisions([manual], { waivers, attestations, baseline: null }, now);
+    const { results } = applyDecisions([manual], { waivers, attestations, baseline: null, thresholds: [] }, now);
     expect(results[0]?.findings[0]?.plan).toMatchObject({ remediation_date: "2026-11-21" });
   });
 
@@ -87,7 +89,7 @@ describe("a decision with a remediation date", () => {
     [
       "a date that is none",
       { remediation_date: "soon" },
-      /decisions\[?.*waivers\[0\]\.remediation_date: expected a day/,
+      /decisions\.json.*waivers\[0\]\.remediation_date: expected a day/,
     ],
     ["a day that no month has", { remediation_date: "2026-02-30" }, /remediation_date: expected a day/],
     ["null", { remediation_date: null }, /remediation_date/],
