@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
 import type { FixFlags } from "./fix_command.ts";
 import type { FollowFlags } from "./follow_options.ts";
-import { keepHeapSmall } from "./keep_heap_small.ts";
+import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
 import type { CatalogFlags } from "./catalog_commands.ts";
 import type { DiffFlags } from "./diff_command.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
@@ -52,17 +52,6 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     run(async (io) => (await import("./scan_command.ts")).evaluateCommand(flags, io)),
   );
 
-  program
-    .command("diff")
-    .description("what differs between two reports, or two files of artifacts: findings and configuration")
-    .argument("<before>", "scan.json, or a file of --save-artifacts")
-    .argument("<after>", "the later one of the same kind")
-    .option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)")
-    .option("--output <dir>", "write diff.<ext> for each format there")
-    .action((before: string, after: string, flags: DiffFlags) =>
-      run(async (io) => (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io)),
-    );
-
   const fix = program
     .command("fix")
     .description("write Terraform that makes failing checks pass, and the steps that are left to a person")
@@ -77,6 +66,17 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
       return (await import("./fix_command.ts")).fixCommand(flags, io);
     }),
   );
+
+  program
+    .command("diff")
+    .description("what differs between two reports, or two files of artifacts: findings and configuration")
+    .argument("<before>", "scan.json, or a file of --save-artifacts")
+    .argument("<after>", "the later one of the same kind")
+    .option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)")
+    .option("--output <dir>", "write diff.<ext> for each format there")
+    .action((before: string, after: string, flags: DiffFlags) =>
+      run(async (io) => (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io)),
+    );
 
   addCatalogCommands(program, run);
   addConnectedCommands(program, run);
@@ -134,7 +134,7 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
   addConnectionOptions(follow);
   follow.action((flags: FollowFlags) =>
     run(async (io) => {
-      keepHeapSmall();
+      keepHeapSmallest();
       return (await import("./follow_command.ts")).followCommand(flags, io);
     }),
   );
