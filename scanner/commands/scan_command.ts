@@ -5,7 +5,7 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import type { CatalogCheck } from "../catalog/catalog.ts";
+import { benchmark, type CatalogCheck } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
@@ -208,6 +208,7 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
     schema: "scanstream.report/1",
+    benchmark: benchmark.id,
     scan: {
       id: registered?.id ?? randomUUID(),
       tenant_id: registered?.tenant_id ?? null,

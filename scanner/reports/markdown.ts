@@ -17,7 +17,7 @@ export const markdownFormat: ReportFormat = {
   isMachine: false,
   render(report) {
     const { scan, summary, checks } = report;
-    const open = checks.filter((check) => check.status !== "PASS");
+    const open = checks.filter((check) => check.status !== "PASS" || check.tailoring !== undefined);
     return [
       `# Scan of ${markdownText(hostOf(report))}`,
       "",

@@ -212,6 +212,7 @@ const statusCountsSchema = v.object(statusCountsEntries);
 
 export const reportSchema = v.object({
   schema: v.literal("scanstream.report/1"),
+  benchmark: v.pipe(v.optional(v.string()), v.description("By which it was judged: `okta-idaas-stig-v1r2`")),
   scan: scanSummarySchema,
   summary: v.pipe(statusCountsSchema, v.description("Counts of checks")),
   checks: v.array(checkSchema),
