@@ -21,6 +21,7 @@ const commands = [
   "findings list",
   "conformance client",
   "follow",
+  "diff",
   "practice-org",
   "serve",
   "migrate",
