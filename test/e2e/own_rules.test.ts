@@ -55,7 +55,7 @@ function fenced(text: string, language: string): string {
 
 /** The arguments of an example of README.md. */
 function example(command: string): readonly string[] {
-  const line = new RegExp(`^npm run -s scanstream -- (${command} .*(?:\\\\\n.*)*)$`, "m").exec(readme)?.[1] ?? "";
+  const line = new RegExp(`^npm run -s scanstream -- (${command} (?:\\\\\n|.)*)$`, "m").exec(readme)?.[1] ?? "";
   return line.split(/\\?\s+/).filter((word) => word !== "");
 }
 

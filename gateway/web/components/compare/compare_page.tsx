@@ -46,7 +46,7 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
   return (
     <article class="scan" aria-labelledby="compare-title">
       <header class="scan-head">
-        <a class="back row strong" href={`#/scans/${afterId}`}>
+        <a class="row strong" href={`#/scans/${afterId}`}>
           <Icon name="back" />
           Back to the scan
         </a>
