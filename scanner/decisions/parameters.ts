@@ -6,7 +6,7 @@ import { nearestName } from "../catalog/nearest_name.ts";
 import type { Parameter, ParameterValue, ParameterValues } from "../checks/parameter.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 
-const maxParametersBytes = 65_536;
+const maxParametersBytes = 1_048_576;
 const bounds = { maxDepth: 4, maxParts: 200, repeatedKeys: "refuse" } as const;
 const maxProblems = 10;
 const maxItems = 50;
