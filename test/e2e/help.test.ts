@@ -22,6 +22,7 @@ const commands = [
   "conformance client",
   "load",
   "follow",
+  "diff",
   "practice-org",
   "serve",
   "migrate",
