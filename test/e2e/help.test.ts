@@ -17,6 +17,7 @@ const commands = [
   "watch",
   "follow",
   "practice-org",
+  "practice-org change",
   "serve",
   "migrate",
   "admin tenant create",
