@@ -12,6 +12,7 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     .option("--fault <fault...>", "break answers, as NAME or NAME:/path; --fault help lists them")
     .option("--latency <ms>", "delay of every answer", "0")
     .option("--drift <seconds>", "change something at random, again and again")
+    .option("--writable", "take what the Terraform provider writes, from a client of the role super")
     .option("--state <dir>", "where key and client id are kept", ".scanstream/practice-org")
     .action((flags) => run(async (io) => (await import("./practice_org_command.ts")).practiceOrgCommand(flags, io)));
   practiceOrg

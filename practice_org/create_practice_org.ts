@@ -4,7 +4,7 @@ import { createAccessTokens } from "./auth/access_tokens.ts";
 import { serviceApp } from "./objects/app_objects.ts";
 import { createNonces, createReplayGuard } from "./auth/dpop_proof.ts";
 import { createFaults, type Fault } from "./api/faults.ts";
-import { serve } from "./http/server.ts";
+import { requestTarget, serve } from "./http/server.ts";
 import { createKeyPair, type PracticeKeyPair } from "./auth/credentials.ts";
 import { oktaId } from "./objects/ids_and_links.ts";
 import { profileContents, type Profile } from "./profiles/profile.ts";
@@ -19,6 +19,7 @@ import type { IncomingMessage, Server } from "node:http";
 import type { JWK } from "jose";
 import { answer, type Org } from "./api/answer.ts";
 import { routes } from "./api/routes.ts";
+import { manageScopes } from "./writes/write_routes.ts";
 import type { OrgContents, Site } from "./objects/org_contents.ts";
 import type { Role } from "./api/endpoints.ts";
 
@@ -40,6 +41,8 @@ export interface PracticeOrgOptions {
   readonly keyPair?: PracticeKeyPair;
   /** Further public keys of the service application, each with its `kid`. */
   readonly publicKeys?: readonly JWK[];
+  /** Takes what the Terraform provider writes; default: nothing. */
+  readonly isWritable?: boolean;
   /** Without prefix. Default: those of all routes, but `orgs.read`. */
   readonly grantedScopes?: readonly string[];
   readonly onUngrantedScope?: "refuse" | "drop";
@@ -103,7 +106,7 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
   });
   return {
     url,
-    port: Number(new URL(listening).port),
+    port: Number(new URL(listening).port || 80),
     clientId: org.tokenEndpoint.client.clientId,
     privateKeyPem: keys.privateKeyPem,
     privateKeyJwk: keys.privateKeyJwk,
@@ -142,7 +145,9 @@ async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults 
   const events = createEventWriter({ log: systemLog, clock, takeFaults: () => faults.takeForChange() });
   const tokens = await createAccessTokens(url);
   const proofReplays = createReplayGuard(600);
-  const granted = (options.grantedScopes ?? defaultGrantedScopes).map((scope) => `${scopePrefix}.${scope}`);
+  const isWritable = options.isWritable ?? false;
+  const standardScopes = isWritable ? [...defaultGrantedScopes, ...manageScopes] : defaultGrantedScopes;
+  const granted = (options.grantedScopes ?? standardScopes).map((scope) => `${scopePrefix}.${scope}`);
   return {
     url,
     state,
@@ -157,6 +162,7 @@ async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults 
       requiresDpop: dpop === "required",
     }),
     scopePrefix,
+    isWritable,
     tokenEndpoint: {
       url,
       client: { clientId, keys: [keys.publicKeyJwk, ...(options.publicKeys ?? [])] },
@@ -190,7 +196,8 @@ function listen(server: Server, port: number): Promise<string> {
       const address = server.address();
       if (address === null || typeof address === "string")
         throw new TypeError("Cannot read the address of the practice org");
-      resolve(`http://127.0.0.1:${address.port}`);
+      // In normal form: the address of the token endpoint is the audience of assertions.
+      resolve(new URL(`http://127.0.0.1:${address.port}`).origin);
     });
   });
 }
@@ -202,7 +209,7 @@ function createLog() {
   return {
     requests,
     begin(incoming: IncomingMessage): (status: number) => void {
-      const entry = { method: incoming.method ?? "GET", path: incoming.url ?? "/", status: null as number | null };
+      const entry = { method: incoming.method ?? "GET", path: requestTarget(incoming), status: null as number | null };
       requests.push(entry);
       if (requests.length > maxLogged) requests.shift();
       return (status) => {

@@ -15,6 +15,7 @@ export interface PracticeOrgFlags {
   readonly fault?: readonly string[];
   readonly latency: string;
   readonly drift?: string;
+  readonly writable?: boolean;
   readonly state: string;
 }
 
@@ -83,7 +84,9 @@ function parseFlags(flags: PracticeOrgFlags): PracticeOrgOptions & { readonly dr
   if (problems.length > 0 || profile === null || role === null || port === null || latencyMs === null) {
     throw new UsageError(problems);
   }
-  return { profile, role, port, latencyMs, driftSeconds, faults: faults.filter((fault) => fault !== null) };
+  const isWritable = flags.writable === true;
+  const known = faults.filter((fault) => fault !== null);
+  return { profile, role, port, latencyMs, driftSeconds, isWritable, faults: known };
 }
 
 function parseRole(text: string): PracticeOrgOptions["role"] {

@@ -10,10 +10,12 @@ import { faultyAnswer, logFaultsOf, pageFaultOf, truncated, withNullEntry, type 
 import { answerAdminPage, isAdminPath } from "../admin_page/admin_page.ts";
 import type { AdminConsole } from "../changes/admin_console.ts";
 import type { OrgState } from "../changes/org_changes.ts";
+import { clientActor } from "../log/admins.ts";
 import type { EventWriter } from "../log/event_writer.ts";
 import type { SystemLog } from "../log/system_log.ts";
 import { answerPage } from "./paging.ts";
-import { findRoute } from "./routes.ts";
+import { bucketOf, findRoute } from "./routes.ts";
+import { bodyOf, findWriteRoute } from "../writes/write_routes.ts";
 
 /** The org behind its HTTP server. */
 export interface Org {
@@ -25,6 +27,8 @@ export interface Org {
   readonly role: Role;
   readonly serviceApp: App;
   readonly scopePrefix: "okta" | "idp";
+  /** Takes what the Terraform provider writes. */
+  readonly isWritable: boolean;
   readonly tokenEndpoint: TokenEndpoint;
   readonly resourceServer: ResourceServer;
   readonly rateLimits: RateLimits;
@@ -73,6 +77,7 @@ async function respondWithToken(exchange: Exchange): Promise<PracticeResponse> {
 
 async function respondWithResource(exchange: Exchange): Promise<PracticeResponse> {
   const { org, request, faults, nowMs } = exchange;
+  if (org.isWritable && request.method !== "GET") return respondWithWrite(exchange);
   const found = findRoute(request.path);
   // An org that is not the provider's own has no such document; clients derive the scope prefix from it.
   const isHidden = org.scopePrefix === "idp" && request.path === "/.well-known/okta-organization";
@@ -82,7 +87,7 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
   const scopes = (route.scopes ?? []).map((scope) => `${org.scopePrefix}.${scope}`);
   let scheme: TokenScheme = "Bearer";
   if (route.scopes !== null) {
-    const verdict = await authorizeCall(org.resourceServer, request, scopes, nowMs);
+    const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
     if (!verdict.isAuthorized) return verdict.response;
     scheme = verdict.scheme;
   }
@@ -98,6 +103,29 @@ async function respondWithResource(exchange: Exchange): Promise<PracticeResponse
     const call = { url, contents, role, clientId, serviceApp, query: request.query, request, log, segments };
     const result = route.answer(call);
     return "status" in result ? result : answerPage(result, request, { url, cursorSecret, fault: pageFaultOf(faults) });
+  });
+}
+
+/** Of a writable org: what is no write of the table is refused. */
+async function respondWithWrite(exchange: Exchange): Promise<PracticeResponse> {
+  const { org, request, nowMs } = exchange;
+  const found = findWriteRoute(request);
+  if (found === null) return providerError("E0000006");
+  const scopes = [`${org.scopePrefix}.${found.route.scope}`];
+  const verdict = await authorizeCall(org.resourceServer, request, { scopes, nowMs });
+  if (!verdict.isAuthorized) return verdict.response;
+  return withinRateLimit(exchange, bucketOf(request.path), () => {
+    const faulty = firstFaultyAnswer(exchange, { scheme: verdict.scheme, scopes });
+    if (faulty !== null) return faulty;
+    if (org.role !== "super") return providerError("E0000006");
+    const body = bodyOf(request);
+    if (body === null) return providerError("E0000003");
+    const { segments } = found;
+    const { result, events } = org.state.edit((draft) => found.route.write({ draft, segments, body }));
+    const { clientId } = org.tokenEndpoint.client;
+    if (events.length > 0)
+      org.events.write(events, { actor: clientActor(clientId, org.serviceApp.label), requestUri: request.path });
+    return result;
   });
 }
 

@@ -223,6 +223,17 @@ export function ofGroup(kind: string, answer: (found: Group, call: Call) => Answ
   );
 }
 
+/** `q` is the beginning of a name. */
+export function groups({ contents, query }: Call): Answer {
+  const start = query.get("q")?.toLowerCase() ?? "";
+  const nameOf = ({ group }: Group) => String((group["profile"] as JsonObject)["name"]).toLowerCase();
+  const found = contents.groups.filter((item) => nameOf(item).startsWith(start));
+  return paged(
+    found.map(({ group }) => group),
+    { defaultLimit: 10_000, maxLimit: 10_000 },
+  );
+}
+
 export function clientRoles({ clientId, role, segments, url }: Call): Answer {
   if (segments[0] !== clientId) return notFound(segments[0] ?? "", "PublicClientApp");
   const type = role === "super" ? "SUPER_ADMIN" : "READ_ONLY_ADMIN";

@@ -4,6 +4,7 @@ import {
   byId,
   clientRoles,
   firstPartyAppSettings,
+  groups,
   identityProviderKey,
   identityProviders,
   logs,
@@ -68,12 +69,23 @@ export const routes: readonly Route[] = [
     ["brands.read"],
     ofBrand("Brand", ({ defaultPage }) => defaultPage),
   ),
+  route(
+    "/api/v1/brands/*",
+    ["brands.read"],
+    ofBrand("Brand", ({ brand }) => brand),
+  ),
   route("/api/v1/authenticators", ["authenticators.read"], ({ contents }) => unpaged(contents.authenticators)),
+  route("/api/v1/authenticators/*", ["authenticators.read"], ({ contents, segments }) =>
+    byId(contents.authenticators, segments[0], "Authenticator"),
+  ),
   route("/api/v1/zones", ["networkZones.read"], zones),
   route("/api/v1/zones/*", ["networkZones.read"], ({ contents, segments }) =>
     byId(contents.zones, segments[0], "NetworkZone"),
   ),
   route("/api/v1/api-tokens", ["apiTokens.read"], ({ contents }) => unpaged(contents.apiTokens)),
+  route("/api/v1/api-tokens/*", ["apiTokens.read"], ({ contents, segments }) =>
+    byId(contents.apiTokens, segments[0], "ApiToken"),
+  ),
   route("/api/v1/iam/roles", ["roles.read"], ({ contents }) => ({
     ...paged(contents.customRoles, { defaultLimit: 100, maxLimit: 100 }),
     envelope: "roles",
@@ -102,12 +114,7 @@ export const routes: readonly Route[] = [
       unpaged(contents.groups.map(({ group }) => group).filter(({ id }) => groupIds.includes(id))),
     ),
   ),
-  route("/api/v1/groups", ["groups.read"], ({ contents }) =>
-    paged(
-      contents.groups.map(({ group }) => group),
-      { defaultLimit: 10_000, maxLimit: 10_000 },
-    ),
-  ),
+  route("/api/v1/groups", ["groups.read"], groups),
   route(
     "/api/v1/groups/*",
     ["groups.read"],
@@ -119,6 +126,9 @@ export const routes: readonly Route[] = [
     ofGroup("UserGroup", ({ roles }) => unpaged(roles)),
   ),
   route("/api/v1/logStreams", ["logStreams.read"], ({ contents }) => paged(contents.logStreams)),
+  route("/api/v1/logStreams/*", ["logStreams.read"], ({ contents, segments }) =>
+    byId(contents.logStreams, segments[0], "LogStream"),
+  ),
   route("/api/v1/logs", ["logs.read"], logs),
   route("/api/v1/idps", ["idps.read"], identityProviders),
   route("/api/v1/idps/credentials/keys", ["idps.read"], ({ contents }) => paged(contents.identityProviderKeys)),
@@ -133,16 +143,27 @@ export const routes: readonly Route[] = [
 export function findRoute(path: string): { readonly route: Route; readonly segments: readonly string[] } | null {
   const asked = path.split("/");
   for (const route of routes) {
-    const wanted = route.path.split("/");
-    if (wanted.length !== asked.length) continue;
-    if (!wanted.every((segment, index) => segment === asked[index] || (segment === "*" && asked[index] !== "")))
-      continue;
-    return { route, segments: asked.filter((_, index) => wanted[index] === "*") };
+    const segments = segmentsOf(route.path, asked);
+    if (segments !== null) return { route, segments };
   }
   return null;
 }
 
+/** What stands where the path has `*`; null where it is another path. */
+export function segmentsOf(path: string, asked: readonly string[]): readonly string[] | null {
+  const wanted = path.split("/");
+  if (wanted.length !== asked.length) return null;
+  const isMatch = wanted.every(
+    (segment, index) => segment === asked[index] || (segment === "*" && asked[index] !== ""),
+  );
+  return isMatch ? asked.filter((_, index) => wanted[index] === "*") : null;
+}
+
 /** The provider limits by family: `/api/v1/apps`, `/oauth2/v1/clients`, …, with all that is below. */
+export function bucketOf(path: string): string {
+  return path.split("/")[3] ?? "well-known";
+}
+
 function route(path: string, scopes: Route["scopes"], answer: Route["answer"]): Route {
-  return { path, scopes, bucket: path.split("/")[3] ?? "well-known", answer };
+  return { path, scopes, bucket: bucketOf(path), answer };
 }

@@ -21,14 +21,13 @@ export type CallVerdict =
   | { readonly isAuthorized: false; readonly response: PracticeResponse };
 
 /**
- * Whether the token of a call is good and carries one of `scopes` (with their prefix). What the caller's role may see is
- * decided later.
+ * Whether the token of a call is good and carries one of `scopes` (with their prefix), or for one that ends in `.read` the
+ * one that ends in `.manage`. What the caller's role may see is decided later.
  */
 export async function authorizeCall(
   server: ResourceServer,
   request: PracticeRequest,
-  scopes: readonly string[],
-  nowMs: number,
+  { scopes, nowMs }: { readonly scopes: readonly string[]; readonly nowMs: number },
 ): Promise<CallVerdict> {
   const authorization = request.headers.get("authorization");
   if (authorization === undefined) return refuse(providerError("E0000005"));
@@ -63,7 +62,8 @@ export async function authorizeCall(
       return refuse(emptyRefusal(400, { ...challenge, error: "invalid_dpop_proof", description }));
     }
   }
-  if (!scopes.some((scope) => fields.scopes.includes(scope))) return refuse(insufficientScope(challenge));
+  const accepted = scopes.flatMap((scope) => [scope, scope.replace(/\.read$/, ".manage")]);
+  if (!accepted.some((scope) => fields.scopes.includes(scope))) return refuse(insufficientScope(challenge));
   return { isAuthorized: true, scheme: challenge.scheme };
 }
 

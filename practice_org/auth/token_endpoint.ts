@@ -35,7 +35,8 @@ export async function answerTokenRequest(
   if (!/^application\/x-www-form-urlencoded\b/i.test(request.headers.get("content-type") ?? "")) {
     return oauthError(400, "invalid_request", "The request must be sent as application/x-www-form-urlencoded.");
   }
-  const form = new URLSearchParams(request.body);
+  // The provider's Go SDK v4 sends them in the address, as its Terraform provider does for log streams and sign-in pages.
+  const form = new URLSearchParams([...new URLSearchParams(request.body), ...request.query]);
   const grantType = form.get("grant_type");
   if (grantType === null) return oauthError(400, "invalid_request", "The token request must specify a 'grant_type'.");
   if (grantType !== "client_credentials") {

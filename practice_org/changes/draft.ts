@@ -59,10 +59,13 @@ const displayMessages = {
   "system.log_stream.lifecycle.create": "Create log stream",
   "system.log_stream.lifecycle.deactivate": "Deactivate log stream",
   "system.log_stream.lifecycle.delete": "Delete log stream",
+  "system.log_stream.lifecycle.update": "Update log stream",
   "user.account.privilege.grant": "Grant user privilege",
   "user.account.privilege.revoke": "Revoke user privilege",
   "zone.activate": "Activate network zone",
+  "zone.create": "Create network zone",
   "zone.deactivate": "Deactivate network zone",
+  "zone.delete": "Delete network zone",
   "zone.update": "Update network zone",
 } as const;
 

@@ -58,27 +58,21 @@ export function setStatus(draft: Draft, list: Exclude<ListName, "apiTokens">, it
   record(draft, `${kinds[list].events}.${status === "ACTIVE" ? "activate" : "deactivate"}`, targetIn(list, after));
 }
 
-export function update(
-  draft: Draft,
-  list: Exclude<ListName, "logStreams">,
-  item: Resource,
-  edit: (item: Resource) => Resource,
-): void {
+export function update(draft: Draft, list: ListName, item: Resource, edit: (item: Resource) => Resource): void {
   const after = editResource(draft, list, item, edit);
   record(draft, `${kinds[list].events}.update`, { ...targetIn(list, after), ...changeDetails(item, after) });
 }
 
-export function create(draft: Draft, list: "apiTokens" | "logStreams", item: Resource): void {
+export function create(draft: Draft, list: "apiTokens" | "logStreams" | "zones", item: Resource): void {
   const now = new Date(draft.nowMs).toISOString();
   const created = { ...item, created: now, lastUpdated: now };
   addResource(draft, list, created);
   record(draft, `${kinds[list].events}.create`, targetIn(list, created));
 }
 
-export function remove(draft: Draft, list: "apiTokens" | "logStreams", item: Resource): void {
+export function remove(draft: Draft, list: "apiTokens" | "logStreams" | "zones", item: Resource): void {
   removeResource(draft, list, item);
-  const eventType: ChangeEventType =
-    list === "apiTokens" ? "system.api_token.revoke" : "system.log_stream.lifecycle.delete";
+  const eventType: ChangeEventType = list === "apiTokens" ? "system.api_token.revoke" : `${kinds[list].events}.delete`;
   record(draft, eventType, targetIn(list, item));
 }
 
@@ -194,8 +188,13 @@ export function deleteBrand(draft: Draft, deleted: BrandWithPages): void {
 
 /** Null: the page that the provider shows to begin with. */
 export function setSignInPage(draft: Draft, branded: BrandWithPages, html: string | null): void {
+  editSignInPage(draft, branded, (old) => ({ ...old, pageContent: html }));
+}
+
+export function editSignInPage(draft: Draft, branded: BrandWithPages, edit: (page: JsonObject) => JsonObject): void {
   const page = branded.customizedPage ?? { ...branded.defaultPage, pageContent: null };
-  const customizedPage = edited(draft, page, (old) => ({ ...old, pageContent: html }));
+  const customizedPage = edited(draft, page, edit);
+  const html = customizedPage["pageContent"] ?? null;
   const brands = draft.contents.brands.map((other) =>
     other.brand.id === branded.brand.id ? { ...other, customizedPage } : other,
   );

@@ -25,13 +25,16 @@ export interface OrgState {
   contents(): OrgContents;
   /** Makes a change, and gives the events that it leaves. Throws `RangeError` for an unknown name, `NotPossibleError`. */
   change(name: string): Draft["events"];
+  /** Makes an edit that has no name, as a client of the API does; gives its result and the events that it leaves. */
+  edit<Result>(make: (draft: Draft) => Result): { readonly result: Result; readonly events: Draft["events"] };
   isPossible(change: Change): boolean;
 }
 
 export function createOrgState(initial: OrgContents, { site, clock }: { site: Site; clock: () => number }): OrgState {
   let contents = initial;
+  const newDraft = (): Draft => ({ contents, initial, site, nowMs: clock(), events: [] });
   const attempt = ({ make }: Change): Draft => {
-    const draft: Draft = { contents, initial, site, nowMs: clock(), events: [] };
+    const draft = newDraft();
     make(draft);
     return draft;
   };
@@ -47,6 +50,12 @@ export function createOrgState(initial: OrgContents, { site, clock }: { site: Si
       const draft = attempt(wanted);
       ({ contents } = draft);
       return draft.events;
+    },
+    edit(make) {
+      const draft = newDraft();
+      const result = make(draft);
+      ({ contents } = draft);
+      return { result, events: draft.events };
     },
     isPossible(change) {
       try {

@@ -60,7 +60,7 @@ export function addRule(draft: Draft, parent: PolicyWithRules, spec: RuleSpec): 
   const rule: Resource = { ...found(made, "rule"), created: now, lastUpdated: now };
   // Others that come after it move down.
   setRules(draft, parent, (rules) => [
-    ...rules.map((other) => (priorityOf(other) < spec.priority ? other : withPriority(other, priorityOf(other) + 1))),
+    ...rules.map((other) => (priorityOf(other) < spec.priority ? other : moved(other, 1))),
     rule,
   ]);
   record(draft, "policy.rule.add", policyTarget(policy), ruleTarget(parent, rule));
@@ -74,7 +74,7 @@ export function deleteRule(draft: Draft, parent: PolicyWithRules, name: string):
   setRules(draft, parent, (rules) =>
     rules
       .filter(({ id }) => id !== rule.id)
-      .map((other) => (priorityOf(other) < priorityOf(rule) ? other : withPriority(other, priorityOf(other) - 1))),
+      .map((other) => (priorityOf(other) < priorityOf(rule) ? other : moved(other, -1))),
   );
   record(draft, "policy.rule.delete", policyTarget(parent.policy), ruleTarget(parent, rule));
 }
@@ -154,6 +154,11 @@ function setRules(
 
 function priorityOf(item: Resource): number {
   return Number(item["priority"]);
+}
+
+/** The catch-all rule of an access policy stays at its place, the last that there is. */
+function moved(rule: Resource, by: 1 | -1): Resource {
+  return rule["name"] === "Catch-all Rule" ? rule : withPriority(rule, priorityOf(rule) + by);
 }
 
 function withPriority<Item extends Resource>(item: Item, priority: number): Item {

@@ -42,6 +42,7 @@ export function epochSeconds(nowMs: number): number {
 /** Status and words of the provider's own error codes, as recorded. */
 const errors = {
   E0000001: { status: 400, summary: "Api validation failed" },
+  E0000003: { status: 400, summary: "The request body was not well-formed." },
   E0000005: { status: 403, summary: "Invalid session" },
   E0000006: { status: 403, summary: "You do not have permission to perform the requested action" },
   E0000007: { status: 404, summary: "Not found: Resource not found" },
@@ -53,6 +54,7 @@ const errors = {
   E0000029: { status: 400, summary: "Invalid paging request." },
   E0000031: { status: 400, summary: "Invalid search criteria." },
   E0000053: { status: 400, summary: "Invalid LogEvents query" },
+  E0000077: { status: 403, summary: "Cannot modify the priority attribute because it is read-only." },
   E0000047: { status: 429, summary: "API call exceeded rate limit due to too many requests." },
 } as const;
 

@@ -78,18 +78,25 @@ function writeHead(outgoing: ServerResponse, response: PracticeResponse): void {
   outgoing.setHeader("content-length", Buffer.byteLength(response.body));
 }
 
-const maxBodyBytes = 65_536;
+/** A sign-in page is the longest that a client writes. */
+const maxBodyBytes = 1_048_576;
 
 /** Null when the client disconnected while it sent, or sent more than any request of this API is long. */
 async function readRequest(incoming: IncomingMessage): Promise<PracticeRequest | null> {
   const body = await readBody(incoming);
   if (body === null) return null;
-  const [path = "/", query = ""] = (incoming.url ?? "/").split(/\?(.*)/s);
+  const [path = "/", query = ""] = requestTarget(incoming).split(/\?(.*)/s);
   const headers = new Map<string, string>();
   for (const [name, value] of Object.entries(incoming.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);
   }
   return { method: incoming.method ?? "GET", path, query: new URLSearchParams(query), headers, body };
+}
+
+/** Path and query. A client that takes the org for a proxy sends them with the origin, https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2 */
+export function requestTarget({ url = "/" }: IncomingMessage): string {
+  const target = url.replace(/^https?:\/\/[^/?#]*/i, "");
+  return target.startsWith("/") ? target : `/${target}`;
 }
 
 async function readBody(incoming: IncomingMessage): Promise<string | null> {

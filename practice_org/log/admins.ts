@@ -16,6 +16,17 @@ export function adminOf(login?: string): LogActor {
   throw new RangeError(`Cannot act as ${JSON.stringify(login)}: expected one of ${logins}`);
 }
 
+/** A service application that changes the org through the API. */
+export function clientActor(clientId: string, label: string): LogActor {
+  return {
+    id: clientId,
+    type: "PublicClientAppEntity",
+    alternateId: clientId,
+    displayName: label,
+    detailEntry: null,
+  };
+}
+
 function admin(login: string, displayName: string): LogActor {
   return { id: oktaId("00u", login), type: "User", alternateId: login, displayName, detailEntry: null };
 }

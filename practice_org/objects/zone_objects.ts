@@ -5,7 +5,7 @@ import type { Resource, Site } from "./org_contents.ts";
 const created = "2026-01-06T09:20:55.000Z";
 const lastUpdated = "2026-02-17T14:15:10.000Z";
 
-interface ZoneSpec {
+export interface ZoneSpec {
   readonly name: string;
   readonly type: "IP" | "DYNAMIC" | "DYNAMIC_V2";
   readonly usage: "POLICY" | "BLOCKLIST";
@@ -19,7 +19,8 @@ export function zoneId(name: string): string {
   return oktaId("nzo", name);
 }
 
-function zoneObject(site: Site, spec: ZoneSpec): Resource {
+/** A zone of any type. */
+export function zoneObject(site: Site, spec: ZoneSpec): Resource {
   const id = zoneId(spec.name);
   const href = `${site.url}/api/v1/zones/${id}`;
   const status = spec.status ?? "ACTIVE";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { access, constants, mkdir } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { explainWriteError } from "../../command_line/files.ts";
+import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
 import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
@@ -31,7 +31,12 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const decisions = await readDecisions(
-    { waiversFile: flags.waivers ?? null, attestationsFile: flags.attestations ?? null, baselineFile: null },
+    {
+      waiversFile: flags.waivers ?? null,
+      attestationsFile: flags.attestations ?? null,
+      baselineFile: null,
+      thresholdFile: null,
+    },
     new Set(catalog.map(({ name }) => name)),
   );
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
@@ -105,7 +110,7 @@ async function lockDirectory(directory: string): Promise<StateLock> {
 /** Before the first request: a state that cannot be kept would be found after minutes. */
 async function requireDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
     await access(directory, constants.W_OK);
   } catch (error) {
     throw new UsageError([explainWriteError(`--state ${JSON.stringify(directory)}`, error)]);

@@ -5,15 +5,18 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { maxArtifactsBytes, parseArtifacts } from "../evidence/artifacts_document.ts";
-import { catalog } from "../catalog/catalog.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
+import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import { readChecks } from "../decisions/company_rules.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
-import { evaluateCheck } from "../evaluate.ts";
-import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
-import { FileContentError, readText, requireWritable, writeWhole } from "../../command_line/files.ts";
+import { applyGate } from "../decisions/gate.ts";
+import { allRules } from "../reports/benchmark_rules.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { requireWritable, writeWhole } from "../../command_line/files.ts";
+import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import { annotations } from "./github_actions.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError, toErrorReport } from "../idp/idp_error.ts";
@@ -21,7 +24,8 @@ import type { RegisteredScan } from "../streaming/gateway_client.ts";
 import { startPublishing } from "../streaming/start_publishing.ts";
 import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
-import { runScan, toContext, type FinishedScan } from "../run_scan.ts";
+import { runScan, type FinishedScan } from "../run_scan.ts";
+import { evaluateSaved } from "./saved_evidence.ts";
 import { markdownFormat } from "../reports/markdown.ts";
 import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
@@ -32,6 +36,8 @@ export interface SelectionFlags {
   readonly check?: string;
   readonly exclude?: string;
   readonly severity?: string;
+  /** Rules of the organization's own, beside those of the STIG. */
+  readonly checks?: string;
 }
 
 export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
@@ -43,11 +49,13 @@ export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
 /** `scan`: everything that can be refused is refused before the first request. Resolves with the exit code. */
 export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<number> {
   const options = parseReportOptions(flags);
-  const checks = selectChecks(toSelection(flags));
+  const known = await readChecks(flags.checks);
+  const checks = selectChecks(toSelection(flags), known);
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const decisions = await readDecisions(options, checkNames);
+  const decisions = await readDecisions(options, namesOf(known));
+  const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
 
   const progress = newProgress(flags, io);
@@ -92,7 +100,8 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   } finally {
     await stream?.end(scan.status, scan.results);
   }
-  const code = await finish(scan, { decisions, options, registered: stream?.registered() ?? null, flags }, io);
+  const registered = stream?.registered() ?? null;
+  const code = await finish(scan, { decisions, checklist, options, registered, flags }, io);
   if (scan.status === "cancelled") return exitCodes.interrupted;
   return areSaved ? code : exitCodes.usage;
 }
@@ -106,7 +115,7 @@ export interface CollectFlags extends ScannerFlags, SelectionFlags {
 export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
   const file = flags.saveArtifacts;
   if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
-  const checks = selectChecks(toSelection(flags));
+  const checks = selectChecks(toSelection(flags), await readChecks(flags.checks));
   const config = readScannerConfig(flags, io.env);
   await requireWritable({ file });
   const progress = newProgress(flags, io);
@@ -137,36 +146,26 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   if (file === undefined)
     throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
   const options = parseReportOptions(flags);
-  const selected = selectChecks(toSelection(flags));
-  const decisions = await readDecisions(options, checkNames);
+  const known = await readChecks(flags.checks);
+  const selected = selectChecks(toSelection(flags), known);
+  const decisions = await readDecisions(options, namesOf(known));
+  const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
-  const text = await readText(file, maxArtifactsBytes).catch((error: unknown) => {
-    const problem = error instanceof FileContentError ? error.message : (errorCode(error) ?? "unknown");
-    throw new UsageError([`Cannot read --from-artifacts ${JSON.stringify(file)}: ${problem}`]);
-  });
-  const document = parseArtifacts(text);
-  // A check whose artifacts were not collected is evaluated only when --check names it (and is MANUAL then).
-  const checks =
-    flags.check === undefined ? selected.filter((check) => document.checks.includes(check.name)) : selected;
-  const { engine, org_url: orgUrl } = document.scan;
-  const context = toContext({
-    engine,
-    orgUrl,
-    evaluatedAt: document.evaluated_at,
-    approvedIssuers: readApprovedIssuers(io.env),
-  });
-  const results = checks.map((check) => evaluateCheck(check, document.artifacts, context));
-  return finish({ status: "completed", results, document }, { decisions, options, registered: null, flags: {} }, io);
+  const { results, document } = await evaluateSaved(file, { selected, isNamed: flags.check !== undefined }, io);
+  const scan: FinishedScan = { status: "completed", results, document };
+  return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
 }
 
-const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));
+function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
+  return new Set(checks.map((check) => check.name));
+}
 
-function toSelection(flags: SelectionFlags) {
+export function toSelection(flags: SelectionFlags) {
   const { check = "", exclude = "", severity = "" } = flags;
   return { check: splitList(check), exclude: splitList(exclude), severity: splitList(severity) };
 }
 
-function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
+export function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
   return flags.quiet === true
     ? createQuietProgress(io.terminal)
     : createProgress(io.terminal, { now: () => performance.now() });
@@ -186,6 +185,7 @@ async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: C
 
 interface FinishOptions {
   readonly decisions: Decisions;
+  readonly checklist: Checklist | null;
   readonly options: ReportOptions;
   readonly registered: RegisteredScan | null;
   readonly flags: { readonly quiet?: boolean };
@@ -193,7 +193,7 @@ interface FinishOptions {
 
 /** Applies decisions, writes the reports and returns the exit code. */
 async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: CommandIo): Promise<number> {
-  const { decisions, options, registered, flags } = finishOptions;
+  const { decisions, checklist, options, registered, flags } = finishOptions;
   const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
@@ -212,12 +212,25 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   const { files, problems } = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
-    { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
+    {
+      color: io.colorStdout,
+      width: io.terminal.columns,
+      toolVersion: io.toolVersion,
+      ...(checklist === null ? {} : { checklist }),
+    },
   );
-  if (flags.quiet !== true) for (const file of files) io.terminal.write(`Wrote ${file}\n`);
-  for (const problem of problems) io.terminal.write(`${problem}\n`);
+  const lines = [
+    ...(flags.quiet === true ? [] : writtenLines(files, outputDir)),
+    ...problems,
+    ...(checklist === null ? [] : checklistLines(report, checklist)),
+    ...overdueLines(report),
+  ];
+  for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
-  return problems.length > 0 ? exitCodes.usage : exitCodeOf(report, options);
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
+  if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
+  if (problems.length > 0) return exitCodes.usage;
+  return gate.isFailed ? exitCodes.findings : exitCodes.ok;
 }
 
 /** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
@@ -262,7 +275,7 @@ async function reportIdpError(error: IdpError, options: ReportOptions, io: Comma
   return exitCodes.notAuthenticated;
 }
 
-function writeIdpError(error: IdpError, io: CommandIo): void {
+export function writeIdpError(error: IdpError, io: CommandIo): void {
   io.terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
 }
 

@@ -19,8 +19,8 @@ export interface MissingEvidence<Value = unknown> {
 export type JsonList = readonly JsonObject[];
 
 /**
- * What was fetched, by name. The objects are the provider's JSON with the fields that no check reads left out, so that
- * an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
+ * What was fetched, by name. The objects are the provider's JSON without the fields that no check reads and `fix` does not
+ * write back, so that an org of 10,000 apps stays small. Field names are those of the saved file (snake_case).
  *
  * To add an artifact: a line here; then the compiler asks for its collector (`collectors/collectors.ts`), its schema
  * (`artifacts_document.ts`) and its first request (`idp/probe_requests.ts`), and `test/scanner/evidence/artifacts.test.ts`
@@ -88,6 +88,10 @@ export interface SignInPage {
   readonly kind: "customized" | "default";
   /** The page's `pageContent` with its lines; absent and null stay null. */
   readonly content: unknown;
+  /** The other fields: of what the provider keeps for the brand, else of the default page. Files of earlier versions have none. */
+  readonly settings?: JsonObject;
+  /** Whether the provider keeps a customized page for the brand, be it without content. */
+  readonly is_stored?: boolean;
 }
 
 export type ApiTokenOwners = Readonly<Record<string, ApiTokenOwner>>;

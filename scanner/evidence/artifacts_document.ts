@@ -126,7 +126,12 @@ const policiesWithRules = v.array(
 const builtInApp = v.object({ app: v.nullable(json), rules: v.nullable(evidence(jsonList)) });
 const ownerGroup = v.object({ id: text, name: text, roles: evidence(jsonList) });
 const certificate = v.object({ subject: text, issuer: text, valid_from: time, valid_to: time, x5c: text });
-const signInPage = v.object({ kind: v.picklist(["customized", "default"]), content: v.unknown() });
+const signInPage = v.object({
+  kind: v.picklist(["customized", "default"]),
+  content: v.unknown(),
+  settings: v.exactOptional(json),
+  is_stored: v.exactOptional(v.boolean("and should be true or false")),
+});
 
 const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]> } = {
   global_session_policies: evidence(policiesWithRules),

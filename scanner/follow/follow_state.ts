@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
+import { open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { readText } from "../../command_line/files.ts";
+import { makeDirectory, readText } from "../../command_line/files.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -90,7 +90,7 @@ export function createFollowStore(directory: string): FollowStore {
 
   async function save(state: FollowState): Promise<void> {
     isSaved = false;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
     const isNew = written === null || written.evidence !== state.evidence;
     const reference = written === null || isNew ? await writeEvidence(state.evidence) : written.reference;
     const body = JSON.stringify({

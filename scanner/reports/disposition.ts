@@ -1,4 +1,4 @@
-import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
+import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
 
 /** The status of a rule in a checklist. `pass` needs evidence, or an attestation, for all of the rule. */
 export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
@@ -41,9 +41,10 @@ export function noteOf({ expected, actual, detail }: Finding): string {
 }
 
 /** What people decided about a finding, what it leaves open, and how it compares with the baseline; none for most. */
-export function findingMarks({ waiver, change, coverage_reason: remains, advisory }: Finding): readonly string[] {
+export function findingMarks({ waiver, plan, change, coverage_reason: remains, advisory }: Finding): readonly string[] {
   return [
     ...(waiver === null ? [] : [waiverLine(waiver)]),
+    ...(plan === undefined ? [] : [planLine(plan)]),
     ...(remains === null ? [] : [`covers a part of the rule: ${remains}`]),
     ...(advisory ? ["does not count for the check"] : []),
     ...(change === null ? [] : [change]),
@@ -70,6 +71,11 @@ function remainders(check: CheckResult): readonly string[] {
 /** A waiver as a line: `waived until 2027-01-31: why`. */
 export function waiverLine({ reason, expires }: Waiver): string {
   return `waived${expires === null ? "" : ` until ${expires}`}: ${reason}`;
+}
+
+/** A plan as a line: `remediation planned by 2027-01-31: why`. */
+export function planLine({ remediation_date: date, overdue, reason }: Plan): string {
+  return `${overdue ? "overdue: remediation was planned by" : "remediation planned by"} ${date}: ${reason}`;
 }
 
 /** The attestation of a check as a line; empty when there is none. */

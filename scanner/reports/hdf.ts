@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { benchmark } from "../catalog/catalog.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
-import { benchmarkRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { allRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
 import { attestationLine, checkComments, dispositionOf, findingLine } from "./disposition.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -16,7 +16,7 @@ export const hdfFormat: ReportFormat = {
   isMachine: true,
   render(report, options) {
     const { scan } = report;
-    const controls = benchmarkRules(report).map((outcome) => toControl(outcome, scan.ended_at));
+    const controls = allRules(report).map((outcome) => toControl(outcome, scan.ended_at));
     const duration = (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000;
     const document = {
       platform: { name: "scanstream", release: options.toolVersion, target_id: hostOf(report) },

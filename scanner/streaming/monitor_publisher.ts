@@ -3,14 +3,8 @@ import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
 import { retryDelayMs } from "./event_queue.ts";
 import { followDoorbell } from "./follow_doorbell.ts";
-import {
-  GatewayRefusal,
-  isPermanent,
-  isRefusedBody,
-  problemOf,
-  storeAccepted,
-  type GatewayClient,
-} from "./gateway_client.ts";
+import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
+import { isPermanent, isRefusedBody, storeAccepted, type GatewayClient } from "./gateway_client.ts";
 import { stateOf, toEnded, toStored, toUpdate, type Look } from "./monitor_updates.ts";
 
 /**

@@ -1,12 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { formatOrg } from "../model/format.ts";
-import { createListStore, type ListSource } from "../model/list_store.ts";
-import { mergeScan } from "../model/scan_model.ts";
-import type { Api } from "../model/api.ts";
+import { followTenant } from "../model/tenant_follower.ts";
 import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import type { Monitor } from "../monitor_wire.ts";
 import { Message } from "./basics.tsx";
+import { ConnectionState } from "./connection.tsx";
 import { useStore, useTitle } from "./hooks.ts";
 import { MonitorList } from "./monitors/monitor_list.tsx";
 import { MonitorPage } from "./monitors/monitor_page.tsx";
@@ -21,11 +20,17 @@ interface Route {
   readonly isChosen: boolean;
 }
 
+/** Of all scans and monitors together: many that run change many times a second. */
+const manyScansPauseMs = 250;
+
 /** The signed-in page: the tenant's scans beside the one that is looked at. */
 export function Dashboard({ session, onSignOut }: { readonly session: Session; readonly onSignOut: () => void }) {
   const { api, isDemo, tenantName } = session;
-  const [store] = useStore((onChange) => createListStore(scansOf(api), onChange));
-  const [monitors] = useStore((onChange) => createListStore(monitorsOf(api), onChange));
+  const [tenant] = useStore(
+    (onChange) => followTenant(api, onChange),
+    () => manyScansPauseMs,
+  );
+  const { scans, monitors } = tenant;
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
     const route = toRoute(location.hash);
@@ -51,7 +56,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
   }, [route]);
 
   // The demo runs a scan of its own, and a person waits for it: it is opened when it appears.
-  const newest = store.items[0];
+  const newest = scans.items[0];
   const isIdle = route.scanId === null || (current !== null && isEnded(current.status));
   const isOpenedByItself =
     isDemo &&
@@ -71,12 +76,12 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
   const onScan = useCallback(
     (scan: Scan) => {
       setOpened(scan);
-      store.put(scan);
+      scans.put(scan);
     },
-    [store],
+    [scans],
   );
   const onMonitor = useCallback((monitor: Monitor) => monitors.put(monitor), [monitors]);
-  const offered = findNewer(store.items, current);
+  const offered = findNewer(scans.items, current);
 
   return (
     <div class="dashboard" data-route={isListed ? "list" : "scan"}>
@@ -99,8 +104,14 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
       </header>
       <div class="columns">
         <div class="sidebar">
-          <MonitorList store={monitors} selectedId={route.monitorId} nowMs={api.nowMs} />
-          <ScanList store={store} selectedId={route.scanId} />
+          <ConnectionState connection={tenant.connection} retryNow={tenant.retryNow} />
+          <MonitorList
+            store={monitors}
+            selectedId={route.monitorId}
+            isLive={tenant.connection.state === "live"}
+            nowMs={api.nowMs}
+          />
+          <ScanList store={scans} selectedId={route.scanId} connection={tenant.connection} />
         </div>
         <main ref={main} id="main" tabIndex={-1}>
           <p class="notice row wrap" role="status" hidden={offered === null}>
@@ -132,7 +143,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
               key={`${route.scanId} ${attempt}`}
               api={api}
               scanId={route.scanId}
-              knownScans={store.items}
+              knownScans={scans.items}
               onScan={onScan}
               onReopen={() => setAttempt(attempt + 1)}
             />
@@ -158,24 +169,4 @@ function iconUrl(): string {
 function toRoute(hash: string): Pick<Route, "scanId" | "monitorId"> {
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   return { scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
-}
-
-function scansOf(api: Api): ListSource<Scan> {
-  return {
-    list: (request) => api.listScans(request),
-    get: (id, signal) => api.getScan(id, signal),
-    isEnded: ({ status }) => isEnded(status),
-    merge: mergeScan,
-    refreshEveryMs: 3000,
-  };
-}
-
-function monitorsOf(api: Api): ListSource<Monitor> {
-  return {
-    list: (request) => api.listMonitors(request),
-    get: (id, signal) => api.getMonitor(id, signal),
-    isEnded: ({ status }) => status === "ended",
-    merge: (known, next) => (next.updatedAtMs < known.updatedAtMs ? known : next),
-    refreshEveryMs: 5000,
-  };
 }

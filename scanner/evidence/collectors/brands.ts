@@ -25,7 +25,8 @@ async function signInPage(client: IdpClient, brand: JsonObject): Promise<Evidenc
   const path = `/api/v1/brands/${id}/pages/sign-in`;
   const customized = await client.getObject({ path: `${path}/customized`, scope });
   if (isCustomized(customized)) return pageOf("customized", customized);
-  return pageOf("default", await client.getObject({ path: `${path}/default`, scope }));
+  const shown = await client.getObject({ path: `${path}/default`, scope });
+  return pageOf("default", shown, customized.state === "obtained" ? customized.value : null);
 }
 
 /** True also for a refusal other than 404, which then is the evidence. */
@@ -35,6 +36,18 @@ function isCustomized(page: Reading<JsonObject>): boolean {
   return content !== undefined && content !== null && content !== "";
 }
 
-function pageOf(kind: SignInPage["kind"], page: Reading<JsonObject>): Promise<Evidence<SignInPage>> {
-  return mapEvidence(evidenceOf(page), (value): SignInPage => ({ kind, content: value["pageContent"] ?? null }));
+/** `customized`: what the provider keeps of a page that was customized and has no content any more. */
+function pageOf(
+  kind: SignInPage["kind"],
+  page: Reading<JsonObject>,
+  customized: JsonObject | null = null,
+): Promise<Evidence<SignInPage>> {
+  return mapEvidence(evidenceOf(page), (value): SignInPage => {
+    const is_stored = kind === "customized" || customized !== null;
+    return { kind, content: value["pageContent"] ?? null, settings: settingsOf(customized ?? value), is_stored };
+  });
+}
+
+function settingsOf({ pageContent, _links, _embedded, ...settings }: JsonObject): JsonObject {
+  return settings;
 }

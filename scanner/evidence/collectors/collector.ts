@@ -38,8 +38,7 @@ export function pathSegment(id: unknown): string | null {
 const idShape = /^[^\s\p{C}\uFFFD]{1,200}$/u;
 
 /**
- * Keeps the named fields of each entry of a list, `settings.compliance` for a part of one. The fields that no check reads
- * are most of the memory of a large org, and some (links, client secrets) must not be saved. A check that reads a field
+ * Keeps the named fields of each entry of a list, `settings.host` for a part of one. The fields that nothing reads are most of the memory of a large org, and some (links, client secrets) must not be saved. A check that reads a field
  * which is not kept fails `test/scanner/evidence/kept_fields.test.ts`.
  */
 export function keeping(paths: readonly string[]): (entry: JsonObject) => JsonObject {

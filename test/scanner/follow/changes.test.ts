@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { changeText } from "../../../scanner/follow/change_text.ts";
 import {
   compareFindings,
@@ -83,8 +84,10 @@ describe("isNewFailure", () => {
     actual: "",
   });
 
-  it.each<readonly [Move, "fail" | "manual" | "never", boolean]>([
+  it.each<readonly [Move, string, boolean]>([
     [move({}, { status: "FAIL" }), "fail", true],
+    [move({}, { status: "FAIL" }), "fail:medium", true],
+    [move({}, { status: "FAIL" }), "fail:high", false],
     [move(null, { status: "FAIL" }), "fail", true],
     [move({ status: "FAIL" }, {}), "fail", false],
     [move({ status: "FAIL" }, null), "fail", false],
@@ -95,7 +98,7 @@ describe("isNewFailure", () => {
     [move({}, { status: "MANUAL", reason: "needs_review" }), "manual", true],
     [move({ status: "FAIL" }, { status: "MANUAL", reason: "needs_review" }), "manual", false],
   ])("%j with --fail-on %s: %s", (change, failOn, isNew) => {
-    expect(isNewFailure(change, failOn)).toBe(isNew);
+    expect(isNewFailure(change, parseFailOn(failOn) ?? [], "medium")).toBe(isNew);
   });
 });
 

@@ -1,6 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { setUpOrg } from "./followed_org.ts";
 
 const fips = "authenticator_okta_verify_fips_compliant";
@@ -276,7 +277,7 @@ describe("a follower", () => {
 
   it("ends with the first new failure, and not with those of the first state", async () => {
     const { org, start } = await setUpOrg({ profile: { name: "typical" } });
-    const follower = start({ failOn: "fail" });
+    const follower = start({ failOn: parseFailOn("fail") ?? [] });
     await follower.settled();
     expect(follower.lines.some(({ to }) => to?.status === "FAIL")).toBe(true);
     org.change("mfa-off");

@@ -1,0 +1,106 @@
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { segmentsOf } from "../api/routes.ts";
+import type { PracticeRequest } from "../http/messages.ts";
+import {
+  authenticatorLifecycle,
+  deleteLogStream,
+  deleteSignInPage,
+  deleteZone,
+  logStreamLifecycle,
+  postLogStream,
+  postZone,
+  putApiToken,
+  putAuthenticator,
+  putLogStream,
+  putSignInPage,
+  putZone,
+  zoneLifecycle,
+} from "./object_writes.ts";
+import {
+  deleteOnePolicy,
+  deleteOneRule,
+  policyLifecycle,
+  postPolicy,
+  postRule,
+  putPolicy,
+  putRule,
+  ruleLifecycle,
+} from "./policy_writes.ts";
+import type { Write } from "./write_call.ts";
+
+export interface WriteRoute {
+  readonly method: string;
+  /** Segments that vary are `*`. */
+  readonly path: string;
+  /** Without its prefix. */
+  readonly scope: string;
+  readonly write: Write;
+}
+
+/** What the Terraform provider writes to fix a finding, and nothing else. */
+const writeRoutes: readonly WriteRoute[] = [
+  ...routesOf("policies.manage", [
+    ["POST", "/api/v1/policies", postPolicy],
+    ["PUT", "/api/v1/policies/*", putPolicy],
+    ["DELETE", "/api/v1/policies/*", deleteOnePolicy],
+    ["POST", "/api/v1/policies/*/lifecycle/*", policyLifecycle],
+    ["POST", "/api/v1/policies/*/rules", postRule],
+    ["PUT", "/api/v1/policies/*/rules/*", putRule],
+    ["DELETE", "/api/v1/policies/*/rules/*", deleteOneRule],
+    ["POST", "/api/v1/policies/*/rules/*/lifecycle/*", ruleLifecycle],
+  ]),
+  ...routesOf("networkZones.manage", [
+    ["POST", "/api/v1/zones", postZone],
+    ["PUT", "/api/v1/zones/*", putZone],
+    ["DELETE", "/api/v1/zones/*", deleteZone],
+    ["POST", "/api/v1/zones/*/lifecycle/*", zoneLifecycle],
+  ]),
+  ...routesOf("authenticators.manage", [
+    ["PUT", "/api/v1/authenticators/*", putAuthenticator],
+    ["POST", "/api/v1/authenticators/*/lifecycle/*", authenticatorLifecycle],
+  ]),
+  ...routesOf("logStreams.manage", [
+    ["POST", "/api/v1/logStreams", postLogStream],
+    ["PUT", "/api/v1/logStreams/*", putLogStream],
+    ["DELETE", "/api/v1/logStreams/*", deleteLogStream],
+    ["POST", "/api/v1/logStreams/*/lifecycle/*", logStreamLifecycle],
+  ]),
+  ...routesOf("apiTokens.manage", [["PUT", "/api/v1/api-tokens/*", putApiToken]]),
+  ...routesOf("brands.manage", [
+    ["PUT", "/api/v1/brands/*/pages/sign-in/customized", putSignInPage],
+    ["DELETE", "/api/v1/brands/*/pages/sign-in/customized", deleteSignInPage],
+  ]),
+];
+
+/** Without their prefix. */
+export const manageScopes: readonly string[] = [...new Set(writeRoutes.map(({ scope }) => scope))];
+
+export function findWriteRoute({
+  method,
+  path,
+}: PracticeRequest): { readonly route: WriteRoute; readonly segments: readonly string[] } | null {
+  const asked = path.split("/");
+  for (const route of writeRoutes) {
+    const segments = route.method === method ? segmentsOf(route.path, asked) : null;
+    if (segments !== null) return { route, segments };
+  }
+  return null;
+}
+
+/** Null: there is one, and it is no JSON object. */
+export function bodyOf({ body }: PracticeRequest): JsonObject | null {
+  if (body === "") return {};
+  try {
+    const value: unknown = JSON.parse(body);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function routesOf(
+  scope: string,
+  entries: readonly (readonly [method: string, path: string, write: Write])[],
+): readonly WriteRoute[] {
+  return entries.map(([method, path, write]) => ({ method, path, scope, write }));
+}

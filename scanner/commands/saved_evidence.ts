@@ -1,0 +1,38 @@
+import type { CheckResult } from "../../shared/report.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { readOptionFile } from "../../command_line/files.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import { readApprovedIssuers } from "../config.ts";
+import { evaluateCheck } from "../evaluate.ts";
+import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import { toContext } from "../run_scan.ts";
+
+/**
+ * The verdicts on a file of `--save-artifacts`. `isNamed`: the checks were named one by one; else a check whose artifacts
+ * were not collected is left out. Rejects with `UsageError` for a file that cannot be read.
+ */
+export async function evaluateSaved(
+  file: string,
+  { selected, isNamed }: { readonly selected: readonly CatalogCheck[]; readonly isNamed: boolean },
+  { env }: Pick<CommandIo, "env">,
+): Promise<{ readonly results: readonly CheckResult[]; readonly document: ArtifactsDocument }> {
+  const document = await readOptionFile(
+    { option: "--from-artifacts", file, maxBytes: maxArtifactsBytes },
+    parseArtifacts,
+  );
+  const checks = isNamed ? selected : selected.filter((check) => wasCollectedFor(check, document));
+  const { engine, org_url: orgUrl } = document.scan;
+  const context = toContext({
+    engine,
+    orgUrl,
+    evaluatedAt: document.evaluated_at,
+    approvedIssuers: readApprovedIssuers(env),
+  });
+  return { results: checks.map((check) => evaluateCheck(check, document.artifacts, context)), document };
+}
+
+/** A company's rule may be new: its artifact counts, not its name. */
+function wasCollectedFor(check: CatalogCheck, document: ArtifactsDocument): boolean {
+  if (check.origin === "company") return check.artifacts.every((name) => document.artifacts[name] !== undefined);
+  return document.checks.includes(check.name);
+}

@@ -1,0 +1,164 @@
+import type { JsonObject } from "../../../shared/json.ts";
+import { readTexts, showValue } from "../../checks/parsing/fields.ts";
+import { nameOf } from "../../checks/parsing/names.ts";
+import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
+import { addressOf, change, identifier, type Value } from "../terraform.ts";
+import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
+
+const demands: Readonly<Record<string, readonly [attribute: string, value: Value]>> = {
+  authenticator_password_minimum_length_15: ["password_min_length", 15],
+  authenticator_password_complexity_uppercase: ["password_min_uppercase", 1],
+  authenticator_password_complexity_lowercase: ["password_min_lowercase", 1],
+  authenticator_password_complexity_number: ["password_min_number", 1],
+  authenticator_password_complexity_symbol: ["password_min_symbol", 1],
+  authenticator_password_minimum_age_24h: ["password_min_age_minutes", 1440],
+  authenticator_password_maximum_age_60d: ["password_max_age_days", 60],
+  authenticator_password_history_5: ["password_history_count", 5],
+  authenticator_password_common_password_check: ["password_dictionary_lookup", true],
+  authenticator_password_lockout_threshold_3: ["password_max_lockout_attempts", 3],
+};
+
+export const passwordChecks: readonly string[] = Object.keys(demands);
+
+const password = "settings.password";
+const factors = "settings.recovery.factors";
+
+/** Of both resources. A field that the rules are about may be absent: the org does not set it, and the plan may. */
+const settings: readonly Source[] = [
+  { attribute: "password_min_length", path: `${password}.complexity.minLength`, read: "number", ifAbsent: null },
+  { attribute: "password_min_lowercase", path: `${password}.complexity.minLowerCase`, read: "number", ifAbsent: 0 },
+  { attribute: "password_min_uppercase", path: `${password}.complexity.minUpperCase`, read: "number", ifAbsent: 0 },
+  { attribute: "password_min_number", path: `${password}.complexity.minNumber`, read: "number", ifAbsent: 0 },
+  { attribute: "password_min_symbol", path: `${password}.complexity.minSymbol`, read: "number", ifAbsent: 0 },
+  { attribute: "password_exclude_username", path: `${password}.complexity.excludeUsername`, read: "boolean" },
+  {
+    attribute: "password_dictionary_lookup",
+    path: `${password}.complexity.dictionary.common.exclude`,
+    read: "boolean",
+    ifAbsent: false,
+  },
+  { attribute: "password_max_age_days", path: `${password}.age.maxAgeDays`, read: "number", ifAbsent: 0 },
+  { attribute: "password_expire_warn_days", path: `${password}.age.expireWarnDays`, read: "number" },
+  { attribute: "password_min_age_minutes", path: `${password}.age.minAgeMinutes`, read: "number", ifAbsent: 0 },
+  { attribute: "password_history_count", path: `${password}.age.historyCount`, read: "number", ifAbsent: 0 },
+  { attribute: "password_max_lockout_attempts", path: `${password}.lockout.maxAttempts`, read: "number", ifAbsent: 0 },
+  { attribute: "password_auto_unlock_minutes", path: `${password}.lockout.autoUnlockMinutes`, read: "number" },
+  { attribute: "password_show_lockout_failures", path: `${password}.lockout.showLockoutFailures`, read: "boolean" },
+  {
+    attribute: "password_lockout_notification_channels",
+    path: `${password}.lockout.userLockoutNotificationChannels`,
+    read: "texts",
+    ifAbsent: [],
+  },
+  {
+    attribute: "breached_password_expire_after_days",
+    path: `${password}.breachedProtection.expireAfterDays`,
+    read: "number",
+    ifAbsent: null,
+  },
+  {
+    attribute: "breached_password_logout_enabled",
+    path: `${password}.breachedProtection.logoutEnabled`,
+    read: "boolean",
+    ifAbsent: null,
+  },
+  {
+    attribute: "breached_password_delegated_workflow_id",
+    path: `${password}.breachedProtection.delegatedWorkflowId`,
+    read: "text",
+    ifAbsent: null,
+  },
+  { attribute: "question_recovery", path: `${factors}.recovery_question.status`, read: "text" },
+  {
+    attribute: "question_min_length",
+    path: `${factors}.recovery_question.properties.complexity.minLength`,
+    read: "number",
+    ifAbsent: null,
+  },
+  { attribute: "email_recovery", path: `${factors}.okta_email.status`, read: "text" },
+  {
+    attribute: "recovery_email_token",
+    path: `${factors}.okta_email.properties.recoveryToken.tokenLifetimeMinutes`,
+    read: "number",
+  },
+  // An org without telephony does not list them.
+  { attribute: "sms_recovery", path: `${factors}.okta_sms.status`, read: "text", ifAbsent: "INACTIVE" },
+  { attribute: "call_recovery", path: `${factors}.okta_call.status`, read: "text", ifAbsent: "INACTIVE" },
+  { attribute: "skip_unlock", path: "settings.delegation.options.skipUnlock", read: "boolean", ifAbsent: false },
+];
+
+const ownFields: readonly Source[] = [
+  { attribute: "name", path: "name", read: "text" },
+  { attribute: "status", path: "status", read: "text", ifAbsent: "ACTIVE" },
+  { attribute: "priority", path: "priority", read: "number" },
+  { attribute: "groups_included", path: "conditions.people.groups.include", read: "texts", ifAbsent: null },
+  { attribute: "auth_provider", path: "conditions.authProvider.provider", read: "text", ifAbsent: "OKTA" },
+];
+
+const excludedAttributes = `${password}.complexity.excludeAttributes`;
+const known = [...settings, ...ownFields].map(({ path }) => path);
+const type = "okta_policy_password";
+
+/** The rules about passwords: each failing policy as a whole, with the failing values changed. */
+export function planPasswordPolicies(draft: PlanDraft): void {
+  const failed = draft.failedOf(passwordChecks);
+  for (const policy of listed(draft.artifacts.password_policies)) {
+    const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(policy));
+    if (ofPolicy.length > 0) planPolicy(draft, policy, ofPolicy);
+  }
+  draft.byHand(
+    failed.filter(({ finding }) => finding.resource.type !== "policy"),
+    "the org has no active password policy",
+  );
+  orderPolicies(draft);
+}
+
+function planPolicy(draft: PlanDraft, policy: JsonObject, failed: readonly Failed[]): void {
+  const isDefault = policy["system"] === true && policy["name"] === "Default Policy";
+  const { attributes, missing } = readWhole(policy, isDefault ? settings : [...ownFields, ...settings]);
+  const excluded = readTexts(policy, excludedAttributes);
+  const excludes = excluded.kind === "value" ? excluded.value : [];
+  const unknown = [
+    ...unknownFields(policy, ["conditions", "settings"], [...known, excludedAttributes]),
+    ...excludes.filter((name) => name !== "firstName" && name !== "lastName").map(() => excludedAttributes),
+  ];
+  if (missing.length > 0) return draft.byHand(failed, `the evidence does not have ${missing.join(", ")}`);
+  if (unknown.length > 0) return draft.byHand(failed, `Terraform would reset ${unknown.join(", ")}`);
+  const resource = draft.resource(
+    {
+      type: isDefault ? "okta_policy_password_default" : type,
+      name: isDefault ? "default" : identifier("policy", String(policy["id"])),
+      title: `Password policy "${nameOf(policy)}"`,
+      importId: isDefault ? "." : String(policy["id"]),
+      attributes: {
+        ...attributes,
+        ...(excludes.includes("firstName") ? { password_exclude_first_name: true } : {}),
+        ...(excludes.includes("lastName") ? { password_exclude_last_name: true } : {}),
+      },
+    },
+    failed,
+  );
+  // It may be of several lines, which the evidence does not keep.
+  if (!isDefault) resource.lifecycle = { ignoreChanges: ["description"] };
+  for (const { check, rule } of failed) {
+    const [attribute, value] = demands[check] ?? [];
+    if (attribute === undefined || value === undefined) continue;
+    const was = resource.attributes.get(attribute)?.value;
+    change(resource.attributes, attribute, value, {
+      rules: [rule],
+      was: was === undefined ? "not set" : `was ${showValue(was)}`,
+    });
+    if (attribute === "password_max_age_days") {
+      resource.warnings.add("Who has an older password has to change it at the next sign-in.");
+    }
+  }
+}
+
+/** The priority of the default policy moves with the others, and the provider refuses one that is out of date (E0000077). */
+function orderPolicies(draft: PlanDraft): void {
+  const others = draft.resources().filter((resource) => resource.type === type);
+  for (const resource of draft.resources()) {
+    if (resource.type !== "okta_policy_password_default") continue;
+    for (const other of others) resource.dependsOn.add(addressOf(other));
+  }
+}
