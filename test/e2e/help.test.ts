@@ -24,6 +24,7 @@ const commands = [
   "follow",
   "diff",
   "practice-org",
+  "practice-org change",
   "serve",
   "migrate",
   "admin tenant create",
