@@ -7,7 +7,7 @@ import { errorCode, hasCode } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
 /** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
-export class FileContentError extends Error {
+class FileContentError extends Error {
   constructor(problem: string) {
     super(problem);
     this.name = "FileContentError";
@@ -30,6 +30,27 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
     if (cause instanceof TypeError) throw new FileContentError("it is not UTF-8 text");
     throw cause;
   }
+}
+
+/** A file that an option names. */
+export interface OptionFile {
+  readonly option: string;
+  readonly file: string;
+  readonly maxBytes: number;
+}
+
+/** What `parse` makes of the file. Throws `UsageError` where it cannot be read, and what `parse` throws. */
+export async function readOptionFile<Value>(
+  { option, file, maxBytes }: OptionFile,
+  parse: (text: string, file: string) => Value,
+): Promise<Value> {
+  const text = await readText(file, maxBytes).catch((error: unknown) => {
+    const isFileError = errorCode(error) !== null && error instanceof Error && "syscall" in error;
+    const problem = error instanceof FileContentError ? error.message : isFileError ? errorCode(error) : null;
+    if (problem === null) throw error;
+    throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem}`], { cause: error });
+  });
+  return parse(text, file);
 }
 
 /**

@@ -25,6 +25,7 @@ export async function buildPackage(folder: string): Promise<Metafile> {
       buildPage(join(building, "web")),
       cp(join(root, "drizzle/migrations"), join(building, "migrations"), { recursive: true }),
       cp(join(root, "shared/report.schema.json"), join(building, "report.schema.json")),
+      cp(join(root, "shared/diff.schema.json"), join(building, "diff.schema.json")),
     ]);
     await writeFile(
       join(building, "THIRD_PARTY_LICENSES.txt"),

@@ -115,11 +115,9 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       // Before the first await: a client that leaves meanwhile releases its slot at once.
       const sink = createSink(request, stream);
       lease = await hub.acquire(channels);
-      requireNotDraining();
-      if (stream.isOver) return clientLeft(lease);
       stream.attach(lease);
-      // Nothing is awaited without a snapshot: no event can come between. With one, what comes meanwhile waits.
-      const snapshot = request.snapshot === undefined ? null : await request.snapshot.read();
+      // Without a snapshot nothing is awaited, and no event can come between. With one, what comes meanwhile waits.
+      const snapshot = request.snapshot === undefined || stream.isOver ? null : await request.snapshot.read();
       requireNotDraining();
       if (stream.isOver) return clientLeft(lease);
       const response = stream.start(sink, end, snapshot?.chunk ?? null);

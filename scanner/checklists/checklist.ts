@@ -1,6 +1,5 @@
 import { basename } from "node:path";
-import { FileContentError, readText } from "../../command_line/files.ts";
-import { errorCode } from "../../shared/error_code.ts";
+import { readOptionFile } from "../../command_line/files.ts";
 import { benchmark } from "../catalog/catalog.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Answer } from "./answers.ts";
@@ -30,12 +29,7 @@ interface ChecklistCommon {
 /** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
 export async function readChecklist(file: string | null): Promise<Checklist | null> {
   if (file === null) return null;
-  const content = await readText(file, maxChecklistBytes).catch((error: unknown) => {
-    const problem = error instanceof FileContentError ? error.message : errorCode(error);
-    if (problem === null) throw error;
-    throw new UsageError([`Cannot read --checklist ${JSON.stringify(file)}: ${problem}`]);
-  });
-  return parseChecklist(content, file);
+  return readOptionFile({ option: "--checklist", file, maxBytes: maxChecklistBytes }, parseChecklist);
 }
 
 /** Reads CKLB or CKL; throws `UsageError` naming what is wrong with the file. */

@@ -36,13 +36,13 @@ export function explainMoves(
   const lines: ChangeLine[] = [];
   const used = new Set<Relevant>();
   let hasFailed = false;
-  for (const { needs, moves, isNew } of judged) {
+  for (const { check, needs, moves, isNew } of judged) {
     const explaining = isNew ? [] : explain(needs, events, recent);
     for (const event of explaining) used.add(event);
     const cause = isNew ? "start" : explaining.length > 0 ? "log" : otherCause;
     const facts = { seenAt, cause, events: explaining.map(({ event }) => event) } as const;
     for (const move of moves) lines.push(toLine(move, { id: newId(), withAddresses: plan.withAddresses, ...facts }));
-    hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, plan.failOn));
+    hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, plan.failOn, check.rule.severity));
   }
   return { lines, used, hasFailed };
 }

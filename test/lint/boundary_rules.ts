@@ -98,7 +98,7 @@ const houses: readonly (readonly (readonly string[])[])[] = [
     ["scanner/checklists/"],
     ["scanner/streaming/", "scanner/reports/", "scanner/decisions/"],
     ["scanner/run_scan.ts"],
-    ["scanner/follow/", "scanner/fix/"],
+    ["scanner/follow/", "scanner/fix/", "scanner/diff/"],
     ["scanner/commands/"],
   ],
 ];

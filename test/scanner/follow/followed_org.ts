@@ -94,7 +94,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         reconcileMs: 3_600_000,
         once: false,
         untilClean: false,
-        failOn: "never",
+        failOn: [],
         withAddresses: false,
         ...overrides,
         signal: stop.signal,
