@@ -32,7 +32,10 @@ function node(client: string): readonly string[] {
 describe("conformance client", () => {
   test("subscribe passes every case", { timeout: 240_000 }, async () => {
     const { code, stdout } = await conform(
-      ...["--format", "json", "--heartbeat-seconds", "1"],
+      "--format",
+      "json",
+      "--heartbeat-seconds",
+      "1",
       ...node("subscribe_client_main.ts"),
     );
     const report = JSON.parse(stdout) as Report;
@@ -43,16 +46,16 @@ describe("conformance client", () => {
 
   test("a careless client fails the cases that it gets wrong, and no other", { timeout: 240_000 }, async () => {
     const { code, stdout } = await conform(
-      ...["--format", "json", "--case"],
+      "--format",
+      "json",
+      "--case",
       "plain,bytes,bom,comments,fields,multi-line,wrong-type,ending,503,404,redirect,token-refused,cut,lost,state",
       ...node("careless_client_main.ts"),
     );
     const failed = (JSON.parse(stdout) as Report).cases.filter(({ result }) => result === "FAIL");
-    expect(failed.map(({ name }) => name)).toEqual([
-      ...["bytes", "comments", "fields", "multi-line", "wrong-type"],
-      ...["end", "duplicate-end", "ended", "several-scans"],
-      ...["503", "404", "token-refused", "lost", "state"],
-    ]);
+    expect(failed.map(({ name }) => name).join(" ")).toBe(
+      "bytes comments fields multi-line wrong-type end duplicate-end ended several-scans 503 404 token-refused lost state",
+    );
     expect(code).toBe(1);
   });
 
