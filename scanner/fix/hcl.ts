@@ -1,15 +1,7 @@
 import { toLine } from "../../shared/text.ts";
-import type { Attributes, Value } from "./terraform.ts";
+import type { Attributes, JsonValue, Value } from "./terraform.ts";
 
 /** Terraform's configuration language, formatted as `terraform fmt` does: https://developer.hashicorp.com/terraform/language/syntax */
-
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [name: string]: JsonValue };
 
 /** A text in quotation marks, whatever it holds: no template in it is evaluated. */
 export function quote(text: string): string {

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attributeLines, comment, expression, quote } from "../../../scanner/fix/hcl.ts";
 import { identifier, toAttributes } from "../../../scanner/fix/terraform.ts";

@@ -335,7 +335,7 @@ describe("evidence of an earlier version", () => {
         ...item,
         settings: { compliance: { fips: "OPTIONAL" } },
       })),
-      api_tokens: editEach(artifacts.api_tokens, ({ clientName, created, ...token }) => token),
+      api_tokens: editEach(artifacts.api_tokens, ({ id, name, userId, network }) => ({ id, name, userId, network })),
       brand_sign_in_pages: editEach(artifacts.brand_sign_in_pages, ({ brand }) => ({
         brand,
         page: obtained({ kind: "default" as const, content: "<body></body>" }),
