@@ -120,6 +120,12 @@ test("attributes are aligned as terraform fmt does, each run by itself", () => {
   );
 });
 
+test("items of a list that take several lines stand below one another", () => {
+  const item = { kind: "json", value: { a: 1 } } as const;
+  expect(expression([item], "  ")).toBe("[jsonencode({\n    a = 1\n  })]");
+  expect(expression([item, item])).toBe("[\n  jsonencode({\n    a = 1\n  }),\n  jsonencode({\n    a = 1\n  }),\n]");
+});
+
 test("identifiers are valid, stable and different for different ids", () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string(), { minLength: 2, maxLength: 5 }), (ids) => {
