@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { Command, CommanderError } from "commander";
 import packageJson from "./package.json" with { type: "json" };
+import { addClientCommands } from "./clients/commands.ts";
 import { addGatewayCommands } from "./gateway/commands.ts";
 import { Interruption } from "./gateway/runtime/draining.ts";
 import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
@@ -36,6 +37,7 @@ const program = new Command("scanstream")
   .configureOutput({ writeOut: streams.write })
   .exitOverride();
 addScannerCommands(program, run);
+addClientCommands(program, run);
 addPracticeOrgCommand(program, run);
 addGatewayCommands(program, run);
 

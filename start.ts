@@ -1,5 +1,5 @@
 import { createWriteStream } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import packageJson from "./package.json" with { type: "json" };
 import { parseConfig } from "./gateway/config.ts";
@@ -9,6 +9,7 @@ import { startGateway, type RunningGateway } from "./gateway/runtime/start_gatew
 import { createStaticFiles } from "./gateway/runtime/static_files.ts";
 import { webFolder } from "./gateway/runtime/web_folder.ts";
 import type { CommandIo } from "./command_line/command_io.ts";
+import { makeDirectory } from "./command_line/files.ts";
 import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "./practice_org/create_practice_org.ts";
 import { publishCredentials, loadKeyPair } from "./practice_org/auth/credentials.ts";
@@ -60,7 +61,7 @@ await streams.flushed();
 process.exit(0);
 
 async function main(): Promise<void> {
-  await mkdir(stateDirectory, { recursive: true, mode: 0o700 });
+  await makeDirectory(stateDirectory, 0o700);
   const gateway = await openGateway();
   const demo = await openDemo(gateway);
   current = { gateway, demo };

@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createReadStream, type Stats } from "node:fs";
 import { access, constants, lstat, mkdir, open, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { getSystemErrorMessage } from "node:util";
 import { errorCode, hasCode } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
 /** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
-export class FileContentError extends Error {
+class FileContentError extends Error {
   constructor(problem: string) {
     super(problem);
     this.name = "FileContentError";
@@ -30,6 +30,35 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
     if (cause instanceof TypeError) throw new FileContentError("it is not UTF-8 text");
     throw cause;
   }
+}
+
+/** A file that an option names. */
+export interface OptionFile {
+  readonly option: string;
+  readonly file: string;
+  readonly maxBytes: number;
+}
+
+/** What `parse` makes of the file. Throws `UsageError` where it cannot be read, and what `parse` throws. */
+export async function readOptionFile<Value>(
+  { option, file, maxBytes }: OptionFile,
+  parse: (text: string, file: string) => Value,
+): Promise<Value> {
+  const text = await readText(file, maxBytes).catch((error: unknown) => {
+    const isFileError = errorCode(error) !== null && error instanceof Error && "syscall" in error;
+    const problem = error instanceof FileContentError ? error.message : isFileError ? errorCode(error) : null;
+    if (problem === null) throw error;
+    throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem}`], { cause: error });
+  });
+  return parse(text, file);
+}
+
+/**
+ * Makes a directory and those above it. Resolved first: with a relative path Node's own `mkdir` never settles, and keeps a
+ * core busy, once the working directory was removed.
+ */
+export async function makeDirectory(path: string, mode?: number): Promise<void> {
+  await mkdir(resolve(path), { recursive: true, ...(mode === undefined ? {} : { mode }) });
 }
 
 /** A file or directory that was asked for, as a message names it: the option and its value. */
@@ -56,7 +85,7 @@ export async function requireWritable(targets: {
   };
   if (directory !== null) {
     await attempt("--output", directory, async () => {
-      await mkdir(directory, { recursive: true });
+      await makeDirectory(directory);
       await access(directory, constants.W_OK);
     });
     if (problems.length === 0) {

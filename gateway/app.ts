@@ -4,11 +4,12 @@ import { cors } from "./http/cors.ts";
 import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
 import { docsRoutes } from "./http/docs/docs_routes.ts";
-import { features as allFeatures, type Feature } from "./features/features.ts";
+import { eventStreamsOf, features as allFeatures, type Feature } from "./features/features.ts";
 import { HttpRefusal, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, traceFields, type RequestVariables } from "./http/request_log.ts";
 import { statusRoutes } from "./http/status_routes.ts";
+import { streamTokenRoute } from "./http/stream_token_route.ts";
 import { webRoutes } from "./http/web_routes.ts";
 
 interface Variables extends RequestVariables {
@@ -52,9 +53,12 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/demo", demoRoutes(dependencies));
   app.route("/api/v1/channels", publishRoute(dependencies));
   for (const feature of features) {
-    app.route("/api/v1", feature.routes(dependencies));
+    if (feature.routes !== undefined) app.route("/api/v1", feature.routes(dependencies));
     if (feature.hooks !== undefined) app.route("/hooks", feature.hooks(dependencies));
   }
+  const eventStreams = eventStreamsOf(features);
+  for (const [mount, route] of eventStreams) app.route(`/api/v1${mount}`, route);
+  app.route("/api/v1/stream-tokens", streamTokenRoute(dependencies, eventStreams));
   refuseOtherMethods(app);
   return app;
 }

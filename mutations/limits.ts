@@ -29,7 +29,7 @@ export const limits: readonly Mutation[] = [
     mistake: "the buffered bytes of a stream have no bound",
     holds: [slowReaders, "client reads nothing while much is sent", "S2", "S6"],
     file: "gateway/streaming/open_stream.ts",
-    find: "bufferedBytes > this.#context.maxBufferBytes",
+    find: "bufferedBytes > maxBufferBytes + this.#snapshotBytes",
     replace: "bufferedBytes === Infinity",
     testFile: "test/faults/clients.test.ts",
     test: "a client that does not read",

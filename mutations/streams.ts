@@ -83,7 +83,7 @@ export const streams: readonly Mutation[] = [
   {
     mistake: "watch writes the values of an event as they are",
     holds: [terminal],
-    file: "scanner/commands/watch_command.ts",
+    file: "clients/printing.ts",
     find: "return printable(shorten(text, maxValueLength));",
     replace: "return shorten(text, maxValueLength);",
     testFile: "test/e2e/watch.test.ts",
@@ -92,7 +92,7 @@ export const streams: readonly Mutation[] = [
   {
     mistake: "watch writes JSON with control characters that JSON allows",
     holds: [terminal],
-    file: "scanner/commands/watch_command.ts",
+    file: "clients/watch_command.ts",
     find: "toPrintableJson(Object.assign({ type }, data, { type }))",
     replace: "JSON.stringify(Object.assign({ type }, data, { type }))",
     testFile: "test/e2e/watch.test.ts",

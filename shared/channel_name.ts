@@ -21,7 +21,7 @@ const prefixPattern = /^[a-z0-9][a-z0-9-]*$/;
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const resourceIdPattern = /^[A-Za-z0-9._~-]+$/;
 /** Of a whole name, for documents. */
-export const channelNamePattern = `^${[prefixPattern, uuidPattern, resourceIdPattern].map(({ source }) => source.slice(1, -1)).join(":")}$`;
+export const channelNamePattern = /* @__PURE__ */ joinPatterns(prefixPattern, uuidPattern, resourceIdPattern);
 
 /** True for a canonical lower-case UUID. */
 export function isUuid(value: unknown): value is string {
@@ -59,6 +59,10 @@ export function canReadChannel(principal: ChannelReader | null | undefined, name
 /** Always false: nothing is replayed, so a client refetches state after every open. */
 export function isChannelReliable(_name: string): false {
   return false;
+}
+
+function joinPatterns(...patterns: readonly RegExp[]): string {
+  return `^${patterns.map(({ source }) => source.slice(1, -1)).join(":")}$`;
 }
 
 function requireSegment(segment: string, value: unknown, pattern: RegExp, expected: string): void {

@@ -40,7 +40,7 @@ export class EventError extends TypeError {
 
 /** Bounded, so that a message always fits what its readers accept. */
 const eventTypePattern = /^(?=.{1,200}$)[a-z][a-z0-9_]*\.[a-z_]+$/;
-const encoder = new TextEncoder();
+const encoder = /* @__PURE__ */ new TextEncoder();
 
 /** True for a well-formed event type whose verb is in the vocabulary. */
 export function isEventType(value: unknown): value is EventType {

@@ -1,11 +1,7 @@
-import { isJsonObject } from "./json.ts";
+import { parseJsonObject } from "./json.ts";
 
 /** The `detail` of a problem document (https://www.rfc-editor.org/rfc/rfc9457); null for any other text. */
 export function problemDetail(text: string): string | null {
-  try {
-    const problem: unknown = JSON.parse(text);
-    return isJsonObject(problem) && typeof problem["detail"] === "string" ? problem["detail"] : null;
-  } catch {
-    return null;
-  }
+  const detail = parseJsonObject(text)?.["detail"];
+  return typeof detail === "string" ? detail : null;
 }

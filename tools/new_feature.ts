@@ -26,7 +26,12 @@ export function newFeature(name: string): Start {
         `import { ${camel}sDescription } from "./${plural}/description.ts";\n`,
         "\n/** For the documents",
       ),
-      append("gateway/features/descriptions.ts", `, ${camel}sDescription`, "];", "featureDescriptions:"),
+      append(
+        "gateway/features/descriptions.ts",
+        `${camel}sDescription,\n  `,
+        "tenantDescription,",
+        "featureDescriptions:",
+      ),
       append("test/drizzle/seed.ts", `, ${camel}s`, ' } from "../../drizzle/schema.ts"'),
       append(
         "test/drizzle/seed.ts",
@@ -197,8 +202,8 @@ const maxBodyBytes = 65_536;
 
 export const ${camel}s = {
   prefix: ${camel}Prefix,
-  routes: (dependencies: Dependencies) =>
-    new Hono().route("/", restRoutes(dependencies)).route("/${plural}", ${camel}EventStream),
+  routes: restRoutes,
+  eventStreams: { "/${plural}": ${camel}EventStream },
 };
 
 function restRoutes({ authenticator, database, publisher }: Dependencies): Hono {

@@ -1,7 +1,8 @@
 import { errorCode, hasCode } from "../../shared/error_code.ts";
+import { makeDirectory } from "../../command_line/files.ts";
 import { settingsError } from "../config.ts";
 import { randomBytes, randomUUID } from "node:crypto";
-import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
 import type { UsageError } from "../../shared/usage_error.ts";
@@ -45,7 +46,7 @@ export function createLocalState(directory: string): LocalState {
     databaseDirectory: join(directory, "database"),
     async makeDirectory() {
       try {
-        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await makeDirectory(directory, 0o700);
       } catch (cause) {
         throw cannotKeep(directory, cause);
       }
@@ -58,7 +59,7 @@ export function createLocalState(directory: string): LocalState {
 
   async function keep(name: string, create: () => Promise<string>): Promise<string> {
     try {
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await makeDirectory(directory, 0o700);
       return await readOrCreate(join(directory, name), create);
     } catch (cause) {
       throw cannotKeep(directory, cause);

@@ -1,4 +1,5 @@
 import { toHex } from "../../shared/hex.ts";
+import { sha256Hex } from "./sha256.ts";
 
 /**
  * API keys: `scs_<8 hex>_<64 hex>`. The first part is public and identifies the key; the second is 256 random
@@ -25,5 +26,5 @@ export function isApiKey(text: string): boolean {
 }
 
 export async function hashApiKey(apiKey: string): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(apiKey))));
+  return sha256Hex(apiKey);
 }

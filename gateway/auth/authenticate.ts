@@ -59,7 +59,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   async function fromApiKey(apiKey: string, findApiKey: FindApiKey): Promise<Principal> {
     const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
     if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
-    return { kind: "api_key", tenantId: found.tenantId, id: found.id, expiresAtMs: null, onlyChannel: null };
+    return { kind: "api_key", tenantId: found.tenantId, id: found.id, expiresAtMs: null, onlyStream: null };
   }
 
   async function fromJwt(token: string): Promise<Principal> {

@@ -170,7 +170,7 @@ function toPrincipal(payload: JWTPayload, tenantClaim: string): Principal {
     tenantId,
     id: sub,
     expiresAtMs: Math.min(exp * 1000, Number.MAX_SAFE_INTEGER),
-    onlyChannel: null,
+    onlyStream: null,
   };
 }
 

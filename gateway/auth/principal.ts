@@ -6,6 +6,6 @@ export interface Principal {
   readonly id: string;
   /** When the authority ends by itself (the JWT's `exp`), in milliseconds since the epoch; null for an API key. */
   readonly expiresAtMs: number | null;
-  /** Set for a stream token: the only channel it opens. */
-  readonly onlyChannel: string | null;
+  /** Set for a stream token: the `streamDigest` of the only stream it opens. */
+  readonly onlyStream: string | null;
 }

@@ -1,18 +1,19 @@
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
 import { AppError } from "../../shared/app_error.ts";
-import { isUuid, parseChannelName } from "../../shared/channel_name.ts";
+import { isUuid } from "../../shared/channel_name.ts";
 import { badToken } from "./jwt.ts";
 import type { Principal } from "./principal.ts";
+import { sha256Hex } from "./sha256.ts";
 
 /**
- * Stream tokens: what a browser's `EventSource` may carry in a URL. One opens one channel for a minute; the stream then
+ * Stream tokens: what a browser's `EventSource` may carry in a URL. One opens one event stream for a minute, which then
  * depends on the authority of the token's requester.
  *
  * They share nothing with user tokens: another algorithm, type, issuer and audience, so neither passes for the other.
  */
 export interface StreamTokens {
-  /** Signs a token that opens `channel` with the principal's own authority, for `streamTokenSeconds`. */
-  issue(principal: Principal, channel: string): Promise<string>;
+  /** Signs a token that opens the named stream with the principal's own authority, for `streamTokenSeconds`. */
+  issue(principal: Principal, streamName: string): Promise<string>;
   /** Rejects with `AppError` `not_authenticated` when the token is forged, out of time, or its authority has ended. */
   verify(token: string): Promise<Principal>;
 }
@@ -28,12 +29,12 @@ export function createStreamTokens(secret: string, nowMs: () => number): StreamT
   const key = new TextEncoder().encode(secret);
 
   return {
-    async issue(principal, channel) {
+    async issue(principal, streamName) {
       const issuedAt = Math.floor(nowMs() / 1000);
       return new SignJWT({
         kind: principal.kind,
         tenant_id: principal.tenantId,
-        channel,
+        stream_digest: await streamDigest(streamName),
         authority_expires_at_ms: principal.expiresAtMs,
       })
         .setProtectedHeader({ alg: "HS256", typ: type })
@@ -70,6 +71,11 @@ export function createStreamTokens(secret: string, nowMs: () => number): StreamT
   }
 }
 
+/** What a token holds of the stream's name, which may be long: the token is part of a URL. */
+export async function streamDigest(streamName: string): Promise<string> {
+  return sha256Hex(streamName);
+}
+
 /** True when the token's header claims a stream token. It only chooses the verifier, which rejects a false claim. */
 export function looksLikeStreamToken(token: string): boolean {
   try {
@@ -85,15 +91,14 @@ export function streamTokenNotAllowed(): AppError {
 }
 
 function toPrincipal(claims: Readonly<Record<string, unknown>>): Principal {
-  const { kind, sub, tenant_id: tenantId, channel, authority_expires_at_ms: expiresAtMs } = claims;
+  const { kind, sub, tenant_id: tenantId, stream_digest: digest, authority_expires_at_ms: expiresAtMs } = claims;
   const isKnown =
     (kind === "user" || kind === "api_key") &&
     typeof sub === "string" &&
     isUuid(tenantId) &&
-    typeof channel === "string" &&
-    parseChannelName(channel)?.tenantId === tenantId &&
+    typeof digest === "string" &&
     (expiresAtMs === null || typeof expiresAtMs === "number");
   // Our own signature over something else: a token of another release.
   if (!isKnown) throw badToken();
-  return { kind, id: sub, tenantId, expiresAtMs, onlyChannel: channel };
+  return { kind, id: sub, tenantId, expiresAtMs, onlyStream: digest };
 }

@@ -1,16 +1,26 @@
 import type { Hono } from "hono";
 import type { Dependencies } from "../http/dependencies.ts";
+import type { EventStreamRoute } from "../streaming/define_event_stream.ts";
+import type { EventStreams } from "../streaming/find_event_stream.ts";
 import { monitors } from "./monitors/routes.ts";
 import { scans } from "./scans/routes.ts";
+import { tenant } from "./tenant/routes.ts";
 
 /** What the gateway mounts of a feature. Its text is in the feature's `description.ts`, see `descriptions.ts`. */
 export interface Feature {
   /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;
   /** Below `/api/v1`. */
-  readonly routes: (dependencies: Dependencies) => Hono;
+  readonly routes?: (dependencies: Dependencies) => Hono;
+  /** By where each is mounted below `/api/v1`. */
+  readonly eventStreams: Readonly<Record<string, EventStreamRoute>>;
   /** Below `/hooks`: what the provider calls, without a key of ours. */
   readonly hooks?: (dependencies: Dependencies) => Hono;
 }
 
-export const features: readonly Feature[] = [scans, monitors];
+export const features: readonly Feature[] = [scans, monitors, tenant];
+
+/** In the order in which they are asked for: the first that a request fits is the one. */
+export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {
+  return mounted.flatMap(({ eventStreams }) => Object.entries(eventStreams));
+}

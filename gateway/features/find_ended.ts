@@ -1,7 +1,8 @@
-import { and, inArray, isNotNull } from "drizzle-orm";
+import { and, inArray, lt, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { monitors, scans } from "../../drizzle/schema.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
+import { endGraceMs } from "../streaming/authority_recheck.ts";
 import { isUuid, makeChannelName, parseChannelName } from "../../shared/channel_name.ts";
 import { monitorPrefix } from "./monitors/events.ts";
 import { scanPrefix } from "./scans/events.ts";
@@ -11,7 +12,7 @@ const tables = [
   { prefix: monitorPrefix, table: monitors },
 ] as const;
 
-/** Of the channels those whose scan or monitor has ended; a channel of another feature is none of them. */
+/** Of the channels those whose scan or monitor ended more than `endGraceMs` ago; a channel of another feature is none of them. */
 export async function findEnded(
   database: Database,
   tenantId: string,
@@ -28,7 +29,7 @@ export async function findEnded(
         tx
           .select({ id: table.id })
           .from(table)
-          .where(and(inArray(table.id, ids), isNotNull(table.endedAt))),
+          .where(and(inArray(table.id, ids), lt(table.endedAt, sql`now() - ${endGraceMs} * interval '1 millisecond'`))),
       );
       return rows.map(({ id }) => makeChannelName(prefix, tenantId, id));
     }),

@@ -5,7 +5,10 @@ import type { OpenStream } from "./open_stream.ts";
 import type { TenantStreams } from "./tenant_limits.ts";
 import type { ScheduledTask, TimerHeap } from "./timer_heap.ts";
 
-/** Of a tenant's channels those whose resource has ended. Rejects when the database does not answer. */
+/** A terminal event that was stored may take this long to be published: what ended later is not closed without it. */
+export const endGraceMs = 5000;
+
+/** Of a tenant's channels those whose resource ended more than `endGraceMs` ago. Rejects when the database does not answer. */
 export type FindEnded = (tenantId: string, channels: readonly string[]) => Promise<ReadonlySet<string>>;
 
 export interface AuthorityRecheckOptions {

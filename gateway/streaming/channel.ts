@@ -1,4 +1,7 @@
 import { AppError } from "../../shared/app_error.ts";
+import { parseChannelName } from "../../shared/channel_name.ts";
+import { isTerminalEventType, type EncodedEvent } from "../../shared/event.ts";
+import { isJsonObject } from "../../shared/json.ts";
 import type { Chunk } from "./encoded_chunk.ts";
 
 /** What receives a channel's events: one open stream. Neither method may throw, publish or wait. */
@@ -12,6 +15,8 @@ export interface HubMember {
 
 /** A channel has one producer, or a few. */
 const maxProducers = 16;
+/** What was published of a resource before its end arrives within seconds of it. */
+const maxEndedResources = 1024;
 
 /** One upstream subscription, from before it is confirmed until it is over. Changed by the hub alone. */
 export class Channel {
@@ -32,8 +37,13 @@ export class Channel {
   /** The sequence number of the last event of each producer that numbers its events, least recent first. */
   readonly #lastDeliveries = new Map<string, number>();
 
+  /** Resources that had their terminal event here, other than the channel's own: least recent first. */
+  readonly #endedResources = new Set<string>();
+  readonly #ownResourceId: string | null;
+
   constructor(name: string) {
     this.name = name;
+    this.#ownResourceId = parseChannelName(name)?.resourceId ?? null;
   }
 
   hasMembers(): boolean {
@@ -50,6 +60,26 @@ export class Channel {
     this.#lastDeliveries.set(producer, sequence);
     const [oldest] = this.#lastDeliveries.size > maxProducers ? this.#lastDeliveries.keys() : [];
     if (oldest !== undefined) this.#lastDeliveries.delete(oldest);
+    return false;
+  }
+
+  /**
+   * True for an event about a resource whose terminal event has passed, except its deletion: several processes publish on a
+   * channel that outlives its resources, and the state that one of them has read may arrive after the end that another stored.
+   */
+  isAfterEnd({ type, data }: EncodedEvent): boolean {
+    const isTerminal = isTerminalEventType(type);
+    if (!isTerminal && this.#endedResources.size === 0) return false;
+    const [resource = ""] = type.split(".");
+    const payload: unknown = JSON.parse(data);
+    const id = isJsonObject(payload) ? payload[`${resource}_id`] : undefined;
+    if (typeof id !== "string" || id === this.#ownResourceId) return false;
+    const key = `${resource}:${id}`;
+    if (this.#endedResources.has(key)) return type !== `${resource}.deleted`;
+    if (!isTerminal) return false;
+    this.#endedResources.add(key);
+    const [oldest] = this.#endedResources.size > maxEndedResources ? this.#endedResources : [];
+    if (oldest !== undefined) this.#endedResources.delete(oldest);
     return false;
   }
 }

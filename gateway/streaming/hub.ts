@@ -180,10 +180,12 @@ export class Hub {
       return;
     }
     if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId)) return;
+    if (channel.isAfterEnd(event)) return;
     const frame = encodeEventFrame(event);
     if (this.#queuedChannels.length === 0) nextTurn(this.#flushLater);
     if (channel.frames.push(frame) === 1) this.#queuedChannels.push(channel);
     for (const [lease, queue] of channel.multiChannelMembers) {
+      if (queue.ended.has(channel)) continue;
       const length = queue.frames.push(frame);
       if (length === 1) this.#queuedLeases.push({ lease, queue });
       queue.source = length === 1 || queue.source === channel ? channel : null;

@@ -2,7 +2,7 @@ import { withTimeout } from "../../shared/with_timeout.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Subscriber } from "../../shared/broker.ts";
 import type { AuthorityCheck } from "../auth/membership.ts";
-import { AuthorityRecheck, type FindEnded } from "./authority_recheck.ts";
+import { AuthorityRecheck, endGraceMs, type FindEnded } from "./authority_recheck.ts";
 import type { StreamBounds } from "../config.ts";
 import { TimerHeap } from "./timer_heap.ts";
 import type { SubscriptionLease } from "./channel.ts";
@@ -115,9 +115,13 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
       // Before the first await: a client that leaves meanwhile releases its slot at once.
       const sink = createSink(request, stream);
       lease = await hub.acquire(channels);
+      stream.attach(lease);
+      // Without a snapshot nothing is awaited, and no event can come between. With one, what comes meanwhile waits.
+      const snapshot = request.snapshot === undefined || stream.isOver ? null : await request.snapshot.read();
       requireNotDraining();
       if (stream.isOver) return clientLeft(lease);
-      const response = stream.start(lease, sink, end);
+      const response = stream.start(sink, end, snapshot?.chunk ?? null);
+      if (snapshot?.hasEnded === true && endsAfterTerminalEvent) stream.endBy(now() + endGraceMs, "ended");
       recheck.admit(tenant, stream);
       return response;
     } catch (error) {

@@ -1,7 +1,8 @@
+import type { AppError } from "../../shared/app_error.ts";
 import { encodeClose, encodeComment, encodeRetry } from "../../shared/event_stream_encoding.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { CloseReason, StreamMetrics } from "../observability/stream_metrics.ts";
-import type { HubMember, SubscriptionLease } from "./channel.ts";
+import { connectionLost, unavailable, type HubMember, type SubscriptionLease } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
 import type { Heartbeats, HeartbeatTarget } from "./heartbeats.ts";
 import type { Sink, SinkOwner } from "./sinks/sink.ts";
@@ -52,6 +53,13 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
   #state: "opening" | "open" | "closing" | "over" = "opening";
   #lease: SubscriptionLease | null = null;
   #sink: Sink | null = null;
+  /** While opening: what arrived before the snapshot was read, why it cannot be opened any more, whether it has ended. */
+  #waiting: Chunk[] = [];
+  #waitingBytes = 0;
+  #failure: AppError | null = null;
+  #hasEnded = false;
+  /** Bytes of the snapshot that the client may not have read yet: they do not count as a slow client's. */
+  #snapshotBytes = 0;
   /** Why `run` closes the stream while it is open. */
   #dueReason: CloseReason = "lifetime";
   /** While closing: when the grace of the last bytes ends. */
@@ -75,10 +83,15 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     return this.#state === "over";
   }
 
-  /** Attaches and sends the head in one synchronous step: no event can come between. Throws when the lease was lost. */
-  start(lease: SubscriptionLease, sink: Sink, end: StreamEnd): Response {
+  /** From now on events wait for `start`. Throws when the lease was lost. */
+  attach(lease: SubscriptionLease): void {
     lease.attach(this);
     this.#lease = lease;
+  }
+
+  /** Sends the head, the snapshot and the events that have arrived. Throws `AppError("unavailable")` when one was lost. */
+  start(sink: Sink, end: StreamEnd, snapshot: Chunk | null): Response {
+    if (this.#failure !== null) throw this.#failure;
     this.#sink = sink;
     const response = sink.open(firstChunk);
     // The first write can already find that the client has left.
@@ -92,19 +105,32 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#context.heartbeats.add(this);
     this.#slot.add(this);
     this.#context.metrics.opened();
+    if (snapshot !== null) {
+      this.#snapshotBytes = snapshot.byteLength;
+      this.deliver(snapshot, nowMs);
+    }
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const chunk of waiting) this.deliver(chunk, nowMs);
+    if (this.#hasEnded) this.close("ended");
     return response;
   }
 
   deliver(chunk: Chunk, nowMs: number): void {
+    if (this.#state === "opening") this.#wait(chunk);
     if (this.#state !== "open" || this.#sink === null) return;
+    const { maxBufferBytes } = this.#context;
     const bufferedBytes = this.#sink.write(chunk);
     this.#wrote(chunk, nowMs);
-    if (bufferedBytes > this.#context.maxBufferBytes) this.close("slow");
+    if (bufferedBytes > maxBufferBytes + this.#snapshotBytes) this.close("slow");
+    else if (bufferedBytes <= maxBufferBytes) this.#snapshotBytes = 0;
   }
 
   /** Called by the hub. */
   end(reason: "lost" | "ended"): void {
-    this.close(reason);
+    if (this.#state !== "opening") this.close(reason);
+    else if (reason === "ended") this.#hasEnded = true;
+    else this.#refuse(connectionLost());
   }
 
   /** Called by the timer: the stream's time is over, or the grace of its last bytes. */
@@ -157,8 +183,25 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     }
     this.#context.timers.remove(this);
     this.#lease?.release();
+    this.#waiting = [];
     this.#sink = null;
     this.#slot.release();
+  }
+
+  #wait(chunk: Chunk): void {
+    if (this.#failure !== null) return;
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.byteLength;
+    if (this.#waitingBytes > this.#context.maxBufferBytes) {
+      this.#refuse(unavailable("More events arrived than are buffered while the snapshot was read"));
+    }
+  }
+
+  /** Before the head was sent: `start` says so. */
+  #refuse(failure: AppError): void {
+    this.#failure = failure;
+    this.#waiting = [];
+    this.#lease?.release();
   }
 
   #settle(nowMs: number): void {

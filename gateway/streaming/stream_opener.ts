@@ -1,5 +1,6 @@
-import type { Lookups } from "./lookups.ts";
 import type { Principal } from "../auth/principal.ts";
+import type { Chunk } from "./encoded_chunk.ts";
+import type { Lookups } from "./lookups.ts";
 
 /** A stream that was authenticated and authorized, ready to be opened. */
 export interface StreamRequest {
@@ -9,8 +10,23 @@ export interface StreamRequest {
   readonly channels: readonly string[];
   /** The stream closes after a terminal event. */
   readonly endsAfterTerminalEvent: boolean;
+  /** Read once the broker has confirmed every channel, and sent before any event. Default: none. */
+  readonly snapshot?: SnapshotSource;
   /** The runtime's bindings (Hono's `c.env`): on Node, the HTTP response that a sink may write to itself. */
   readonly platform?: unknown;
+}
+
+export interface SnapshotSource {
+  /** Names the stream where `read` cannot be handed over (`StreamTarget`). */
+  readonly streamName: string;
+  /** Rejects with `AppError`. */
+  read(): Promise<StreamSnapshot>;
+}
+
+export interface StreamSnapshot {
+  readonly chunk: Chunk;
+  /** Everything that is followed has ended: no terminal event may come. */
+  readonly hasEnded: boolean;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import {
   calculateJwkThumbprint,
@@ -10,6 +10,7 @@ import {
   type CryptoKey,
   type JWK,
 } from "jose";
+import { makeDirectory } from "../../command_line/files.ts";
 
 /** The key of the service application, as the provider's console shows a new one: PEM and JWK. */
 export interface PracticeKeyPair {
@@ -49,7 +50,7 @@ export async function loadKeyPair(directory: string): Promise<PracticeKeyPair> {
 
 /** Writes the key for its owner only and returns the file. A key that is already there is replaced as a whole. */
 async function writePrivateKey(privateKeyPem: string, directory: string): Promise<string> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeDirectory(directory, 0o700);
   const file = join(directory, privateKeyFileName);
   // The mode applies only to a file that is created: hence a new draft, never an existing file.
   const draft = `${file}.${randomUUID()}.new`;

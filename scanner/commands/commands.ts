@@ -2,9 +2,10 @@ import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
 import type { FixFlags } from "./fix_command.ts";
 import type { FollowFlags } from "./follow_options.ts";
-import { keepHeapSmall } from "./keep_heap_small.ts";
+import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
+import type { CatalogFlags } from "./catalog_commands.ts";
+import type { DiffFlags } from "./diff_command.ts";
 import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
-import type { WatchFlags } from "./watch_command.ts";
 
 /** The scanner's commands. Each loads its own code, so that `--help` is there at once. */
 export function addScannerCommands(program: Command, run: RunCommand): void {
@@ -16,6 +17,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .option("--no-stream", "do not register and publish the scan");
   addConnectionOptions(scan);
   addSelectionOptions(scan);
+  addRuleOptions(scan);
   addReportOptions(scan);
   scan.action((flags: ScanFlags) =>
     run(async (io) => {
@@ -31,6 +33,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .option("--quiet", "no progress, only problems");
   addConnectionOptions(collect);
   addSelectionOptions(collect);
+  addRuleOptions(collect);
   collect.action((flags: CollectFlags) =>
     run(async (io) => {
       keepHeapSmall();
@@ -43,6 +46,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .description("judge saved evidence, offline")
     .option("--from-artifacts <file>", "a file of `scan` or `collect` (required)");
   addSelectionOptions(evaluate);
+  addRuleOptions(evaluate);
   addReportOptions(evaluate);
   evaluate.action((flags: EvaluateFlags) =>
     run(async (io) => (await import("./scan_command.ts")).evaluateCommand(flags, io)),
@@ -63,6 +67,17 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     }),
   );
 
+  program
+    .command("diff")
+    .description("what differs between two reports, or two files of artifacts: findings and configuration")
+    .argument("<before>", "scan.json, or a file of --save-artifacts")
+    .argument("<after>", "the later one of the same kind")
+    .option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)")
+    .option("--output <dir>", "write diff.<ext> for each format there")
+    .action((before: string, after: string, flags: DiffFlags) =>
+      run(async (io) => (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io)),
+    );
+
   addCatalogCommands(program, run);
   addConnectedCommands(program, run);
 }
@@ -71,16 +86,18 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
   program
     .command("checks")
     .description("list every check: STIG ids, category, severity, scopes, role")
+    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
     .addOption(textOrJson())
-    .action((flags: { readonly format: string }) =>
+    .action((flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).checksCommand(flags, io)),
     );
   program
     .command("explain")
     .description("what a check examines, why, how to fix it, which API fields decide")
     .argument("<check>", "a check's name, V-id or STIG id")
+    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
     .addOption(textOrJson())
-    .action((check: string, flags: { readonly format: string }) =>
+    .action((check: string, flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io)),
     );
 }
@@ -103,7 +120,10 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--reconcile <hours>", "between two full scans (default: 6)")
     .option("--once", "catch up from the saved state, and end")
     .option("--until-clean", "end with 0 as soon as nothing fails")
-    .option("--fail-on <what>", "what ends it with 1 when it is new: fail, manual or never (default: never)")
+    .option(
+      "--fail-on <what>",
+      "what ends it with 1 when it is new: fail, manual, never, fail:high, … (default: never)",
+    )
     .option("--check <names>", "only these checks, separated by commas")
     .option("--exclude <names>", "not these checks")
     .option("--waivers <file>", "findings that are accepted for a time")
@@ -114,19 +134,10 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
   addConnectionOptions(follow);
   follow.action((flags: FollowFlags) =>
     run(async (io) => {
-      keepHeapSmall();
+      keepHeapSmallest();
       return (await import("./follow_command.ts")).followCommand(flags, io);
     }),
   );
-
-  program
-    .command("watch")
-    .description("follow a scan's event stream as an API-key client, until its terminal event")
-    .argument("<scan-id>", "the scan's UUID")
-    .addOption(textOrJson())
-    .action((scanId: string, flags: WatchFlags) =>
-      run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
-    );
 }
 
 function addConnectionOptions(command: Command): void {
@@ -145,14 +156,29 @@ function addSelectionOptions(command: Command): void {
     .option("--severity <levels>", "only high, medium or low, separated by commas");
 }
 
+function addRuleOptions(command: Command): void {
+  command
+    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
+    .option("--parameters <file>", "values of your own in place of the STIG's, such as idle minutes (JSON)");
+}
+
+/** Those of `reports/formats.ts`, which is loaded only when a report is written. */
+const formatNames =
+  "table, json, ndjson, csv, sarif, junit, ocsf, cklb, ckl, hdf, xccdf, oscal, poam, poam-json, html, markdown";
+
 function addReportOptions(command: Command): void {
   command
-    .option("--format <formats>", "one or several of the report formats, separated by commas (default: table)")
+    .option(
+      "--format <formats>",
+      `one or several of these, separated by commas (default: table): ${formatNames}, or all`,
+    )
     .option("--output <dir>", "write scan.<ext> for each format there")
-    .option("--fail-on <what>", "what exits with 1: fail, manual or never (default: fail)")
+    .option("--fail-on <what>", "what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)")
+    .option("--threshold <file>", "bounds on the counts of rules, as of SAF (YAML or JSON); one not met exits with 1")
     .option("--fail-on-new", "only findings that the baseline does not have count")
     .option("--waivers <file>", "findings that are accepted for a time")
     .option("--attestations <file>", "what people attest where the API shows too little")
+    .option("--checklist <file>", "a CKLB or CKL that people worked in: cklb and ckl keep their answers")
     .option("--baseline <report.json>", "mark findings new, unchanged or resolved against an earlier report");
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { access, constants, mkdir } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { explainWriteError } from "../../command_line/files.ts";
+import { explainWriteError, makeDirectory } from "../../command_line/files.ts";
 import { lockStateDirectory, type StateLock } from "../../command_line/state_lock.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
@@ -12,6 +12,7 @@ import { selectChecks } from "../catalog/select_checks.ts";
 import { readApprovedIssuers, readScannerConfig } from "../config.ts";
 import { applyDecisions, readDecisions } from "../decisions/decisions.ts";
 import { changeText } from "../follow/change_text.ts";
+import type { ChangeLine } from "../follow/changes.ts";
 import { createDoorbell } from "../follow/doorbell.ts";
 import { follow } from "../follow/follower.ts";
 import type { FollowEnd } from "../follow/follow_plan.ts";
@@ -31,7 +32,12 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const decisions = await readDecisions(
-    { waiversFile: flags.waivers ?? null, attestationsFile: flags.attestations ?? null, baselineFile: null },
+    {
+      waiversFile: flags.waivers ?? null,
+      attestationsFile: flags.attestations ?? null,
+      baselineFile: null,
+      thresholdFile: null,
+    },
     new Set(catalog.map(({ name }) => name)),
   );
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
@@ -40,6 +46,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
   const doorbell = createDoorbell();
   const store = createFollowStore(directory);
+  const severities = new Map(checks.map(({ name, severity }) => [name, severity]));
   const scopes = [...new Set([...config.scopes, "logs.read"])];
   try {
     const end = await follow(
@@ -64,7 +71,9 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         decide: (results) => applyDecisions(results, decisions, io.now().getTime()).results,
         write(lines) {
           const color = io.colorStdout;
-          io.stdout(lines.map((line) => `${changeText(line, { format, color })}\n`).join(""));
+          const text = (line: ChangeLine) =>
+            changeText(line, { format, color, severity: severities.get(line.check) ?? null });
+          io.stdout(lines.map((line) => `${text(line)}\n`).join(""));
         },
         say,
         monitor: createMonitor(streamConfig, { doorbell, log: say }),
@@ -105,7 +114,7 @@ async function lockDirectory(directory: string): Promise<StateLock> {
 /** Before the first request: a state that cannot be kept would be found after minutes. */
 async function requireDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
     await access(directory, constants.W_OK);
   } catch (error) {
     throw new UsageError([explainWriteError(`--state ${JSON.stringify(directory)}`, error)]);

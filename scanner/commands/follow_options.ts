@@ -1,7 +1,7 @@
 import { createEnvironmentReader, InvalidSetting } from "../../shared/environment_reader.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import type { FailOn } from "../../command_line/exit_code.ts";
 import type { ScannerFlags } from "../config.ts";
+import { failOnWords, parseFailOn, type FailOn } from "../decisions/fail_on.ts";
 import type { ChangeFormat } from "../follow/change_text.ts";
 
 /** The options of `follow` as typed on the command line. */
@@ -29,7 +29,6 @@ export interface FollowOptions {
   readonly format: ChangeFormat;
 }
 
-const failOns: readonly string[] = ["fail", "manual", "never"] satisfies readonly FailOn[];
 const formats: readonly string[] = ["table", "ndjson"] satisfies readonly ChangeFormat[];
 /** A hundred days: longer than the provider keeps its log. */
 const maxReconcileHours = 2400;
@@ -41,11 +40,11 @@ export function parseFollowOptions(flags: FollowFlags): FollowOptions {
   if (directory.trim() === "") reader.report("--state: expected a directory");
   const seconds = reader.parsed("--interval", flags.interval, parseInterval) ?? 10;
   const hours = reader.parsed("--reconcile", flags.reconcile, parseReconcile) ?? 6;
-  const failOn = flags.failOn ?? "never";
-  if (!isFailOn(failOn)) reader.report(`--fail-on ${JSON.stringify(failOn)}: expected one of ${failOns.join(", ")}`);
+  const failOn = parseFailOn(flags.failOn ?? "never");
+  if (failOn === null) reader.report(`--fail-on ${JSON.stringify(flags.failOn)}: expected ${failOnWords}`);
   const format = flags.format ?? "table";
   if (!isFormat(format)) reader.report(`--format ${JSON.stringify(format)}: expected table or ndjson`);
-  if (reader.problems.length > 0 || !isFailOn(failOn) || !isFormat(format)) throw new UsageError(reader.problems);
+  if (reader.problems.length > 0 || failOn === null || !isFormat(format)) throw new UsageError(reader.problems);
   return { directory, intervalMs: seconds * 1000, reconcileMs: hours * 3_600_000, failOn, format };
 }
 
@@ -59,10 +58,6 @@ function parseReconcile(text: string): number {
   const hours = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && hours >= 0.001 && hours <= maxReconcileHours) return hours;
   throw new InvalidSetting(`is not an interval: expected hours from 0.001 to ${maxReconcileHours}`);
-}
-
-function isFailOn(text: string): text is FailOn {
-  return failOns.includes(text);
 }
 
 function isFormat(text: string): text is ChangeFormat {

@@ -5,13 +5,19 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { catalog } from "../catalog/catalog.ts";
+import { benchmark, type CatalogCheck } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
+import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import { readChecks } from "../decisions/company_rules.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
-import { exitCodeOf, exitCodes } from "../../command_line/exit_code.ts";
+import { readParameters } from "../decisions/parameters.ts";
+import { applyGate } from "../decisions/gate.ts";
+import { allRules } from "../reports/benchmark_rules.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, writeWhole } from "../../command_line/files.ts";
+import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
 import { annotations } from "./github_actions.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError, toErrorReport } from "../idp/idp_error.ts";
@@ -31,6 +37,10 @@ export interface SelectionFlags {
   readonly check?: string;
   readonly exclude?: string;
   readonly severity?: string;
+  /** Rules of the organization's own, beside those of the STIG. */
+  readonly checks?: string;
+  /** The organization's values in place of the STIG's. */
+  readonly parameters?: string;
 }
 
 export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
@@ -42,11 +52,14 @@ export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
 /** `scan`: everything that can be refused is refused before the first request. Resolves with the exit code. */
 export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<number> {
   const options = parseReportOptions(flags);
-  const checks = selectChecks(toSelection(flags));
+  const known = await readChecks(flags.checks);
+  const checks = selectChecks(toSelection(flags), known);
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
+  const parameters = await readParameters(flags.parameters, approvedIssuers);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const decisions = await readDecisions(options, checkNames);
+  const decisions = await readDecisions(options, namesOf(known));
+  const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
 
   const progress = newProgress(flags, io);
@@ -67,7 +80,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   let scan: FinishedScan;
   try {
     scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers, signal },
+      { orgUrl, clientId, checks, approvedIssuers, parameters, signal },
       {
         connect: (connectOptions) => connect(config, connectOptions),
         onResult(result, counts) {
@@ -91,7 +104,8 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   } finally {
     await stream?.end(scan.status, scan.results);
   }
-  const code = await finish(scan, { decisions, options, registered: stream?.registered() ?? null, flags }, io);
+  const registered = stream?.registered() ?? null;
+  const code = await finish(scan, { decisions, checklist, options, registered, flags }, io);
   if (scan.status === "cancelled") return exitCodes.interrupted;
   return areSaved ? code : exitCodes.usage;
 }
@@ -105,14 +119,15 @@ export interface CollectFlags extends ScannerFlags, SelectionFlags {
 export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
   const file = flags.saveArtifacts;
   if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
-  const checks = selectChecks(toSelection(flags));
+  const checks = selectChecks(toSelection(flags), await readChecks(flags.checks));
+  const parameters = await readParameters(flags.parameters, null);
   const config = readScannerConfig(flags, io.env);
   await requireWritable({ file });
   const progress = newProgress(flags, io);
   try {
     const { orgUrl, clientId } = config;
     const scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers: null, signal: io.interrupted },
+      { orgUrl, clientId, checks, approvedIssuers: null, parameters, signal: io.interrupted },
       { connect: (connectOptions) => connect(config, connectOptions), onResult: () => {}, now: io.now },
     );
     const areSaved = await saveArtifacts(file, scan, io);
@@ -136,14 +151,24 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   if (file === undefined)
     throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
   const options = parseReportOptions(flags);
-  const selected = selectChecks(toSelection(flags));
-  const decisions = await readDecisions(options, checkNames);
+  const known = await readChecks(flags.checks);
+  const selected = selectChecks(toSelection(flags), known);
+  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
+  const decisions = await readDecisions(options, namesOf(known));
+  const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
-  const { results, document } = await evaluateSaved(file, { selected, isNamed: flags.check !== undefined }, io);
-  return finish({ status: "completed", results, document }, { decisions, options, registered: null, flags: {} }, io);
+  const { results, document } = await evaluateSaved(
+    file,
+    { selected, isNamed: flags.check !== undefined, parameters },
+    io,
+  );
+  const scan: FinishedScan = { status: "completed", results, document };
+  return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
 }
 
-const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));
+function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
+  return new Set(checks.map((check) => check.name));
+}
 
 export function toSelection(flags: SelectionFlags) {
   const { check = "", exclude = "", severity = "" } = flags;
@@ -170,6 +195,7 @@ async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: C
 
 interface FinishOptions {
   readonly decisions: Decisions;
+  readonly checklist: Checklist | null;
   readonly options: ReportOptions;
   readonly registered: RegisteredScan | null;
   readonly flags: { readonly quiet?: boolean };
@@ -177,11 +203,12 @@ interface FinishOptions {
 
 /** Applies decisions, writes the reports and returns the exit code. */
 async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: CommandIo): Promise<number> {
-  const { decisions, options, registered, flags } = finishOptions;
+  const { decisions, checklist, options, registered, flags } = finishOptions;
   const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
     schema: "scanstream.report/1",
+    benchmark: benchmark.id,
     scan: {
       id: registered?.id ?? randomUUID(),
       tenant_id: registered?.tenant_id ?? null,
@@ -196,12 +223,25 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   const { files, problems } = await writeReports(
     report,
     { formats, outputDir, stdout: io.stdout },
-    { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
+    {
+      color: io.colorStdout,
+      width: io.terminal.columns,
+      toolVersion: io.toolVersion,
+      ...(checklist === null ? {} : { checklist }),
+    },
   );
-  if (flags.quiet !== true) for (const file of files) io.terminal.write(`Wrote ${file}\n`);
-  for (const problem of problems) io.terminal.write(`${problem}\n`);
+  const lines = [
+    ...(flags.quiet === true ? [] : writtenLines(files, outputDir)),
+    ...problems,
+    ...(checklist === null ? [] : checklistLines(report, checklist)),
+    ...overdueLines(report),
+  ];
+  for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
-  return problems.length > 0 ? exitCodes.usage : exitCodeOf(report, options);
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
+  if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
+  if (problems.length > 0) return exitCodes.usage;
+  return gate.isFailed ? exitCodes.findings : exitCodes.ok;
 }
 
 /** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */

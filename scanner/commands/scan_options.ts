@@ -1,5 +1,5 @@
-import type { FailOn } from "../../command_line/exit_code.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
+import { failOnWords, parseFailOn, type FailRule } from "../decisions/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { UsageError } from "../../shared/usage_error.ts";
@@ -10,54 +10,76 @@ export interface ReportFlags {
   readonly output?: string;
   readonly failOn?: string;
   readonly failOnNew?: boolean;
+  readonly threshold?: string;
   readonly waivers?: string;
   readonly attestations?: string;
   readonly baseline?: string;
+  readonly checklist?: string;
 }
 
-export interface ReportOptions extends DecisionFiles {
+export interface ReportOptions extends DecisionFiles, FailRule {
   readonly formats: readonly ReportFormat[];
   /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
   readonly outputDir: string | null;
-  readonly failOn: FailOn;
-  readonly onlyNew: boolean;
+  /** A CKLB or CKL that people worked in; null: the checklists begin empty. */
+  readonly checklistFile: string | null;
 }
-
-const failOns: readonly string[] = ["fail", "manual", "never"] satisfies readonly FailOn[];
 
 /** Throws `UsageError` naming everything that is wrong. */
 export function parseReportOptions(flags: ReportFlags): ReportOptions {
   const problems: string[] = [];
-  const names = splitList(flags.format ?? "table");
-  const formats = [...new Set(names)].map((name) => reportFormats.find((format) => format.name === name) ?? name);
-  const unknown = formats.filter((format) => typeof format === "string");
-  const known = reportFormats.map((format) => format.name).join(", ");
-  if (unknown.length > 0 || formats.length === 0) {
-    problems.push(
-      `--format ${JSON.stringify(flags.format)}: ${unknown.map((name) => `there is no format ${JSON.stringify(name)}; `).join("")}expected one or more of ${known}`,
-    );
-  }
-  if (formats.length > 1 && flags.output === undefined) {
-    problems.push(
-      `--format ${JSON.stringify(flags.format)}: several formats need --output DIR, where each becomes a file`,
-    );
-  }
-  if (flags.output === "") problems.push("--output: expected a directory");
-  const failOn = flags.failOn ?? "fail";
-  if (!isFailOn(failOn)) problems.push(`--fail-on ${JSON.stringify(failOn)}: expected one of ${failOns.join(", ")}`);
+  const formats = chooseFormats(flags, reportFormats, problems);
+  const failOnText = flags.failOn ?? "fail";
+  const failOn = parseFailOn(failOnText);
+  if (failOn === null) problems.push(`--fail-on ${JSON.stringify(failOnText)}: expected ${failOnWords}`);
   if (flags.failOnNew === true && flags.baseline === undefined) {
     problems.push("--fail-on-new: needs --baseline REPORT.json to know what is new");
   }
-  if (problems.length > 0 || !isFailOn(failOn)) throw new UsageError(problems);
+  if (problems.length > 0 || failOn === null) throw new UsageError(problems);
   return {
-    formats: formats.filter((format) => typeof format !== "string"),
+    formats,
     outputDir: flags.output ?? null,
     failOn,
+    failOnText,
+    thresholdFile: flags.threshold ?? null,
     onlyNew: flags.failOnNew === true,
     waiversFile: flags.waivers ?? null,
     attestationsFile: flags.attestations ?? null,
     baselineFile: flags.baseline ?? null,
+    checklistFile: flags.checklist ?? null,
   };
+}
+
+/** The formats that `--format` names, a table by default; throws `UsageError`. */
+export function parseFormats<Format extends { readonly name: string }>(
+  flags: Pick<ReportFlags, "format" | "output">,
+  known: readonly Format[],
+): readonly Format[] {
+  const problems: string[] = [];
+  const formats = chooseFormats(flags, known, problems);
+  if (problems.length > 0) throw new UsageError(problems);
+  return formats;
+}
+
+function chooseFormats<Format extends { readonly name: string }>(
+  { format = "table", output }: Pick<ReportFlags, "format" | "output">,
+  known: readonly Format[],
+  problems: string[],
+): readonly Format[] {
+  const every = known.map(({ name }) => name);
+  const names = [...new Set(splitList(format).flatMap((name) => (name === "all" ? every : [name])))];
+  const formats = names.flatMap((name) => known.find((candidate) => candidate.name === name) ?? []);
+  const unknown = names.filter((name) => !every.includes(name));
+  const option = `--format ${JSON.stringify(format)}`;
+  if (unknown.length > 0 || formats.length === 0) {
+    const which = unknown.map((name) => `there is no format ${JSON.stringify(name)}; `).join("");
+    problems.push(`${option}: ${which}expected one or more of ${[...every, "all"].join(", ")}`);
+  }
+  if (names.length > 1 && output === undefined) {
+    problems.push(`${option}: several formats need --output DIR, where each becomes a file`);
+  }
+  if (output === "") problems.push("--output: expected a directory");
+  return formats;
 }
 
 /** `a, b,c` as a list; empty items are dropped. */
@@ -66,8 +88,4 @@ export function splitList(text: string): readonly string[] {
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
-}
-
-function isFailOn(text: string): text is FailOn {
-  return failOns.includes(text);
 }

@@ -15,12 +15,18 @@ export interface Baseline {
 
 interface BaselineFinding extends ResolvedFinding {
   readonly status: Status;
+  /** End of the first scan that had it open; undefined: not known. */
+  readonly detectedFirst: string | undefined;
 }
 
 const text = v.string();
+const time = v.pipe(
+  v.string(),
+  v.check((value) => !Number.isNaN(Date.parse(value)), "expected a time such as 2026-11-01T10:00:00Z"),
+);
 const reportShape = v.object({
   schema: v.literal("scanstream.report/1", 'expected a report with "schema": "scanstream.report/1"'),
-  scan: v.object({ id: text }),
+  scan: v.object({ id: text, ended_at: v.exactOptional(time) }),
   checks: v.array(
     v.object({
       check: text,
@@ -29,6 +35,7 @@ const reportShape = v.object({
           status: v.picklist(["PASS", "FAIL", "MANUAL"]),
           resource: v.object({ type: text, id: text, name: text }),
           fingerprint: text,
+          detected_first: v.exactOptional(time),
         }),
       ),
     }),
@@ -50,10 +57,14 @@ export function parseBaseline(content: string, file: string): Baseline {
     const [issue] = parsed.issues;
     throw fail(`${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
   }
-  const findings = parsed.output.checks.flatMap(({ check, findings: ofCheck }) =>
-    ofCheck.map((finding) => [key(check, finding.fingerprint), { check, ...finding }] as const),
+  const { scan, checks } = parsed.output;
+  const findings = checks.flatMap(({ check, findings: ofCheck }) =>
+    ofCheck.map(({ detected_first: earlier, ...finding }) => {
+      const detectedFirst = earlier ?? (finding.status === "FAIL" ? scan.ended_at : undefined);
+      return [key(check, finding.fingerprint), { check, ...finding, detectedFirst }] as const;
+    }),
   );
-  return { scanId: parsed.output.scan.id, findings: new Map(findings) };
+  return { scanId: scan.id, findings: new Map(findings) };
 }
 
 /**
@@ -68,10 +79,9 @@ export function compareWithBaseline(
 ): { readonly results: readonly CheckResult[]; readonly comparison: Comparison } {
   const marked = results.map((result) => ({
     ...result,
-    findings: result.findings.map((finding) => ({
-      ...finding,
-      change: changeOf(finding, baseline.findings.get(key(result.check, finding.fingerprint))),
-    })),
+    findings: result.findings.map((finding) =>
+      compare(finding, baseline.findings.get(key(result.check, finding.fingerprint))),
+    ),
   }));
   const gone = goneFindings(results, baseline);
   const count = (change: FindingChange) =>
@@ -86,6 +96,12 @@ export function compareWithBaseline(
       gone,
     },
   };
+}
+
+function compare(finding: Finding, before: BaselineFinding | undefined): Finding {
+  const change = changeOf(finding, before);
+  const detectedFirst = finding.status === "PASS" ? undefined : before?.detectedFirst;
+  return { ...finding, change, ...(detectedFirst === undefined ? {} : { detected_first: detectedFirst }) };
 }
 
 function changeOf(finding: Finding, before: BaselineFinding | undefined): FindingChange {

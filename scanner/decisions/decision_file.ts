@@ -5,7 +5,9 @@ import { parseJsonText } from "../evidence/json_text.ts";
 /** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
 const maxDecisions = 10_000;
-const bounds = { maxDepth: 20, maxParts: 2 * maxDecisions, repeatedKeys: "refuse" } as const;
+/** In one plan. */
+const maxMilestones = 100;
+const bounds = { maxDepth: 20, maxParts: 10 * maxDecisions, repeatedKeys: "refuse" } as const;
 /** Bounds of the error message, as a file may hold a problem in every entry. */
 const maxProblems = 20;
 const maxProblemLength = 200;
@@ -22,7 +24,7 @@ export interface DecisionFileSource {
 const nonEmptyText = v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("must not be empty"));
 
 /** A day (until its end, UTC) or a date-time with its offset. */
-const expiry = v.pipe(
+const date = v.pipe(
   v.string("expected a date"),
   v.check((text) => !Number.isNaN(endOf(text)), "expected a day (2027-01-31) or a date-time (2027-01-31T12:00:00Z)"),
 );
@@ -30,11 +32,39 @@ const expiry = v.pipe(
 export const decisionFields = {
   check: nonEmptyText,
   reason: nonEmptyText,
-  expires: v.optional(v.nullable(expiry), null),
+  expires: v.optional(v.nullable(date), null),
 } as const;
 
+const milestone = v.union(
+  [
+    v.pipe(
+      nonEmptyText,
+      v.transform((description) => ({ description, date: null })),
+    ),
+    v.strictObject({ description: nonEmptyText, date: v.optional(v.nullable(date), null) }),
+  ],
+  'expected a text, or {"description": "…", "date": "2027-01-31"}',
+);
+
+/** When something is planned to be remediated, and by which steps. */
+export const planFields = {
+  remediation_date: v.exactOptional(date),
+  milestones: v.exactOptional(
+    v.pipe(
+      v.array(milestone, "expected a list"),
+      v.maxLength(maxMilestones, `has too many entries: expected ${maxMilestones} at most`),
+    ),
+  ),
+} as const;
+
+interface PlannedDecision {
+  readonly check: string;
+  readonly remediation_date?: string;
+  readonly milestones?: readonly { readonly date: string | null }[];
+}
+
 /** Reads `[…]` or `{ "<key>": […] }`; throws `UsageError` with every problem of the file: a malformed one stops the scan before it starts. */
-export function parseDecisionFile<Entry extends v.GenericSchema<unknown, { readonly check: string }>>(
+export function parseDecisionFile<Entry extends v.GenericSchema<unknown, PlannedDecision>>(
   text: string,
   key: string,
   entry: Entry,
@@ -57,13 +87,25 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, { reado
   if (!parsed.success) {
     throw fail(parsed.issues.map((issue) => `${place(key, v.getDotPath(issue))}: ${issue.message}`));
   }
-  const unknown = parsed.output.flatMap((decision, index) =>
-    source.checkNames.has(decision.check)
-      ? []
-      : [`${key}[${index}].check: there is no check ${JSON.stringify(decision.check)}`],
-  );
-  if (unknown.length > 0) throw fail(unknown);
+  const wrong = parsed.output.flatMap((decision, index) => {
+    const isKnown = source.checkNames.has(decision.check);
+    const unknown = isKnown ? [] : [`.check: there is no check ${JSON.stringify(decision.check)}`];
+    return [...unknown, ...planProblems(decision)].map((problem) => `${key}[${index}]${problem}`);
+  });
+  if (wrong.length > 0) throw fail(wrong);
   return parsed.output;
+}
+
+/** What no field shows by itself. */
+function planProblems({ remediation_date: planned, milestones = [] }: PlannedDecision): readonly string[] {
+  if (planned === undefined) {
+    return milestones.length === 0 ? [] : [".milestones: expected a remediation_date beside them"];
+  }
+  return milestones.flatMap(({ date: day }, index) =>
+    day !== null && endOf(day) > endOf(planned)
+      ? [`.milestones[${index}].date: expected no day after remediation_date, ${planned}`]
+      : [],
+  );
 }
 
 function toUsageError({ option, file }: DecisionFileSource, problems: readonly string[]): UsageError {

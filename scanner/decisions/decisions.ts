@@ -1,10 +1,11 @@
-import { errorCode } from "../../shared/error_code.ts";
 import type { CheckResult, Comparison } from "../../shared/report.ts";
 import { applyAttestations, parseAttestations, type AttestationEntry } from "./attestations.ts";
 import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
 import { maxDecisionBytes } from "./decision_file.ts";
-import { FileContentError, readText } from "../../command_line/files.ts";
+import { readOptionFile, type OptionFile } from "../../command_line/files.ts";
+import type { Threshold } from "./thresholds.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+import { applyPlans } from "./plans.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
 
 /** Read and checked before a scan starts. */
@@ -12,6 +13,8 @@ export interface Decisions {
   readonly waivers: readonly WaiverEntry[];
   readonly attestations: readonly AttestationEntry[];
   readonly baseline: Baseline | null;
+  /** `--threshold`; empty: not given. */
+  readonly thresholds: readonly Threshold[];
 }
 
 /** The files that hold them; null: not given. */
@@ -19,6 +22,7 @@ export interface DecisionFiles {
   readonly waiversFile: string | null;
   readonly attestationsFile: string | null;
   readonly baselineFile: string | null;
+  readonly thresholdFile: string | null;
 }
 
 /** Throws `UsageError` naming every file that cannot be used, and why. */
@@ -26,20 +30,19 @@ export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySe
   const problems: string[] = [];
 
   async function read<Value>(
-    { option, file, maxBytes }: { readonly option: string; readonly file: string | null; readonly maxBytes: number },
+    { file, ...source }: MaybeFile,
     parse: (text: string, file: string) => Value,
   ): Promise<Value | null> {
     if (file === null) return null;
     try {
-      return parse(await readText(file, maxBytes), file);
+      return await readOptionFile({ ...source, file }, parse);
     } catch (error) {
-      const problem = isFileError(error) ? error.code : error instanceof FileContentError ? error.message : null;
-      problems.push(problem === null ? messageOf(error) : `Cannot read ${option} ${JSON.stringify(file)}: ${problem}`);
+      problems.push(messageOf(error));
       return null;
     }
   }
 
-  const { waiversFile, attestationsFile, baselineFile } = files;
+  const { waiversFile, attestationsFile, baselineFile, thresholdFile } = files;
   const waivers = await read({ option: "--waivers", file: waiversFile, maxBytes: maxDecisionBytes }, (text, file) =>
     parseWaivers(text, { option: "--waivers", file, checkNames }),
   );
@@ -48,8 +51,19 @@ export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySe
     (text, file) => parseAttestations(text, { option: "--attestations", file, checkNames }),
   );
   const baseline = await read({ option: "--baseline", file: baselineFile, maxBytes: maxBaselineBytes }, parseBaseline);
+  const thresholds = await readThresholds(thresholdFile, read);
   if (problems.length > 0) throw new UsageError(problems);
-  return { waivers: waivers ?? [], attestations: attestations ?? [], baseline };
+  return { waivers: waivers ?? [], attestations: attestations ?? [], baseline, thresholds: thresholds ?? [] };
+}
+
+type MaybeFile = Omit<OptionFile, "file"> & { readonly file: string | null };
+type Read = <Value>(file: MaybeFile, parse: (text: string, file: string) => Value) => Promise<Value | null>;
+
+/** The YAML parser is loaded only where it is needed. */
+async function readThresholds(file: string | null, read: Read): Promise<readonly Threshold[] | null> {
+  if (file === null) return null;
+  const { maxThresholdBytes, parseThresholds } = await import("./threshold_file.ts");
+  return read({ option: "--threshold", file, maxBytes: maxThresholdBytes }, parseThresholds);
 }
 
 export interface DecidedResults {
@@ -58,17 +72,14 @@ export interface DecidedResults {
   readonly warnings: readonly string[];
 }
 
-/** The results with waivers, attestations and the comparison on them; no status changes. */
+/** The results with waivers, attestations, plans and the comparison on them; no status changes. */
 export function applyDecisions(results: readonly CheckResult[], decisions: Decisions, nowMs: number): DecidedResults {
   const waived = applyWaivers(results, decisions.waivers, nowMs);
   const attested = applyAttestations(waived.results, decisions.attestations, nowMs);
+  const planned = applyPlans(attested.results, decisions.waivers, nowMs);
   const warnings = [...waived.warnings, ...attested.warnings];
-  if (decisions.baseline === null) return { results: attested.results, comparison: null, warnings };
-  return { ...compareWithBaseline(attested.results, decisions.baseline), warnings };
-}
-
-function isFileError(error: unknown): error is Error & { readonly code: string } {
-  return errorCode(error) !== null && error instanceof Error && "syscall" in error;
+  if (decisions.baseline === null) return { results: planned, comparison: null, warnings };
+  return { ...compareWithBaseline(planned, decisions.baseline), warnings };
 }
 
 function messageOf(error: unknown): string {

@@ -1,24 +1,24 @@
 import * as v from "valibot";
-import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
-import { decisionFields, isExpired, parseDecisionFile, type DecisionFileSource } from "./decision_file.ts";
+import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
+import { decisionFields, isExpired, parseDecisionFile, planFields, type DecisionFileSource } from "./decision_file.ts";
+import { maxPatternLength, type StepBudget } from "./name_pattern.ts";
 import {
-  literalOf,
-  matchesName,
-  maxPatternLength,
-  parseNamePattern,
-  type NamePattern,
-  type StepBudget,
-} from "./name_pattern.ts";
+  createBudget,
+  createResourceIndex,
+  findDecision,
+  type ResourceDecision,
+  type ResourceIndex,
+} from "./resource_index.ts";
 
-/** A finding that a person accepts: it keeps its status and is shown, but does not fail the run. */
-export interface WaiverEntry extends Waiver {
-  readonly check: string;
-  /** The resource's exact id or name, or a pattern of its name; null: every finding of the check. */
-  readonly resource: string | null;
-}
+/**
+ * A finding that a person accepts: it keeps its status and is shown, but does not fail the run. With a remediation date and
+ * no end it is no waiver but a plan: the finding still fails.
+ */
+export interface WaiverEntry extends Waiver, ResourceDecision, Partial<Pick<Plan, "remediation_date" | "milestones">> {}
 
 const entry = v.strictObject({
   ...decisionFields,
+  ...planFields,
   resource: v.optional(
     v.nullable(
       v.pipe(
@@ -36,23 +36,21 @@ export function parseWaivers(text: string, source: DecisionFileSource): readonly
   return parseDecisionFile(text, "waivers", entry, source);
 }
 
-/** Well below a second, whatever the file and the provider's names hold. */
-const maxSteps = 30_000_000;
-
 /** The results with their waived findings marked, and a line for each waiver that was ignored or matched nothing. */
 export function applyWaivers(
   results: readonly CheckResult[],
-  waivers: readonly WaiverEntry[],
+  entries: readonly WaiverEntry[],
   nowMs: number,
 ): { readonly results: readonly CheckResult[]; readonly warnings: readonly string[] } {
+  const waivers = entries.filter((waiver) => waiver.remediation_date === undefined || waiver.expires !== null);
   const inForce = new Set(waivers.filter((waiver) => !isExpired(waiver.expires, nowMs)));
   const byCheck = Map.groupBy(inForce, (waiver) => waiver.check);
   const used = new Set<WaiverEntry>();
-  const budget: StepBudget = { left: maxSteps };
+  const budget = createBudget();
   const waived = results.map((result) => {
     const candidates = byCheck.get(result.check);
     if (candidates === undefined) return result;
-    const index = createWaiverIndex(candidates);
+    const index = createResourceIndex(candidates);
     return { ...result, findings: result.findings.map((finding) => waive(finding, { index, used, budget })) };
   });
   const selected = new Set(results.map((result) => result.check));
@@ -68,62 +66,18 @@ export function applyWaivers(
   return { results: waived, warnings };
 }
 
-/** The waivers of one check; of those that match a finding the first of the file counts. */
-interface WaiverIndex {
-  readonly waivers: readonly WaiverEntry[];
-  /** The first waiver of the whole check; Infinity without one. */
-  readonly wholeCheck: number;
-  /** The first waiver by id, and by name where that is no pattern or has escapes only. */
-  readonly exact: ReadonlyMap<string, number>;
-  readonly patterns: readonly { readonly index: number; readonly pattern: NamePattern }[];
-}
-
-function createWaiverIndex(waivers: readonly WaiverEntry[]): WaiverIndex {
-  const exact = new Map<string, number>();
-  const patterns: { readonly index: number; readonly pattern: NamePattern }[] = [];
-  let wholeCheck = Infinity;
-  for (const [index, { resource }] of waivers.entries()) {
-    if (resource === null) {
-      wholeCheck = Math.min(wholeCheck, index);
-      continue;
-    }
-    const pattern = parseNamePattern(resource);
-    const literal = literalOf(pattern);
-    if (literal === null) patterns.push({ index, pattern });
-    for (const text of [resource, literal ?? resource]) if (!exact.has(text)) exact.set(text, index);
-  }
-  return { waivers, wholeCheck, exact, patterns };
-}
-
 interface WaiveOptions {
-  readonly index: WaiverIndex;
+  readonly index: ResourceIndex<WaiverEntry>;
   readonly used: Set<WaiverEntry>;
   readonly budget: StepBudget;
 }
 
 function waive(finding: Finding, { index, used, budget }: WaiveOptions): Finding {
   if (finding.status === "PASS") return finding;
-  const waiver = index.waivers[findFirstMatch(finding, index, budget)];
+  const waiver = findDecision(finding.resource, index, budget);
   if (waiver === undefined) return finding;
   used.add(waiver);
   return { ...finding, waived: true, waiver: { reason: waiver.reason, expires: waiver.expires } };
-}
-
-/** Infinity when none matches, or when the budget ran out before that was known: a finding is never waived by a guess. */
-function findFirstMatch(
-  { resource }: Finding,
-  { wholeCheck, exact, patterns }: WaiverIndex,
-  budget: StepBudget,
-): number {
-  const { id, name } = resource;
-  const first = Math.min(wholeCheck, exact.get(id) ?? Infinity, exact.get(name) ?? Infinity);
-  for (const { index, pattern } of patterns) {
-    if (index > first) break;
-    const isMatch = matchesName(pattern, name, budget);
-    if (isMatch === true) return index;
-    if (isMatch === null) break;
-  }
-  return first;
 }
 
 function describe(waiver: WaiverEntry): string {

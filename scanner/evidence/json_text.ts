@@ -9,10 +9,13 @@ export interface JsonTextOptions {
   readonly maxParts: number;
   /** `refuse`: of a key that is given twice a reader sees one value, and JSON.parse takes the other. Default `allow`. */
   readonly repeatedKeys?: "refuse" | "allow";
+  /** `as_written`: texts keep their line breaks, for a file that people wrote in. Default `provider`. */
+  readonly texts?: "provider" | "as_written";
 }
 
 /**
- * Reads JSON; its texts are cleaned as those of a provider are, whose names such a file repeats (`idp/provider_text.ts`).
+ * Reads JSON; its texts are cleaned as those of a provider are, whose names such a file repeats (`idp/provider_text.ts`),
+ * unless `texts` says otherwise.
  * Throws `SyntaxError` (as JSON.parse does) or, for what may be JSON and is refused, `RangeError`, each with one sentence.
  */
 export function parseJsonText(text: string, options: JsonTextOptions): unknown {
@@ -20,7 +23,7 @@ export function parseJsonText(text: string, options: JsonTextOptions): unknown {
   requireBounds(text, options);
   const value: unknown = JSON.parse(text);
   if (options.repeatedKeys === "refuse") requireUniqueKeys(text);
-  return cleanProviderText(value, { pageField: "content" });
+  return options.texts === "as_written" ? value : cleanProviderText(value, { pageField: "content" });
 }
 
 /** Not by `visit`: it copies every string, which takes gigabytes for 256 MiB of escapes. A regular expression overflows its stack. */

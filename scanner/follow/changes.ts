@@ -4,10 +4,12 @@ import {
   type Finding,
   type FindingResource,
   type ManualReason,
+  type Severity,
   type Status,
   type StatusCounts,
 } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
+import { isNamed, type FailOn } from "../decisions/fail_on.ts";
 import type { LogActor, LogEvent } from "./log_event.ts";
 
 /** A verdict that moved: `scanstream.change/1`, a line of the output and what the gateway stores. */
@@ -106,11 +108,10 @@ export function compareFindings(
   return { moves, known };
 }
 
-/** A finding that fails and did not, unwaived: what `--fail-on` ends with. */
-export function isNewFailure({ from, to }: Move, failOn: "fail" | "manual" | "never"): boolean {
-  if (failOn === "never" || to === null || to.isAdvisory || to.isWaived) return false;
-  if (to.status === "FAIL") return from?.status !== "FAIL";
-  return failOn === "manual" && to.status === "MANUAL" && from?.status !== "MANUAL" && from?.status !== "FAIL";
+/** A finding that `--fail-on` names and did not name before, unwaived: what ends the monitor. */
+export function isNewFailure({ from, to }: Move, failOn: FailOn, severity: Severity): boolean {
+  if (to === null || to.isAdvisory || to.isWaived || to.status === "PASS" || from?.status === "FAIL") return false;
+  return to.status !== from?.status && isNamed(failOn, to.status, severity);
 }
 
 /** The schema's. */

@@ -1,5 +1,8 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
+import { isNewFailure, toLine, type ChangeLine } from "./changes.ts";
+import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
+import type { JudgedCheck } from "./verdicts.ts";
 
 /** An event of the log that touches what a check reads. */
 export interface Relevant {
@@ -8,8 +11,44 @@ export interface Relevant {
   readonly seenAtMs: number;
 }
 
+export interface ExplainedMoves {
+  readonly lines: readonly ChangeLine[];
+  /** The events that explain one of them. */
+  readonly used: ReadonlySet<Relevant>;
+  /** Whether one of them is what `--fail-on` ends with. */
+  readonly hasFailed: boolean;
+}
+
+/** The lines of findings that moved, each with the events that explain it. */
+export function explainMoves(
+  judged: readonly JudgedCheck[],
+  round: {
+    readonly events: readonly Relevant[];
+    readonly recent: readonly Relevant[];
+    /** Of what no event explains. */
+    readonly otherCause: "reconciliation" | "start";
+    readonly seenAt: string;
+    readonly newId: FollowParts["newId"];
+    readonly plan: Pick<FollowPlan, "failOn" | "withAddresses">;
+  },
+): ExplainedMoves {
+  const { events, recent, otherCause, seenAt, newId, plan } = round;
+  const lines: ChangeLine[] = [];
+  const used = new Set<Relevant>();
+  let hasFailed = false;
+  for (const { check, needs, moves, isNew } of judged) {
+    const explaining = isNew ? [] : explain(needs, events, recent);
+    for (const event of explaining) used.add(event);
+    const cause = isNew ? "start" : explaining.length > 0 ? "log" : otherCause;
+    const facts = { seenAt, cause, events: explaining.map(({ event }) => event) } as const;
+    for (const move of moves) lines.push(toLine(move, { id: newId(), withAddresses: plan.withAddresses, ...facts }));
+    hasFailed ||= !isNew && moves.some((move) => isNewFailure(move, plan.failOn, check.rule.severity));
+  }
+  return { lines, used, hasFailed };
+}
+
 /** Events that touch what the check reads, with those of the same transactions that came before and explained nothing yet. */
-export function explain(
+function explain(
   needs: readonly ArtifactName[],
   events: readonly Relevant[],
   recent: readonly Relevant[],

@@ -1,4 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
+import type { FailOn } from "../decisions/fail_on.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { Clock } from "../idp/clock.ts";
 import type { Connection, ConnectOptions } from "../idp/connection.ts";
@@ -18,7 +19,7 @@ export interface FollowPlan {
   readonly once: boolean;
   /** Ends as soon as nothing fails. */
   readonly untilClean: boolean;
-  readonly failOn: "fail" | "manual" | "never";
+  readonly failOn: FailOn;
   readonly withAddresses: boolean;
   readonly signal: AbortSignal;
 }

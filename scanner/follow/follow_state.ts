@@ -1,16 +1,17 @@
 import { createHash, randomUUID } from "node:crypto";
-import { mkdir, open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
+import { open, readdir, rename, rm, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { readText } from "../../command_line/files.ts";
+import { makeDirectory, readText } from "../../command_line/files.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { SavedAnswers } from "../evidence/remembered_answers.ts";
 import type { ChangeLine, KnownFinding } from "./changes.ts";
+import type { SavedLines } from "./waiting_lines.ts";
 
 /** What a follower knows, whole after each of its rounds. */
-export interface FollowState {
+export interface FollowState extends SavedLines {
   readonly orgUrl: string;
   /** The monitor's UUID: the same directory is the same monitor. */
   readonly monitorId: string;
@@ -23,8 +24,6 @@ export interface FollowState {
   readonly checks: readonly string[];
   /** Identities of log entries that were read. */
   readonly seen: readonly string[];
-  /** Lines that may not be written yet. */
-  readonly pending: readonly ChangeLine[];
   readonly evidence: FollowEvidence;
 }
 
@@ -84,13 +83,14 @@ export function createFollowStore(directory: string): FollowStore {
       seen: parsed.seen,
       // As written by this program: the digest of the file says so.
       pending: parsed.pending as unknown as readonly ChangeLine[],
+      unwritten: parsed.unwritten,
       evidence,
     };
   }
 
   async function save(state: FollowState): Promise<void> {
     isSaved = false;
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await makeDirectory(directory, 0o700);
     const isNew = written === null || written.evidence !== state.evidence;
     const reference = written === null || isNew ? await writeEvidence(state.evidence) : written.reference;
     const body = JSON.stringify({
@@ -103,6 +103,7 @@ export function createFollowStore(directory: string): FollowStore {
       checks: state.checks,
       seen: state.seen,
       pending: state.pending,
+      unwritten: state.unwritten,
       evidence: reference,
     });
     await replace(join(directory, stateFile), `${JSON.stringify({ digest: digestOf(body) })}\n${body}\n`);
@@ -183,6 +184,7 @@ const stateSchema = v.object({
   checks: v.array(v.string()),
   seen: v.array(v.string()),
   pending: v.array(v.looseObject({ schema: v.literal("scanstream.change/1"), id: v.string() })),
+  unwritten: v.pipe(v.number(), v.integer(), v.minValue(0)),
   evidence: v.object({ file: v.pipe(v.string(), v.regex(/^evidence-[0-9a-f-]+\.json$/)), digest: v.string() }),
 });
 

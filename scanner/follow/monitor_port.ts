@@ -5,12 +5,20 @@ export interface MonitorPort {
   started(facts: MonitorFacts): void;
   /** The heartbeat, at every look. */
   looked(look: Look): void;
-  /** May be called again with a line of the same id. */
-  changed(lines: readonly ChangeLine[]): void;
+  /** Lines wait to be stored; the same object each time. After a restart it may hold lines that were stored before. */
+  changed(lines: LinesToStore): void;
   /** The process ends; the monitor may go on later. */
   stopped(): Promise<void> | void;
   /** The monitor has done what it was asked for. */
   ended(reason: string): Promise<void> | void;
+}
+
+/** A queue: what is settled is no longer in it. */
+export interface LinesToStore {
+  /** The oldest. */
+  first(max: number): readonly ChangeLine[];
+  /** They are stored, or will never be. */
+  settle(lines: readonly { readonly id: string }[]): void;
 }
 
 export interface MonitorFacts {
@@ -39,10 +47,11 @@ export interface LookError {
   readonly gapTo?: string;
 }
 
+/** Nobody stores anything. */
 export const noMonitor: MonitorPort = {
   started() {},
   looked() {},
-  changed() {},
+  changed: (lines) => lines.settle(lines.first(Number.POSITIVE_INFINITY)),
   stopped() {},
   ended() {},
 };

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { isIP } from "node:net";
 import { benchmark, catalog, type StigRule } from "../catalog/catalog.ts";
+import { revisionOf } from "../checklists/checklist.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { checkComments, dispositionOf, findingDetails, type Disposition } from "./disposition.ts";
 
@@ -32,17 +32,64 @@ export function benchmarkRules(report: Report): readonly RuleOutcome[] {
   });
 }
 
-/** `Release: 2 Benchmark Date: …` as `V1R2`, and as the number of the release. */
-const benchmarkRelease = /Release:\s*(\d+)/.exec(benchmark.release_info)?.[1] ?? "1";
-export const benchmarkVersion = `V${benchmark.version}R${benchmarkRelease}`;
-
-/** The same parts give the same UUID, so that a report of the same scan is the same file. */
-export function stableUuid(...parts: readonly string[]): string {
-  const hex = createHash("sha256").update(JSON.stringify(parts)).digest("hex");
-  // Version 8: a UUID of one's own making (RFC 9562, section 5.8).
-  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+/** Those of the benchmark, and after them the organization's own that were evaluated; no checklist holds the latter. */
+export function allRules(report: Report): readonly RuleOutcome[] {
+  const own = report.checks.filter(isCompanyRule).map((check) => ({
+    rule: ruleOf(check),
+    check,
+    disposition: dispositionOf(check),
+    details: findingDetails(check),
+    comments: checkComments(check),
+  }));
+  return [...benchmarkRules(report), ...own];
 }
+
+export function isCompanyRule({ origin }: CheckResult): boolean {
+  return origin === "company";
+}
+
+const rules: ReadonlyMap<string, StigRule> = new Map(catalog.map(({ rule }) => [rule.rule_id, rule]));
+
+/** The rule of a check: as DISA wrote it, or as far as the report tells of the organization's own. */
+export function ruleOf(check: CheckResult): StigRule {
+  return (isCompanyRule(check) ? undefined : rules.get(check.rule_id)) ?? ruleOfReport(check);
+}
+
+function ruleOfReport(check: CheckResult): StigRule {
+  const { vuln_id, stig_id, rule_id, severity, category, title, coverage, remediation = "" } = check;
+  const expected = check.findings[0]?.expected ?? title;
+  return {
+    check: check.check,
+    vuln_id,
+    stig_id,
+    rule_id,
+    severity,
+    category,
+    title,
+    coverage,
+    group_title: "",
+    satisfies: [],
+    ccis: [],
+    nist_800_53_r5: [],
+    scopes: [],
+    role: "read_only_admin",
+    discussion: title,
+    check_text: expected,
+    fix_text: remediation,
+  };
+}
+
+/** What the rule is of, in words. */
+export function standardOf(check: CheckResult): string {
+  return isCompanyRule(check) ? "Rules of the organization" : `DISA Okta IDaaS STIG ${benchmarkVersion}`;
+}
+
+/** DISA's category; only the severity of a rule that is not DISA's. */
+export function levelOf(check: Pick<CheckResult, "origin" | "category" | "severity">): string {
+  return check.origin === "company" ? check.severity : `CAT ${check.category}`;
+}
+
+export const benchmarkVersion = revisionOf(benchmark.version, benchmark.release_info);
 
 /** The org's host name, without a port: what a checklist calls the asset. */
 export function hostOf(report: Report): string {

@@ -1,67 +1,92 @@
+import type { Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { benchmark } from "../catalog/catalog.ts";
-import { benchmarkRules, fullNameOf, hostOf, stableUuid, type RuleOutcome } from "./benchmark_rules.ts";
-import type { Disposition } from "./disposition.ts";
+import { benchmark, type StigRule } from "../catalog/catalog.ts";
+import type { Checklist } from "../checklists/checklist.ts";
+import { toCklb } from "../checklists/ckl_document.ts";
+import { writeCklbAnswers, type CklbChecklist, type CklbRule, type CklbStig } from "../checklists/cklb_document.ts";
+import { stableUuid } from "../checklists/stable_uuid.ts";
+import { benchmarkRules, fullNameOf, hostOf } from "./benchmark_rules.ts";
+import { answersOf, engineOf } from "./checklist_answers.ts";
 import { toJson } from "./json.ts";
-import type { ReportFormat } from "./report_format.ts";
-
-const statuses: Readonly<Record<Disposition, string>> = {
-  pass: "not_a_finding",
-  fail: "open",
-  not_applicable: "not_applicable",
-  not_reviewed: "not_reviewed",
-};
+import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
 /** CKLB 1.0: the checklist of STIG Viewer 3, eMASS and STIG Manager. Every rule of the STIG, whatever was selected. */
 export const cklbFormat: ReportFormat = {
   name: "cklb",
   extension: "cklb",
   isMachine: true,
-  render(report) {
-    const host = hostOf(report);
-    const stigUuid = stableUuid("stig", report.scan.id);
-    const rules = benchmarkRules(report).map((outcome) => toRule(outcome, stigUuid, report.scan.ended_at));
-    const checklist = {
-      title: `${host} ${benchmark.title}`,
-      id: stableUuid("checklist", report.scan.id),
-      // What follows here is the viewer's own state; these are the values of an unopened file.
-      active: false,
-      mode: 1,
-      has_path: true,
-      target_data: {
-        target_type: "Non-Computing",
-        host_name: shorten(host, 255),
-        ip_address: "",
-        mac_address: "",
-        fqdn: fullNameOf(host),
-        comments: `Scan ${report.scan.id} of ${report.scan.org_url}`,
-        role: "None",
-        is_web_database: false,
-        technology_area: "Other Review",
-        web_db_site: "",
-        web_db_instance: "",
-        classification: null,
-      },
-      stigs: [
-        {
-          stig_name: benchmark.title,
-          display_name: benchmark.title.replace(/ Security Technical Implementation Guide$/, ""),
-          stig_id: benchmark.benchmark_id,
-          version: benchmark.version,
-          release_info: benchmark.release_info,
-          uuid: stigUuid,
-          reference_identifier: benchmark.target_key,
-          size: rules.length,
-          rules,
-        },
-      ],
-      cklb_version: "1.0",
-    };
-    return `${toJson(checklist, 2)}\n`;
-  },
+  render: (report, options) => `${toJson(toCklbChecklist(report, options), 2)}\n`,
 };
 
-function toRule({ rule, disposition, details, comments }: RuleOutcome, stigUuid: string, endedAt: string): object {
+/** The checklist of this scan; with one that people worked in, that one with this scan's results in it. */
+export function toCklbChecklist(report: Report, options: RenderOptions): CklbChecklist {
+  const { document, stig } = options.checklist === undefined ? freshChecklist(report) : asCklb(options.checklist);
+  const known = new Set(stig.rules.map((rule) => rule["group_id"]));
+  const newRules = freshRules(report, String(stig["uuid"] ?? "")).filter((rule) => !known.has(rule["group_id"]));
+  const { answers } = answersOf(report, options);
+  return writeCklbAnswers(document, stig, { answers, engine: engineOf(report, options), newRules });
+}
+
+interface OpenChecklist {
+  readonly document: CklbChecklist;
+  readonly stig: CklbStig;
+}
+
+function asCklb(checklist: Checklist): OpenChecklist {
+  if (checklist.kind === "cklb") return checklist;
+  const document = toCklb(checklist.document);
+  const stig = document.stigs[checklist.document.stigs.indexOf(checklist.stig)];
+  if (stig === undefined) throw new Error(`The STIG of ${checklist.name} is none of its own`);
+  return { document, stig };
+}
+
+/** Without a rule yet. */
+function freshChecklist(report: Report): OpenChecklist {
+  const host = hostOf(report);
+  const stig: CklbStig = {
+    stig_name: benchmark.title,
+    display_name: benchmark.title.replace(/ Security Technical Implementation Guide$/, ""),
+    stig_id: benchmark.benchmark_id,
+    version: benchmark.version,
+    release_info: benchmark.release_info,
+    uuid: stableUuid("stig", report.scan.id),
+    reference_identifier: benchmark.target_key,
+    size: 0,
+    rules: [],
+  };
+  const document: CklbChecklist = {
+    title: `${host} ${benchmark.title}`,
+    id: stableUuid("checklist", report.scan.id),
+    // What follows here is the viewer's own state; these are the values of an unopened file.
+    active: false,
+    mode: 1,
+    has_path: true,
+    target_data: {
+      target_type: "Non-Computing",
+      host_name: shorten(host, 255),
+      ip_address: "",
+      mac_address: "",
+      fqdn: fullNameOf(host),
+      comments: `Scan ${report.scan.id} of ${report.scan.org_url}`,
+      role: "None",
+      is_web_database: false,
+      technology_area: "Other Review",
+      web_db_site: "",
+      web_db_instance: "",
+      classification: null,
+    },
+    stigs: [stig],
+    cklb_version: "1.0",
+  };
+  return { document, stig };
+}
+
+/** Every rule of the benchmark, not reviewed yet. */
+export function freshRules(report: Report, stigUuid: string): readonly CklbRule[] {
+  return benchmarkRules(report).map(({ rule }) => toRule(rule, stigUuid, report.scan.ended_at));
+}
+
+function toRule(rule: StigRule, stigUuid: string, endedAt: string): CklbRule {
   return {
     uuid: stableUuid("rule", stigUuid, rule.rule_id),
     stig_uuid: stigUuid,
@@ -98,9 +123,9 @@ function toRule({ rule, disposition, details, comments }: RuleOutcome, stigUuid:
     createdAt: endedAt,
     updatedAt: endedAt,
     STIGUuid: stigUuid,
-    status: statuses[disposition],
+    status: "not_reviewed",
     overrides: {},
-    comments,
-    finding_details: details,
+    comments: "",
+    finding_details: "",
   };
 }

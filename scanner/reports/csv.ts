@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { shorten, toLine } from "../../shared/text.ts";
-import { attestationLine } from "./disposition.ts";
+import { attestationLine, tailoringLine } from "./disposition.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const columns = {
@@ -28,6 +28,10 @@ const columns = {
   coverage: (_: CheckResult, finding: Finding) => finding.coverage,
   coverage_reason: (_: CheckResult, finding: Finding) => finding.coverage_reason ?? "",
   advisory: (_: CheckResult, finding: Finding) => String(finding.advisory),
+  remediation_date: (_: CheckResult, finding: Finding) => finding.plan?.remediation_date ?? "",
+  overdue: (_: CheckResult, finding: Finding) => String(finding.plan?.overdue === true),
+  stig_status: (_: CheckResult, finding: Finding) => finding.stig_status ?? "",
+  tailoring: (check: CheckResult) => tailoringLine(check),
   fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
 } as const;
 
@@ -38,11 +42,16 @@ export const csvFormat: ReportFormat = {
   isMachine: true,
   render({ checks }) {
     const rows = checks.flatMap((check) =>
-      check.findings.map((finding) => Object.values(columns).map((read) => toCell(read(check, finding)))),
+      check.findings.map((finding) => Object.values(columns).map((read) => read(check, finding))),
     );
-    return stringify([Object.keys(columns), ...rows], { record_delimiter: "windows" });
+    return toCsv(Object.keys(columns), rows);
   },
 };
+
+/** A table for spreadsheets, in which no text of others becomes a formula. */
+export function toCsv(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  return stringify([header, ...rows.map((row) => row.map(toCell))], { record_delimiter: "windows" });
+}
 
 /** Excel puts what is longer into the next cell, where it may be a formula. */
 const maxCellLength = 32_767;

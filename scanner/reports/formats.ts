@@ -8,6 +8,9 @@ import { junitFormat } from "./junit.ts";
 import { markdownFormat } from "./markdown.ts";
 import { ndjsonFormat } from "./ndjson.ts";
 import { ocsfFormat } from "./ocsf.ts";
+import { oscalFormat } from "./oscal.ts";
+import { poamFormat } from "./poam.ts";
+import { poamJsonFormat } from "./poam_json.ts";
 import type { ReportFormat } from "./report_format.ts";
 import { sarifFormat } from "./sarif.ts";
 import { tableFormat } from "./table.ts";
@@ -26,6 +29,9 @@ export const reportFormats: readonly ReportFormat[] = [
   cklFormat,
   hdfFormat,
   xccdfFormat,
+  oscalFormat,
+  poamFormat,
+  poamJsonFormat,
   htmlFormat,
   markdownFormat,
 ];

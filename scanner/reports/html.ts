@@ -1,12 +1,11 @@
-import { html, raw } from "hono/html";
-import { catalog } from "../catalog/catalog.ts";
+import { html } from "hono/html";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
-import { attestationLine, findingMarks, noteOf } from "./disposition.ts";
-import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
-import { htmlStyle } from "./html_style.ts";
+import { attestationLine, findingMarks, noteOf, tailoringLine } from "./disposition.ts";
+import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
+import { renderPage, type Html } from "./html_page.ts";
+import { controlResults, countBaselines } from "./controls.ts";
+import { countOverdue } from "./plan_items.ts";
 import type { ReportFormat } from "./report_format.ts";
-
-type Html = ReturnType<typeof html>;
 
 const statusOrder = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
 const statusNames = { PASS: "Pass", FAIL: "Fail", MANUAL: "Manual" } as const;
@@ -16,51 +15,28 @@ const roleNames = {
   unknown: "unknown",
 } as const;
 
-/** One page for people: no script, no outside request, readable on a phone and on paper. `html` escapes every value. */
+/** For people: what fails first, what passes folded. */
 export const htmlFormat: ReportFormat = {
   name: "html",
   extension: "html",
   isMachine: false,
   render(report, options) {
     const checks = report.checks.toSorted((a, b) => statusOrder[a.status] - statusOrder[b.status]);
-    const title = `Scan of ${hostOf(report)}`;
-    const page = html`<!doctype html>
-      <html lang="en">
-        <head>
-          <meta charset="utf-8" />
-          <meta name="viewport" content="width=device-width, initial-scale=1" />
-          <meta http-equiv="content-security-policy" content="default-src 'none'; style-src 'unsafe-inline'" />
-          <meta name="color-scheme" content="light dark" />
-          <title>${title}</title>
-          <style>
-            ${raw(htmlStyle)}
-          </style>
-        </head>
-        <body>
-          <header>
-            <h1>${title}</h1>
-            <p>
-              DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
-              <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>
-            </p>
-          </header>
-          <main>
-            ${summary(report)} ${overview(checks)}
-            <h2>Checks</h2>
-            ${checks.map(checkSection)}
-          </main>
-          <footer>${facts(report, options.toolVersion)}</footer>
-        </body>
-      </html> `;
-    if (page instanceof Promise) throw new TypeError("Cannot render the page: a part of it is a promise");
-    return `${page.trim().toWellFormed().replace(unprintable, " ")}\n`;
+    return renderPage({
+      title: `Scan of ${hostOf(report)}`,
+      about: html`DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
+        <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
+      main: html`${summary(report)} ${overview(checks)}
+        <h2>Checks</h2>
+        ${checks.map(checkSection)} ${controlSection(report)}`,
+      footer: facts(report, options.toolVersion),
+    });
   },
 };
 
-/** Control characters, which HTML does not allow, and marks that turn the direction of the text after them. */
-const unprintable = /[^\P{Cc}\n\t]|[\u2028-\u202e\u2066-\u2069]/gu;
-
-function summary({ summary: counts, baseline }: Report): Html {
+function summary(report: Report): Html {
+  const { summary: counts, baseline } = report;
+  const overdue = countOverdue(report);
   const cards = [
     ["fail", counts.fail, "failed"],
     ["manual", counts.manual, "for a person"],
@@ -69,6 +45,7 @@ function summary({ summary: counts, baseline }: Report): Html {
   return html`<ul class="cards">
       ${cards.map(([kind, count, label]) => html`<li class="${kind}"><b>${count}</b> ${label}</li>`)}
     </ul>
+    ${overdue === 0 ? "" : html`<p class="mark">${overdue} past the planned remediation date.</p>`}
     ${baseline === null ? "" : html`<p>Against scan ${baseline.scan_id}: ${baseline.new} new, ${baseline.unchanged} unchanged, ${baseline.resolved} resolved.</p>`}`;
 }
 
@@ -93,7 +70,7 @@ function overview(checks: readonly CheckResult[]): Html {
             <td>${badge(check.status)}</td>
             <td><a href="#${check.vuln_id}">${check.title}</a></td>
             <td>${check.vuln_id}</td>
-            <td>${check.category}</td>
+            <td>${isCompanyRule(check) ? check.severity : check.category}</td>
             <td>${check.findings.filter(isOpen).length} of ${check.findings.length}</td>
           </tr> `,
       )}
@@ -101,16 +78,57 @@ function overview(checks: readonly CheckResult[]): Html {
   </table>`;
 }
 
+/** The same verdicts by control, for those who read by NIST SP 800-53. */
+function controlSection(report: Report): Html | string {
+  const results = controlResults(report);
+  if (results.length === 0) return "";
+  const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
+  const lines = countBaselines(results).map(
+    ({ baseline, counts }) =>
+      `${baseline} baseline ${counts.fail} failed, ${counts.manual} for a person, ${counts.pass} passed`,
+  );
+  return html`<h2 id="controls">Controls of NIST SP 800-53</h2>
+    <details>
+      <summary>Rev. 5, as far as the rules of the STIG examine them: ${lines.join("; ")}</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Verdict</th>
+            <th scope="col">Control</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${results.map(
+            ({ status, label, title, baselines, checks }) =>
+              html`<tr>
+                <td>${badge(status)}</td>
+                <td>
+                  <b>${label}</b> ${title} <small>${baselines.join(", ") || "in no baseline"}</small><br />
+                  ${checks.map((name) => ruleLink(vulnIds.get(name) ?? name))}
+                </td>
+              </tr> `,
+          )}
+        </tbody>
+      </table>
+    </details>`;
+}
+
+function ruleLink(vulnId: string): Html {
+  return html`<a href="#${vulnId}">${vulnId}</a> `;
+}
+
 /** A passing check is folded into one line. */
 function checkSection(check: CheckResult): Html {
   const attestation = attestationLine(check);
   const heading = html`<h3>${badge(check.status)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
-    <code>${check.check}</code> · ${check.vuln_id} · ${check.stig_id} · CAT
-    ${check.category}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    <code>${check.check}</code> · ${idsOf(check)} ·
+    ${levelOf(check)}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
   </p>`;
   const passing = check.findings.filter((finding) => !isOpen(finding));
-  const attested = attestation === "" ? "" : html`<p class="mark">${attestation}</p>`;
+  const attested = [tailoringLine(check), attestation].map((line) =>
+    line === "" ? "" : html`<p class="mark">${line}</p>`,
+  );
   if (check.status === "PASS") {
     return html`<section id="${check.vuln_id}" class="pass">
       <details>
@@ -166,12 +184,16 @@ function marks(finding: Finding): readonly Html[] {
 }
 
 function fix(check: CheckResult): Html | string {
-  const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
-  if (rule === undefined) return "";
+  const { fix_text: text } = ruleOf(check);
+  if (text === "") return "";
   return html`<details class="fix">
     <summary>How to fix</summary>
-    <pre>${rule.fix_text}</pre>
+    <pre>${text}</pre>
   </details>`;
+}
+
+function idsOf(check: CheckResult): string {
+  return isCompanyRule(check) ? `${check.vuln_id} · rule of the organization` : `${check.vuln_id} · ${check.stig_id}`;
 }
 
 function isOpen(finding: Finding): boolean {

@@ -1,7 +1,9 @@
-import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, findingMarks, verdictOf } from "./disposition.ts";
-import { hostOf } from "./benchmark_rules.ts";
+import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
+import { attestationLine, findingMarks, tailoringLine, verdictOf } from "./disposition.ts";
+import { hostOf, isCompanyRule } from "./benchmark_rules.ts";
+import { controlResults, countBaselines } from "./controls.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
+import { countOverdue } from "./plan_items.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const icons = { PASS: "✅", FAIL: "❌", MANUAL: "✋" } as const;
@@ -15,21 +17,54 @@ export const markdownFormat: ReportFormat = {
   isMachine: false,
   render(report) {
     const { scan, summary, checks } = report;
-    const open = checks.filter((check) => check.status !== "PASS");
+    const open = checks.filter((check) => check.status !== "PASS" || check.tailoring !== undefined);
     return [
       `# Scan of ${markdownText(hostOf(report))}`,
       "",
       `**${summary.fail} failed**, ${summary.manual} for a person, ${summary.pass} passed · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
+      ...overdueLines(report),
       "",
       "| | check | STIG | category | verdict |",
       "|---|---|---|---|---|",
       ...checks.map(checkRow),
       "",
       ...open.flatMap(checkSection),
+      ...controlSection(report),
     ].join("\n");
   },
 };
+
+function overdueLines(report: Report): readonly string[] {
+  const overdue = countOverdue(report);
+  return overdue === 0 ? [] : ["", `**${overdue} past the planned remediation date.**`];
+}
+
+/** The same verdicts by control, for those who read by NIST SP 800-53. */
+function controlSection(report: Report): readonly string[] {
+  const results = controlResults(report);
+  if (results.length === 0) return [];
+  return [
+    "## Controls",
+    "",
+    `Of ${markdownText("NIST SP 800-53 rev. 5")}, as far as the rules of the STIG examine them.`,
+    "",
+    ...countBaselines(results).map(
+      ({ baseline, counts }) =>
+        `- ${baseline} baseline: **${counts.fail} failed**, ${counts.manual} for a person, ${counts.pass} passed`,
+    ),
+    "",
+    "| | control | title | baselines | checks |",
+    "|---|---|---|---|---|",
+    ...results.map(controlRow),
+    "",
+  ];
+}
+
+function controlRow({ status, label, title, baselines, checks }: ControlResult): string {
+  const names = checks.map((name) => markdownCell(name)).join(", ");
+  return `| ${icons[status]} | ${markdownCell(label)} | ${markdownCell(title)} | ${baselines.join(", ") || "none"} | ${names} |`;
+}
 
 function comparisonLines({ baseline }: Report): readonly string[] {
   if (baseline === null) return [];
@@ -40,8 +75,9 @@ function comparisonLines({ baseline }: Report): readonly string[] {
 }
 
 function checkRow(check: CheckResult): string {
-  const ids = [check.check, check.vuln_id, check.stig_id].map(markdownCell);
-  return `| ${icons[check.status]} | ${ids[0]} | ${ids[1]} · ${ids[2]} | ${check.category} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
+  const [name, ...ids] = [check.check, ...new Set([check.vuln_id, check.stig_id])].map(markdownCell);
+  const level = isCompanyRule(check) ? check.severity : check.category;
+  return `| ${icons[check.status]} | ${name} | ${ids.join(" · ")} | ${level} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
 }
 
 function waivedNote(check: CheckResult): string {
@@ -58,7 +94,7 @@ function checkSection(check: CheckResult): readonly string[] {
     "",
     ...findings.slice(0, maxListed).map(findingItem),
     ...(findings.length > maxListed ? [`- and ${findings.length - maxListed} more`] : []),
-    ...(attestation === "" ? [] : ["", markdownText(attestation)]),
+    ...[tailoringLine(check), attestation].flatMap((line) => (line === "" ? [] : ["", markdownText(line)])),
     "",
   ];
 }

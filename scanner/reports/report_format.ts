@@ -1,4 +1,5 @@
 import type { Report } from "../../shared/report.ts";
+import type { Checklist } from "../checklists/checklist.ts";
 
 /** What a format may know beside the report; it reads no clock, no environment and no terminal. */
 export interface RenderOptions {
@@ -8,6 +9,8 @@ export interface RenderOptions {
   readonly width: number;
   /** Version of scanstream, for the formats that name the tool. */
   readonly toolVersion: string;
+  /** One that people worked in, for the checklists to go on with. */
+  readonly checklist?: Checklist;
 }
 
 /** One way to write a report. */

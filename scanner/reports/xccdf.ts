@@ -83,9 +83,21 @@ function addRuleResult(parent: XMLBuilder, outcome: RuleOutcome, time: string): 
     version: rule.stig_id,
   });
   result.ele("result").txt(check === null ? "notselected" : results[disposition]);
+  addOverride(result, outcome, time);
   for (const cci of rule.ccis) result.ele("ident", { system: "http://cyber.mil/cci" }).txt(cci);
   const text = [details, comments].filter((part) => part !== "").join("\n");
   result.ele("message", { severity: "info" }).txt(xmlText(text));
   const checkElement = result.ele("check", { system: "urn:scanstream:check" });
+  checkElement.ele("check-content-ref", { href: "scanstream", name: rule.check });
   checkElement.ele("check-content").ele("urn:scanstream:check", "detail").txt(xmlText(text));
+}
+
+/** A verdict that a person attested is no result of the engine: it overrides one. */
+function addOverride(result: XMLBuilder, { check, disposition }: RuleOutcome, time: string): void {
+  if (check === null || check.attestation === null || check.status === "FAIL") return;
+  const { by, reason } = check.attestation;
+  const override = result.ele("override", { time, authority: xmlText(by) });
+  override.ele("old-result").txt(results.not_reviewed);
+  override.ele("new-result").txt(results[disposition]);
+  override.ele("remark").txt(xmlText(reason));
 }

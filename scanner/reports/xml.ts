@@ -1,9 +1,14 @@
-import { create } from "xmlbuilder2";
+import { create, fragment } from "xmlbuilder2";
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 
 /** A document to fill; text that XML cannot hold is replaced where it enters (`xmlText`). */
 export function createXml(): XMLBuilder {
   return create({ version: "1.0", encoding: "UTF-8" });
+}
+
+/** Elements to put into a document that is there. */
+export function createXmlFragment(): XMLBuilder {
+  return fragment();
 }
 
 export function xmlString(document: XMLBuilder): string {
@@ -20,4 +25,9 @@ export function xmlText(text: string): string {
     .toWellFormed()
     .replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "\uFFFD")
     .replaceAll("&", "&amp;");
+}
+
+/** The same for a place where no writer escapes the rest. */
+export function xmlEscape(text: string): string {
+  return xmlText(text).replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

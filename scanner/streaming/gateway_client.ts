@@ -1,10 +1,15 @@
 import * as v from "valibot";
-import { errorCode } from "../../shared/error_code.ts";
+import {
+  createGatewayCall,
+  GatewayRefusal,
+  parseResource,
+  problemOf,
+  type GatewayCallOptions,
+} from "../../command_line/gateway_call.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { StoredFinding } from "../../shared/schemas/finding.ts";
 import { monitorSchema } from "../../shared/schemas/monitor.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
-import { problemSchema } from "../../shared/schemas/problem.ts";
 import { scanSchema } from "../../shared/schemas/scan.ts";
 import type { NewScan, ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 
@@ -35,46 +40,8 @@ const scanState = v.object({
   cancel_requested: v.fallback(v.boolean(), false),
 });
 
-/** The gateway answered, and refused. */
-export class GatewayRefusal extends Error {
-  readonly httpStatus: number;
-
-  constructor(httpStatus: number, message: string) {
-    super(message);
-    this.name = "GatewayRefusal";
-    this.httpStatus = httpStatus;
-  }
-}
-
-export interface GatewayClientOptions {
-  /** The gateway's address, without a path. */
-  readonly url: string;
-  readonly apiKey: string;
-  /** For one call, in milliseconds. */
-  readonly timeoutMs: number;
-  readonly fetch?: typeof fetch;
-}
-
-export function createGatewayClient(options: GatewayClientOptions): GatewayClient {
-  const send = options.fetch ?? fetch;
-
-  async function call(method: string, path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
-    const response = await send(new URL(path, options.url), {
-      method,
-      headers: {
-        authorization: `Api-Key ${options.apiKey}`,
-        "content-type": "application/json",
-        accept: "application/json",
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      redirect: "error",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new GatewayRefusal(response.status, refusalText(response.status, text));
-    return JSON.parse(text);
-  }
-
+export function createGatewayClient(options: GatewayCallOptions): GatewayClient {
+  const call = createGatewayCall(options);
   return {
     async putScan(scanId, body, signal) {
       return parseResource(registeredScan, await call("PUT", `/api/v1/scans/${scanId}`, body, signal));
@@ -100,35 +67,14 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
   };
 }
 
-function parseResource<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
-  const result = v.safeParse(schema, answer);
-  if (result.success) return result.output;
-  throw new TypeError(
-    "Cannot read the gateway's answer: it is not what was asked for; does SCANSTREAM_URL name a scanstream gateway?",
-  );
-}
-
-/** The problem document's own words, when there is one. */
-function refusalText(httpStatus: number, body: string): string {
-  try {
-    const { success, output } = v.safeParse(v.pick(problemSchema, ["detail"]), JSON.parse(body));
-    if (success) return `${httpStatus} ${output.detail}`;
-  } catch {
-    // Not JSON: a proxy's page says nothing that helps.
-  }
-  return `HTTP status ${httpStatus}`;
-}
-
-/** With the code that `fetch` names only in its cause: refused, reset, not found. */
-export function problemOf(error: unknown): string {
-  if (!(error instanceof Error)) return "it cannot be reached";
-  const code = errorCode(error.cause);
-  return code === null ? error.message : `${error.message} (${code})`;
-}
-
 /** 4xx but 429: a retry would be refused as well. */
 export function isPermanent(error: unknown): boolean {
   return error instanceof GatewayRefusal && error.httpStatus < 500 && error.httpStatus !== 429;
+}
+
+/** The gateway does not take this body, whenever it is sent; it may take another. */
+export function isRefusedBody(error: unknown): boolean {
+  return error instanceof GatewayRefusal && (error.httpStatus === 422 || error.httpStatus === 413);
 }
 
 /** A refused batch is stored in halves, so that only the item that the gateway refuses is lost. */
@@ -141,10 +87,10 @@ export async function storeAccepted<Item>(
     await store(items);
   } catch (error) {
     const [first] = items;
-    if (!(error instanceof GatewayRefusal) || (error.httpStatus !== 422 && error.httpStatus !== 413)) throw error;
+    if (!isRefusedBody(error)) throw error;
     if (first === undefined) return;
     if (items.length === 1) {
-      onRefused(first, error.message);
+      onRefused(first, problemOf(error));
       return;
     }
     const half = Math.ceil(items.length / 2);

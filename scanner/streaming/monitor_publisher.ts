@@ -1,12 +1,11 @@
 import { pause } from "../../shared/abortable.ts";
-import { subscribe } from "../../shared/client/subscribe.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
-import type { MonitorEvents } from "../../shared/schemas/monitor.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
-import type { StatusCounts } from "../../shared/report.ts";
-import { toLine } from "../../shared/text.ts";
 import { retryDelayMs } from "./event_queue.ts";
-import { GatewayRefusal, isPermanent, problemOf, storeAccepted, type GatewayClient } from "./gateway_client.ts";
+import { followDoorbell } from "./follow_doorbell.ts";
+import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
+import { isPermanent, isRefusedBody, storeAccepted, type GatewayClient } from "./gateway_client.ts";
+import { stateOf, toEnded, toStored, toUpdate, type Look } from "./monitor_updates.ts";
 
 /**
  * Registers a monitor at the gateway, stores its changes there in order, and keeps it alive.
@@ -19,8 +18,8 @@ export interface MonitorPublisher {
   started(facts: MonitorFacts): void;
   /** After each look at the org, whether it brought anything or not. */
   looked(look: Look): void;
-  /** Changes may be handed over again, after a restart for example: the gateway stores each once by its id. */
-  changed(changes: readonly NewChange[]): void;
+  /** There are changes to store; the same queue each time. What was stored before may be in it again: the gateway stores each once by its id. */
+  changed(changes: ChangesToStore): void;
   /** The process ends, and the monitor goes on with the next one. Resolves when it was accepted or given up. */
   stopped(): Promise<void>;
   /** The monitor has done what it was for; the reason is one line for a person. */
@@ -34,23 +33,12 @@ export interface MonitorFacts {
   readonly checksTotal: number;
 }
 
-export interface Look {
-  /** RFC 3339: when the org was last looked at with success. */
-  readonly at: string;
-  /** How far behind the org's log the verdicts are; null when it is not known. */
-  readonly lagSeconds: number | null;
-  /** Of checks. */
-  readonly counts: StatusCounts;
-  readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
-  /** Null when nothing is wrong. */
-  readonly error: LookError | null;
-}
-
-export interface LookError {
-  readonly code: string;
-  readonly detail: string;
-  /** Between which times the log could not be read, as RFC 3339. */
-  readonly gap?: { readonly from: string; readonly to: string };
+/** The follower's queue, which is bounded and outlives the process. */
+export interface ChangesToStore {
+  /** The oldest. */
+  first(max: number): readonly NewChange[];
+  /** Takes them out: the gateway has stored them, or will never. */
+  settle(changes: readonly NewChange[]): void;
 }
 
 export interface MonitorPublisherOptions {
@@ -73,19 +61,11 @@ export interface MonitorPublisherOptions {
 
 /** What the gateway accepts at once. */
 const maxBatch = 500;
-/** Of a kilobyte or so each. Over it the oldest are left out: the state file has them, and a restart hands them over again. */
-const maxPending = 100_000;
 /** After a refusal, which a person must mend: a key, a proxy. */
 const refusedPauseMs = 60_000;
 /** So many failures in a row are an outage, with calmer retries. */
 const outageFailures = 8;
 const outageRetryMs = 15_000;
-/** Bounds of the gateway's fields, in characters. */
-const maxCodeChars = 100;
-const maxNameChars = 1000;
-const maxActualChars = 4000;
-const maxDetailChars = 2000;
-const maxExplanations = 20;
 
 export function createMonitorPublisher(options: MonitorPublisherOptions): MonitorPublisher {
   const { gateway, monitorId, warn } = options;
@@ -93,30 +73,28 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
   const finished = new AbortController();
   /** Aborts when the end was requested: it cuts a pause short. */
   const ending = new AbortController();
-  let registration: NewMonitor | null = null;
   let isRegistered = false;
   let wasRegistered = false;
-  let pending: NewChange[] = [];
-  let omittedCount = 0;
+  let queue: ChangesToStore | null = null;
   let update: MonitorUpdate = {};
   let isUpdateDue = false;
   let end: MonitorUpdate | null = null;
   let hasWarnedOfOutage = false;
+  let hasWarnedOfUpdate = false;
   let wake = Promise.withResolvers<void>();
   let heartbeat: ReturnType<typeof setInterval> | null = null;
   let delivered: Promise<void> = Promise.resolve();
 
   return {
     started({ orgUrl, clientId, intervalSeconds, checksTotal }) {
-      registration = {
+      heartbeat = setInterval(requestUpdate, options.heartbeatMs ?? Math.max(intervalSeconds, 20) * 1000);
+      heartbeat.unref();
+      delivered = deliver({
         org_url: orgUrl,
         client_id: clientId,
         interval_seconds: intervalSeconds,
         checks_total: checksTotal,
-      };
-      heartbeat = setInterval(requestUpdate, options.heartbeatMs ?? Math.max(intervalSeconds, 20) * 1000);
-      heartbeat.unref();
-      delivered = deliver(registration);
+      });
     },
 
     looked(look) {
@@ -127,13 +105,13 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     },
 
     changed(changes) {
-      pending.push(...changes.map(toStored));
-      omitOldest();
+      queue = changes;
+      if (finished.signal.aborted) settleAll();
       wake.resolve();
     },
 
     stopped: () => finish({ status: "stopped" }),
-    ended: (reason) => finish({ status: "ended", error_detail: toLine(reason, maxDetailChars) }),
+    ended: (reason) => finish(toEnded(reason)),
   };
 
   async function finish(last: MonitorUpdate): Promise<void> {
@@ -150,10 +128,9 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     wake.resolve();
   }
 
-  function omitOldest(): void {
-    if (pending.length <= maxPending) return;
-    omittedCount += pending.length - maxPending;
-    pending = pending.slice(-maxPending);
+  /** Of a monitor that takes nothing any more. */
+  function settleAll(): void {
+    queue?.settle(queue.first(Number.POSITIVE_INFINITY));
   }
 
   /** Never rejects. */
@@ -165,6 +142,8 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       } catch (error) {
         if (isOver(error)) {
           warn(`The monitor goes on without the gateway, where it has ended: ${problemOf(error)}`);
+          finished.abort();
+          settleAll();
           break;
         }
         const isEnding = ending.signal.aborted;
@@ -180,7 +159,6 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       }
     }
     finished.abort();
-    pending = [];
     if (heartbeat !== null) clearInterval(heartbeat);
   }
 
@@ -192,7 +170,9 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       if (!wasRegistered) {
         wasRegistered = true;
         options.onRegistered?.();
-        void followDoorbell();
+        const signal = AbortSignal.any([finished.signal, ending.signal]);
+        const { url, apiKey, onDoorbell } = options;
+        void followDoorbell({ url, apiKey, monitorId, signal, onDoorbell, warn });
       }
     }
     for (;;) {
@@ -205,39 +185,45 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
         await sendUpdate(last);
         return;
       }
-      if (pending.length > 0 || isUpdateDue || end !== null) continue;
+      if (hasChanges() || isUpdateDue || end !== null) continue;
       await wake.promise;
       wake = Promise.withResolvers<void>();
     }
   }
 
-  /** Changes are stored before the counts are PATCHed: a client that reads the monitor finds what explains it. */
-  async function storePending(): Promise<void> {
-    while (pending.length > 0) {
-      const batch = pending.slice(0, maxBatch);
-      pending = pending.slice(maxBatch);
-      try {
-        await storeAccepted(
-          batch,
-          (changes) => retryUntilAccepted((signal) => gateway.storeChanges(monitorId, changes, signal)),
-          ({ check }, problem) => warn(`A change of ${check} was not stored at the gateway: ${problem}`),
-        );
-      } catch (error) {
-        pending = [...batch, ...pending];
-        omitOldest();
-        throw error;
-      }
-    }
-    if (omittedCount === 0) return;
-    warn(
-      `${omittedCount} changes were too many to keep until the gateway answered: they are in the state folder alone`,
-    );
-    omittedCount = 0;
+  function hasChanges(): boolean {
+    return queue !== null && queue.first(1).length > 0;
   }
 
+  /** Changes are stored before the counts are PATCHed: a client that reads the monitor finds what explains it. */
+  async function storePending(): Promise<void> {
+    for (;;) {
+      const batch = queue?.first(maxBatch) ?? [];
+      if (batch.length === 0) return;
+      await storeAccepted(
+        batch,
+        async (changes) => {
+          await retryUntilAccepted((signal) => gateway.storeChanges(monitorId, changes.map(toStored), signal));
+          queue?.settle(changes);
+        },
+        (change, problem) => {
+          queue?.settle([change]);
+          warn(`A change of ${change.check} was not stored at the gateway: ${problem}`);
+        },
+      );
+    }
+  }
+
+  /** One that the gateway does not take is left out: the next look makes another. */
   async function sendUpdate(body: MonitorUpdate): Promise<void> {
     isUpdateDue = false;
-    await retryUntilAccepted((signal) => gateway.updateMonitor(monitorId, body, signal));
+    try {
+      await retryUntilAccepted((signal) => gateway.updateMonitor(monitorId, body, signal));
+    } catch (error) {
+      if (!isRefusedBody(error)) throw error;
+      if (!hasWarnedOfUpdate) warn(`The gateway does not take what the monitor reports of itself: ${problemOf(error)}`);
+      hasWarnedOfUpdate = true;
+    }
   }
 
   /** Retries until the gateway accepts. Rejects with its refusal, and when the gateway was given up. */
@@ -266,55 +252,6 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
     hasWarnedOfOutage = true;
     warn(`The monitor goes on without its live view until the gateway answers again: ${problemOf(error)}`);
   }
-
-  /** A doorbell that is missed while the stream reconnects costs an interval: the follower polls all the same. */
-  async function followDoorbell(): Promise<void> {
-    const signal = AbortSignal.any([finished.signal, ending.signal]);
-    const path = `/api/v1/monitors/${monitorId}/event-stream`;
-    let hasWarned = false;
-    while (!signal.aborted) {
-      const { finished: over } = subscribe<MonitorEvents>(new URL(path, options.url), {
-        apiKey: options.apiKey,
-        signal,
-        onEvent: ({ type, data }) => {
-          if (type === "monitor.progress" && data.doorbell) options.onDoorbell();
-        },
-      });
-      const outcome = await over;
-      if (outcome.state !== "failed") return;
-      if (!hasWarned) warn(`The gateway's doorbell is not heard: ${outcome.error.message}`);
-      hasWarned = true;
-      await pause(refusedPauseMs, [signal]);
-    }
-  }
-}
-
-/** What is sent at once when it changes; the rest waits for the heartbeat. */
-function stateOf({ pass, fail, manual, log_status, error_code, error_detail }: MonitorUpdate): string {
-  return JSON.stringify([pass, fail, manual, log_status, error_code, error_detail]);
-}
-
-function toUpdate({ at, lagSeconds, counts, logStatus, error }: Look): MonitorUpdate {
-  return {
-    last_look_at: at,
-    lag_seconds: lagSeconds,
-    ...counts,
-    log_status: logStatus,
-    error_code: error === null ? null : toLine(error.code, maxCodeChars),
-    error_detail: error === null ? null : toLine(error.detail, maxDetailChars),
-    ...(error?.gap === undefined ? {} : { gap_from: error.gap.from, gap_to: error.gap.to }),
-  };
-}
-
-/** Within the gateway's bounds, whatever the evidence held. */
-function toStored(change: NewChange): NewChange {
-  const { type, id, name } = change.resource;
-  return {
-    ...change,
-    resource: { type: toLine(type, maxNameChars), id: toLine(id, maxNameChars), name: toLine(name, maxNameChars) },
-    actual: toLine(change.actual, maxActualChars),
-    explained_by: change.explained_by.slice(0, maxExplanations),
-  };
 }
 
 /** Ended by its own last request, or deleted at the gateway. */

@@ -4,10 +4,9 @@ import { countStatuses, type CheckResult } from "../../shared/report.ts";
 import type { ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 import { publishScanError, publishScanStart } from "../../shared/scan_events.ts";
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";
+import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
 import {
-  GatewayRefusal,
   isPermanent,
-  problemOf,
   storeAccepted,
   type GatewayClient,
   type RegisteredScan,

@@ -1,17 +1,17 @@
 import { pause } from "../abortable.ts";
-import { runAttempt } from "./subscribe_attempt.ts";
-import { isFinal, SubscribeError } from "./subscribe_error.ts";
+import { SubscribeError } from "./subscribe_error.ts";
 import {
   parseOptions,
-  type StateDetail,
   type StreamEvent,
   type SubscribeOptions,
   type SubscribeSettings,
   type SubscriptionState,
 } from "./subscribe_options.ts";
+import { followOverReconnects, type Follower, type RawEnd } from "./subscribe_reconnects.ts";
 
 export { SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
 export type {
+  SnapshotEvent,
   StateDetail,
   StreamEvent,
   SubscribeOptions,
@@ -37,7 +37,8 @@ export interface Subscription<Events extends object> {
 
 /**
  * Follows an event stream until its terminal event, over reconnects. Servers of this kind replay nothing: what keeps
- * the caller's picture complete is `refetch`, which runs on every open, before the events that came after it.
+ * the caller's picture complete is the present state, read on every open and handed over before the events that came
+ * after it. `onSnapshot` gets it from the stream itself; `refetch` reads it where the stream has none.
  *
  * Runs on anything with `fetch` and web streams. Throws `TypeError` or `RangeError` for wrong options; whatever happens
  * later is reported by `onStateChange` and `finished`.
@@ -46,7 +47,7 @@ export interface Subscription<Events extends object> {
  *
  *     const subscription = subscribe<ScanEvents>(`/api/v1/scans/${id}/event-stream`, {
  *       getAccessToken: () => fetchStreamToken(id),
- *       refetch: async (signal) => show(await fetchScan(id, signal)),
+ *       onSnapshot: ([{ data: scan }]) => show(scan),
  *       onEvent: (event) => {
  *         if (event.type === "finding.created") add(event.data);
  *       },
@@ -90,7 +91,7 @@ export function subscribe<Events extends object>(
       await pause(ms, [closing.signal, waking.signal]);
     },
   };
-  const finished = follow(settings, follower).then((end) => {
+  const finished = run(settings, follower).then((end) => {
     state = end.state;
     options.signal?.removeEventListener("abort", close);
     // The same assertion about types as in `parseOptions`, in the other direction.
@@ -106,17 +107,7 @@ export function subscribe<Events extends object>(
   };
 }
 
-interface Follower {
-  /** Its reason is a `SubscribeError` when a bug of the caller ends the subscription. */
-  readonly signal: AbortSignal;
-  /** Never rejects. */
-  setState(state: SubscriptionState, detail: StateDetail): Promise<void>;
-  pause(ms: number): Promise<void>;
-}
-
-type End = SubscriptionEnd<Record<string, object>>;
-
-async function follow(settings: SubscribeSettings, follower: Follower): Promise<End> {
+async function run(settings: SubscribeSettings, follower: Follower): Promise<RawEnd> {
   // The caller first gets its subscription, then the first callback.
   await Promise.resolve();
   const end = await followOverReconnects(settings, follower);
@@ -124,67 +115,51 @@ async function follow(settings: SubscribeSettings, follower: Follower): Promise<
   return reason instanceof SubscribeError ? { state: "failed", error: reason } : end;
 }
 
-async function followOverReconnects(settings: SubscribeSettings, follower: Follower): Promise<End> {
-  let failureCount = 0;
-  let openCount = 0;
-  let openedAtMs = Infinity;
-  let wasRefused = false;
-  let serverRetryMs = 0;
-  let earlierRefetch: Promise<void> = Promise.resolve();
-  const report = (state: SubscriptionState, error: SubscribeError | null = null, retryInMs = 0) => {
-    if (follower.signal.aborted) return;
-    // Not waited for: a slow display must not hold up the events.
-    void follower.setState(state, { error, retryInMs, openCount });
+/**
+ * The same as an iterable of events, which are read no faster than they are asked for; `break` closes the stream. It is
+ * opened when the first event is asked for. The iteration ends after the terminal event, or when the signal aborts, and
+ * throws the `SubscribeError` with which the subscription fails.
+ *
+ *     for await (const { type, data } of follow<ScanEvents>(url, { apiKey })) console.log(type, data);
+ *
+ * Throws as `subscribe` does for wrong options.
+ */
+export function follow<Events extends object>(
+  url: string | URL,
+  options: Omit<SubscribeOptions<Events>, "onEvent"> = {},
+): AsyncIterableIterator<StreamEvent<Events>, undefined, undefined> {
+  parseOptions(url, options);
+  let subscription: Subscription<Events> | null = null;
+  let asked = Promise.withResolvers<void>();
+  const source: UnderlyingDefaultSource<StreamEvent<Events>> = {
+    pull(controller) {
+      asked.resolve();
+      if (subscription !== null) return;
+      subscription = subscribe<Events>(url, {
+        ...options,
+        async onEvent(event) {
+          await asked.promise;
+          asked = Promise.withResolvers();
+          controller.enqueue(event);
+        },
+      });
+      void subscription.finished
+        .then((end) => (end.state === "failed" ? controller.error(end.error) : controller.close()))
+        // It was closed by `return()`.
+        .catch(() => undefined);
+    },
+    cancel: () => subscription?.close(),
   };
-
-  report("connecting");
-  while (!follower.signal.aborted) {
-    openedAtMs = Infinity;
-    const outcome = await runAttempt(settings, {
-      wasRefused,
-      earlierRefetch,
-      signal: follower.signal,
-      onOpen() {
-        openCount += 1;
-        openedAtMs = performance.now();
-        wasRefused = false;
-      },
-      onLive: () => report("live"),
-      onRetry(retryMs) {
-        serverRetryMs = retryMs;
-      },
-      onRefetch(refetch) {
-        earlierRefetch = refetch;
-      },
-    });
-    if (follower.signal.aborted) break;
-    if (outcome.kind === "ended") {
-      report("ended");
-      return { state: "ended", event: outcome.event };
-    }
-    const { error } = outcome;
-    if (error.status === 401 && settings.getAccessToken !== null && !wasRefused) {
-      wasRefused = true;
-      report("reconnecting", error);
-      continue;
-    }
-    // Where a stream was once open, an answer of another kind is a proxy's, and temporary.
-    if (isFinal(error) && !(error.code === "not_a_stream" && openCount > 0)) {
-      report("failed", error);
-      return { state: "failed", error };
-    }
-    if (performance.now() - openedAtMs >= settings.goodStreamMs) failureCount = 0;
-    const retryInMs = toPauseMs(settings, failureCount, Math.max(serverRetryMs, error.retryAfterMs ?? 0));
-    failureCount += 1;
-    report("reconnecting", error, retryInMs);
-    await follower.pause(retryInMs);
-    report("reconnecting", error);
-  }
-  return { state: "closed" };
-}
-
-/** The server's delay plus a random part whose bound doubles with each failure (full jitter). */
-function toPauseMs(settings: SubscribeSettings, failureCount: number, floorMs: number): number {
-  const [shortestMs, longestMs] = settings.backoffMs;
-  return floorMs + settings.random() * Math.min(longestMs, shortestMs * 2 ** failureCount);
+  const reader = new ReadableStream(source, { highWaterMark: 0 }).getReader();
+  return {
+    // A default reader's last result is `{ done: true, value: undefined }`; its type also allows for byte streams.
+    next: () => reader.read() as Promise<IteratorResult<StreamEvent<Events>, undefined>>,
+    async return() {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

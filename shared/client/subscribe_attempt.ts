@@ -1,6 +1,7 @@
 import { abortable } from "../abortable.ts";
-import { createEventReader, openConnection, shown } from "./subscribe_connection.ts";
-import { SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
+import { parseJsonObject } from "../json.ts";
+import { createEventReader, openConnection, type Credential } from "./subscribe_connection.ts";
+import { streamError, SubscribeError, type SubscribeErrorCode, type SubscribeErrorOptions } from "./subscribe_error.ts";
 import { isHeaderSafe, type RawEvent, type SubscribeSettings } from "./subscribe_options.ts";
 
 /** What one attempt needs from the earlier ones. */
@@ -17,12 +18,14 @@ export interface AttemptContext {
   onRefetch(refetch: Promise<void>): void;
 }
 
-export type Outcome =
-  | { readonly kind: "ended"; readonly event: RawEvent | null }
-  | { readonly kind: "lost"; readonly error: SubscribeError };
-
-/** Opens the stream once and follows it until it ends, is lost, or the caller closes it (the result is then ignored). Never rejects. */
-export async function runAttempt(settings: SubscribeSettings, context: AttemptContext): Promise<Outcome> {
+/**
+ * Opens the stream once and follows it until it ends, is lost, or the caller closes it (the result is then ignored).
+ * Resolves with the terminal event, null where the resource had ended already, or why the stream was lost. Never rejects.
+ */
+export async function runAttempt(
+  settings: SubscribeSettings,
+  context: AttemptContext,
+): Promise<RawEvent | null | SubscribeError> {
   // Owns everything of this attempt: the request, its timers, the caller's refetch.
   const own = new AbortController();
   const close = () => own.abort(context.signal.reason);
@@ -31,25 +34,26 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closeReason: string | null = null;
 
+  const lost = (code: SubscribeErrorCode, what: string, options?: SubscribeErrorOptions) =>
+    streamError(settings.url, code, what, options);
   const giveUpAfter = (ms: number, code: SubscribeErrorCode, what: string) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      own.abort(new SubscribeError(code, `Cannot follow ${shown(settings.url)}: ${what} within ${ms} ms`));
+      own.abort(lost(code, `${what} within ${ms} ms`));
     }, ms);
   };
   const expectBytes = () => giveUpAfter(settings.silenceMs, "silent", "no heartbeat");
 
   try {
-    return { kind: "ended", event: await follow() };
+    return await follow();
   } catch (error) {
-    return { kind: "lost", error: explain(error) };
+    return explain(error);
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener("abort", close);
     own.abort();
   }
 
-  /** Resolves with the terminal event, or null when the resource had already ended. */
   async function follow(): Promise<RawEvent | null> {
     giveUpAfter(settings.connectTimeoutMs, "timeout", "no answer");
     const body = await openConnection({
@@ -73,36 +77,57 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
     }
   }
 
-  async function authorize(): Promise<{ readonly authorization: string | null; readonly queryToken: string | null }> {
-    if (settings.apiKey !== null) return { authorization: `Api-Key ${settings.apiKey}`, queryToken: null };
-    if (settings.getAccessToken === null) return { authorization: null, queryToken: null };
-    const { getAccessToken } = settings;
+  async function authorize(): Promise<Credential> {
+    const { apiKey, getAccessToken } = settings;
+    if (apiKey !== null) return { authorization: `Api-Key ${apiKey}` };
+    if (getAccessToken === null) return {};
     const request = { wasRefused: context.wasRefused, signal: own.signal };
     const token = await call("token_failed", "getAccessToken", () => getAccessToken(request));
     if (!isHeaderSafe(token)) {
-      throw new SubscribeError("callback_failed", "Cannot subscribe: getAccessToken did not give a token");
+      throw lost("callback_failed", "getAccessToken did not give a token");
     }
-    return settings.tokenIn === "query"
-      ? { authorization: null, queryToken: token }
-      : { authorization: `Bearer ${token}`, queryToken: null };
+    return settings.tokenIn === "query" ? { queryToken: token } : { authorization: `Bearer ${token}` };
   }
 
   async function readUntilEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<RawEvent | null> {
-    const events = createEventReader(
+    const snapshotRead = Promise.withResolvers<readonly RawEvent[]>();
+    let snapshot: RawEvent[] | null = settings.onSnapshot === null ? null : [];
+    const waiting: RawEvent[] = [];
+    let waitingChars = 0;
+    let isEndSeen = false;
+    const readBytes = createEventReader(
       {
         onRetry: (retryMs) => context.onRetry(retryMs),
-        onComment: (comment) => {
+        onOverflow() {
+          throw lost("garbage", `an event is longer than ${settings.maxEventChars} characters`);
+        },
+        onComment(comment) {
           closeReason = /^\s*close (\S{1,40})/.exec(comment)?.[1] ?? closeReason;
+          if (snapshot === null || comment.trim() !== "snapshot complete") return;
+          snapshotRead.resolve(snapshot);
+          snapshot = null;
+        },
+        onEvent(type, text) {
+          // Nothing follows the terminal event.
+          if (isEndSeen) return;
+          const data = parseJsonObject(text);
+          if (data === null) {
+            throw lost("garbage", `the data of event ${JSON.stringify(type.slice(0, 80))} is not a JSON object`);
+          }
+          const event = { type, data };
+          waitingChars += text.length;
+          if (snapshot === null) {
+            waiting.push(event);
+            isEndSeen = explained("isEnd", () => settings.isEnd(event));
+          } else if (type.endsWith(".snapshot")) snapshot.push(event);
+          else throw lost("no_snapshot", `it began with ${JSON.stringify(type.slice(0, 80))} instead of a snapshot`);
         },
       },
       settings.maxEventChars,
     );
-    const waiting: RawEvent[] = [];
-    let waitingChars = 0;
-    let isEndSeen = false;
     let isSynced = false;
     let isLive = false;
-    const synced = open().then(() => {
+    const synced = open(snapshotRead.promise).then(() => {
       isSynced = true;
     });
     expectBytes();
@@ -121,7 +146,7 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
         waitingChars = 0;
       }
       if (isEndSeen) {
-        // Nothing follows the terminal event; what is still to come is only the state before it.
+        // What is still to come is only the state before the terminal event.
         clearTimeout(timer);
         await synced;
         continue;
@@ -130,32 +155,30 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
       const result = await abortable(isSynced ? read : Promise.race([read, synced]), own.signal);
       if (result === undefined) continue;
       read = null;
-      if (result.done) throw new SubscribeError("closed", closedMessage(), { detail: closeReason });
-      expectBytes();
-      for (const message of events.feed(result.value)) {
-        const event = parseEvent(message.event ?? "message", message.data);
-        waiting.push(event);
-        waitingChars += message.data.length;
-        isEndSeen = isEnd(event);
-        if (isEndSeen) break;
+      if (result.done) {
+        const why = closeReason === null ? "" : ` (${closeReason})`;
+        throw lost("closed", `the server ended the stream${why}`, { detail: closeReason });
       }
+      expectBytes();
+      readBytes(result.value);
       if (waitingChars > settings.maxWaitingChars) {
-        throw new SubscribeError("refetch_failed", "Cannot follow the stream: too many events came during the refetch");
+        throw lost("refetch_failed", "too much came before the state was read");
       }
     }
   }
 
-  async function open(): Promise<void> {
+  async function open(snapshotRead: Promise<readonly RawEvent[]>): Promise<void> {
     await call("callback_failed", "onOpen", settings.onOpen);
+    const { onSnapshot } = settings;
+    if (onSnapshot !== null) {
+      const snapshot = await inTime(snapshotRead, "no_snapshot", "no snapshot");
+      await call("callback_failed", "onSnapshot", () => onSnapshot(snapshot));
+    }
     await refetch();
   }
 
   async function refetch(): Promise<void> {
-    const { refetchTimeoutMs } = settings;
-    const late = setTimeout(() => {
-      own.abort(new SubscribeError("refetch_failed", `Cannot refetch: no result within ${refetchTimeoutMs} ms`));
-    }, refetchTimeoutMs);
-    try {
+    const read = async () => {
       await abortable(context.earlierRefetch, own.signal);
       // The caller's own promise, not the wait for it: that ends with the signal, whether the caller heeds it or not.
       const running = new Promise((resolve) => resolve(settings.refetch(own.signal)));
@@ -166,27 +189,24 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
         ),
       );
       await call("refetch_failed", "refetch", () => running);
+    };
+    await inTime(read(), "refetch_failed", "no refetched state");
+  }
+
+  /** Ends the whole attempt when the state is not there in time. */
+  async function inTime<Value>(promise: Promise<Value>, code: SubscribeErrorCode, what: string): Promise<Value> {
+    const ms = settings.refetchTimeoutMs;
+    const late = setTimeout(() => own.abort(lost(code, `${what} within ${ms} ms`)), ms);
+    try {
+      return await abortable(promise, own.signal);
     } finally {
       clearTimeout(late);
     }
   }
 
-  function isEnd(event: RawEvent): boolean {
-    try {
-      return settings.isEnd(event);
-    } catch (error) {
-      throw explainCallback("callback_failed", "isEnd", error);
-    }
-  }
-
   async function deliver(event: RawEvent): Promise<void> {
     if (own.signal.aborted) throw own.signal.reason;
-    let returned: unknown;
-    try {
-      returned = settings.onEvent(event);
-    } catch (error) {
-      throw explainCallback("callback_failed", "onEvent", error);
-    }
+    const returned = explained("onEvent", () => settings.onEvent(event));
     if (!isPromise(returned)) return;
     // Nothing is read meanwhile, so silence would mean nothing.
     clearTimeout(timer);
@@ -212,18 +232,22 @@ export async function runAttempt(settings: SubscribeSettings, context: AttemptCo
     }
   }
 
-  function closedMessage(): string {
-    return `The server ended the stream ${shown(settings.url)}${closeReason === null ? "" : ` (${closeReason})`}`;
-  }
-
   function explain(error: unknown): SubscribeError {
     if (error instanceof SubscribeError) return error;
     const reason: unknown = own.signal.reason;
     if (reason instanceof SubscribeError) return reason;
-    return new SubscribeError("cut", `The connection of the stream ${shown(settings.url)} broke`, {
+    return lost("cut", "the connection broke", {
       // In query mode a runtime's own message may hold the whole URL.
       cause: settings.tokenIn === "query" ? undefined : error,
     });
+  }
+}
+
+function explained<Value>(name: string, callback: () => Value): Value {
+  try {
+    return callback();
+  } catch (error) {
+    throw explainCallback("callback_failed", name, error);
   }
 }
 
@@ -234,20 +258,7 @@ function explainCallback(code: SubscribeErrorCode, name: string, error: unknown)
   return new SubscribeError(code, `${name} failed: ${text}`, { cause: error });
 }
 
-function parseEvent(type: string, text: string): RawEvent {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch {
-    // Reported below, as any other payload that is not an object.
-  }
-  if (typeof data === "object" && data !== null && !Array.isArray(data)) return { type, data };
-  throw new SubscribeError(
-    "garbage",
-    `Cannot read the stream: the data of event ${JSON.stringify(type.slice(0, 80))} is not a JSON object`,
-  );
-}
-
 function isPromise(value: unknown): value is Promise<unknown> {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+  // Any value may be asked for a property this way.
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function";
 }

@@ -1,19 +1,23 @@
-import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { createParser } from "eventsource-parser";
 import { problemDetail } from "../problem_detail.ts";
-import { SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
+import { streamError, type SubscribeError, type SubscribeErrorCode } from "./subscribe_error.ts";
+import { withQuery } from "./subscribe_options.ts";
+
+export interface Credential {
+  /** The whole value of the `Authorization` header. */
+  readonly authorization?: string;
+  /** Sent as `?access_token=` instead. */
+  readonly queryToken?: string;
+}
 
 /** One attempt to open the stream. */
-export interface ConnectionRequest {
+export interface ConnectionRequest extends Credential {
   readonly url: string;
   readonly fetch: typeof fetch;
-  /** The whole value of the `Authorization` header. */
-  readonly authorization: string | null;
-  /** Sent as `?access_token=` instead. */
-  readonly queryToken: string | null;
   readonly signal: AbortSignal;
 }
 
-const maxProblemBytes = 65_536;
+const maxProblemChars = 65_536;
 /** Longer waits are capped (and a timer over 2^31 ms would fire at once). */
 const maxWaitMs = 3_600_000;
 
@@ -28,59 +32,34 @@ export async function openConnection(request: ConnectionRequest): Promise<Readab
   const contentType = response.headers.get("content-type") ?? "none";
   if (response.body === null || !/^text\/event-stream\s*(;|$)/i.test(contentType)) {
     await discard(response);
-    throw new SubscribeError(
-      "not_a_stream",
-      `Cannot follow ${shown(request.url)}: content type ${JSON.stringify(contentType.slice(0, 80))} is not "text/event-stream"`,
-      { status: 200 },
-    );
+    const what = `content type ${JSON.stringify(contentType.slice(0, 80))} is not "text/event-stream"`;
+    throw streamError(request.url, "not_a_stream", what, { status: 200 });
   }
   return response.body;
 }
 
 export interface EventReaderHandlers {
+  onEvent(type: string, data: string): void;
   onRetry(retryMs: number): void;
   onComment(comment: string): void;
+  /** One event grew over `maxEventChars`: an endless line must not become endless memory. */
+  onOverflow(): void;
 }
 
-/**
- * Turns the chunks of one stream into events. `feed` throws `SubscribeError` (`garbage`) when one event grows over
- * `maxEventChars`: an endless line must not become endless memory.
- */
-export function createEventReader(
-  handlers: EventReaderHandlers,
-  maxEventChars: number,
-): { feed(bytes: Uint8Array): readonly EventSourceMessage[] } {
+/** Turns the chunks of one stream into calls of the handlers, in order, and throws what they throw. */
+export function createEventReader(handlers: EventReaderHandlers, maxEventChars: number): (bytes: Uint8Array) => void {
   // The parser drops the byte order mark; if the decoder did too, a second one would go unseen.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  let events: EventSourceMessage[] = [];
-  let isOverflown = false;
   const parser = createParser({
     maxBufferSize: maxEventChars,
-    onEvent: (event) => events.push(event),
+    onEvent: ({ event, data }) => handlers.onEvent(event ?? "message", data),
     onRetry: (retryMs) => handlers.onRetry(Math.min(retryMs, maxWaitMs)),
     onComment: (comment) => handlers.onComment(comment),
     onError: (error) => {
-      if (error.type === "max-buffer-size-exceeded") isOverflown = true;
+      if (error.type === "max-buffer-size-exceeded") handlers.onOverflow();
     },
   });
-  return {
-    feed(bytes) {
-      events = [];
-      parser.feed(decoder.decode(bytes, { stream: true }));
-      if (isOverflown) {
-        throw new SubscribeError(
-          "garbage",
-          `Cannot read the stream: an event is longer than ${maxEventChars} characters`,
-        );
-      }
-      return events;
-    },
-  };
-}
-
-/** The URL without what could hold a secret, in quotes. */
-export function shown(url: string): string {
-  return JSON.stringify(url.replace(/[?#].*$/s, "").replace(/^([a-z]+:\/\/)[^/@]*@/i, "$1"));
+  return (bytes) => parser.feed(decoder.decode(bytes, { stream: true }));
 }
 
 /** The wait that a header asks for: seconds or an HTTP date (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after). */
@@ -94,34 +73,27 @@ function parseRetryAfterMs(headers: Headers, nowMs: number): number | null {
   return Math.min(Math.max(0, untilMs - (Number.isNaN(serverNowMs) ? nowMs : serverNowMs)), maxWaitMs);
 }
 
-async function send(request: ConnectionRequest): Promise<Response> {
+async function send({ url, fetch, authorization, queryToken, signal }: ConnectionRequest): Promise<Response> {
   const headers = new Headers({ accept: "text/event-stream" });
-  if (request.authorization !== null) headers.set("authorization", request.authorization);
-  const url = request.queryToken === null ? request.url : withQueryToken(request.url, request.queryToken);
+  if (authorization !== undefined) headers.set("authorization", authorization);
+  const secretUrl = queryToken === undefined ? url : withQuery(url, "access_token", queryToken);
   try {
-    return await request.fetch(url, { headers, cache: "no-store", signal: request.signal });
+    return await fetch(secretUrl, { headers, cache: "no-store", signal });
   } catch (error) {
-    if (request.signal.aborted) throw request.signal.reason;
-    throw new SubscribeError("unreachable", `Cannot follow ${shown(request.url)}: the server cannot be reached`, {
+    if (signal.aborted) throw signal.reason;
+    throw streamError(url, "unreachable", "the server cannot be reached", {
       // Deno writes the whole URL into its message, query and all.
-      cause: request.queryToken === null ? error : undefined,
+      cause: queryToken === undefined ? error : undefined,
     });
   }
 }
 
-function withQueryToken(url: string, token: string): string {
-  const [beforeFragment = ""] = url.split("#", 1);
-  const joint = beforeFragment.includes("?") ? "&" : "?";
-  return `${beforeFragment}${joint}access_token=${encodeURIComponent(token)}`;
-}
-
-async function toRefusal(request: ConnectionRequest, response: Response): Promise<SubscribeError> {
+async function toRefusal({ url }: ConnectionRequest, response: Response): Promise<SubscribeError> {
+  const { status, headers } = response;
   const detail = await readProblemDetail(response);
-  return new SubscribeError(
-    toCode(response.status),
-    `Cannot follow ${shown(request.url)}: the server answered ${response.status}${detail === null ? "" : ` (${detail})`}`,
-    { status: response.status, detail, retryAfterMs: parseRetryAfterMs(response.headers, Date.now()) },
-  );
+  const what = `the server answered ${status}${detail === null ? "" : ` (${detail})`}`;
+  const retryAfterMs = parseRetryAfterMs(headers, Date.now());
+  return streamError(url, toCode(status), what, { status, detail, retryAfterMs });
 }
 
 function toCode(status: number): SubscribeErrorCode {
@@ -133,32 +105,22 @@ function toCode(status: number): SubscribeErrorCode {
   return "refused";
 }
 
+/** The status alone decides: a body that breaks, is too long or says nothing only costs the detail. */
 async function readProblemDetail(response: Response): Promise<string | null> {
-  if (!/^application\/(problem\+)?json\s*(;|$)/i.test(response.headers.get("content-type") ?? "")) {
-    await discard(response);
-    return null;
-  }
-  // The status alone decides; a body that breaks or is too long only costs the detail.
-  const text = await readText(response, maxProblemBytes).catch(() => "");
-  return problemDetail(text)?.slice(0, 500) ?? null;
-}
-
-async function readText(response: Response, maxBytes: number): Promise<string> {
-  if (response.body === null) return "";
-  const reader = response.body.getReader();
+  const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  let byteCount = 0;
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    byteCount += value.byteLength;
-    if (byteCount > maxBytes) {
-      await reader.cancel();
-      throw new RangeError(`Cannot read the answer: it is longer than ${maxBytes} bytes`);
+  try {
+    while (text.length < maxProblemChars) {
+      const result = await reader?.read();
+      if (result?.done !== false) return problemDetail(text)?.slice(0, 500) ?? null;
+      text += decoder.decode(result.value, { stream: true });
     }
-    text += decoder.decode(value, { stream: true });
+    await reader?.cancel();
+  } catch {
+    // It broke.
   }
+  return null;
 }
 
 /** An unread body would keep its connection busy. */

@@ -2,8 +2,8 @@
  * Why a subscription failed or is reconnecting.
  *
  * Permanent: `not_authenticated` (401, also with a fresh token), `permission_denied` (403), `not_found` (404), `refused`
- * (another answer that trying again does not change), `not_a_stream` (a first 200 that is no event stream),
- * `callback_failed` (a callback of the caller threw; it is the `cause`).
+ * (another answer that trying again does not change), `not_a_stream` (a first 200 that is no event stream), `no_snapshot`
+ * (a first stream that does not begin with the snapshot that `onSnapshot` asks for: an older server), `callback_failed` (a callback of the caller threw; it is the `cause`).
  *
  * Retried: `unavailable` (429, 5xx), `unreachable` (no answer), `timeout` (no answer in time), `closed` (the server
  * ended the stream), `cut` (the connection broke), `silent` (no heartbeat), `garbage` (bytes that are no event, or an
@@ -15,6 +15,7 @@ export type SubscribeErrorCode =
   | "not_found"
   | "refused"
   | "not_a_stream"
+  | "no_snapshot"
   | "callback_failed"
   | "unavailable"
   | "unreachable"
@@ -53,12 +54,24 @@ export class SubscribeError extends Error {
   }
 }
 
+/** Names the stream by its URL, without what could hold a secret. */
+export function streamError(
+  url: string,
+  code: SubscribeErrorCode,
+  what: string,
+  options?: SubscribeErrorOptions,
+): SubscribeError {
+  const shown = url.replace(/[?#].*$/s, "").replace(/^([a-z]+:\/\/)[^/@]*@/i, "$1");
+  return new SubscribeError(code, `Cannot follow ${JSON.stringify(shown)}: ${what}`, options);
+}
+
 const finalCodes: ReadonlySet<string> = new Set<SubscribeErrorCode>([
   "not_authenticated",
   "permission_denied",
   "not_found",
   "refused",
   "not_a_stream",
+  "no_snapshot",
   "callback_failed",
 ]);
 

@@ -1,10 +1,17 @@
 import { isTerminalEventType } from "../event.ts";
+import type { JsonObject } from "../json.ts";
 import type { SubscribeError } from "./subscribe_error.ts";
 
 /** One event: a union over the map's types, so that a check of `type` also narrows `data`. */
 export type StreamEvent<Events extends object> = {
   readonly [Type in keyof Events & string]: { readonly type: Type; readonly data: Events[Type] };
 }[keyof Events & string];
+
+/** An event of a snapshot: its type ends with `.snapshot`. */
+export type SnapshotEvent<Events extends object> = Extract<
+  StreamEvent<Events>,
+  { readonly type: `${string}.snapshot` }
+>;
 
 /** `ended` and `failed` are final. After `close()` or an aborted signal no further state is reported. */
 export type SubscriptionState = "connecting" | "live" | "reconnecting" | "ended" | "failed";
@@ -27,11 +34,17 @@ export interface TokenRequest {
 export interface SubscribeOptions<Events extends object> {
   /** Called for each event, in order. While a returned promise is pending the next event waits. */
   readonly onEvent?: (event: StreamEvent<Events>) => void | Promise<void>;
-  /** Called each time the stream opens, before `refetch`. */
+  /** Called each time the stream opens, before `onSnapshot` and `refetch`. */
   readonly onOpen?: () => void | Promise<void>;
   /**
-   * Reads the resource's current state. Called on every open, and once when the resource had already ended; never
-   * concurrently. Events that arrive meanwhile are handed over after it, so state followed by events is complete. When it
+   * Asks the server for the present state (`?snapshot=1`) and is called with all of it once on every open, before any event
+   * that came after it. Without a snapshot the subscription fails (`no_snapshot`). A resource that ended before the stream
+   * could open has none: `finished` then resolves with `event: null`.
+   */
+  readonly onSnapshot?: (snapshot: readonly SnapshotEvent<Events>[]) => void | Promise<void>;
+  /**
+   * Reads the resource's current state where the server sends no snapshot, or what a snapshot does not hold. Called on
+   * every open, after `onSnapshot`, and once when the resource had already ended; never concurrently. Events that arrive meanwhile are handed over after it, so state followed by events is complete. When it
    * rejects, the subscription reconnects. Its signal aborts when the result is no longer needed.
    */
   readonly refetch?: (signal: AbortSignal) => unknown;
@@ -48,29 +61,36 @@ export interface SubscribeOptions<Events extends object> {
   readonly apiKey?: string;
   /** Ends the subscription; nothing is called after it. */
   readonly signal?: AbortSignal;
-  /** Which event is the last one. Default: the one whose type ends with `.end`. */
+  /**
+   * Which event is the last one. Default: the one whose type ends with `.end`; of a stream of several scans
+   * (`/api/v1/event-stream?scan_id=A&scan_id=B`) the last one's `scan.end`; of a tenant's stream none.
+   */
   readonly isEnd?: (event: StreamEvent<Events>) => boolean;
   /** The server's heartbeat: silence of 2.5 times as long is a lost stream. Default 15,000. */
   readonly heartbeatMs?: number;
   /** Bound on one connect: token, request and answer. Default 30,000: a gateway may take 20 s to refuse. */
   readonly connectTimeoutMs?: number;
-  /** Bound on one `refetch`. Default 60,000. */
+  /** Bound on one `refetch`, and on the arrival of a snapshot. Default 60,000. */
   readonly refetchTimeoutMs?: number;
   /** The random part of a pause is at most the first, doubled with each failure up to the second. Default 1,000 and 30,000. */
   readonly backoffMs?: readonly [number, number];
   /** Bound on one event. Default 262,144: four times what a gateway sends. */
   readonly maxEventChars?: number;
-  /** Bound on the events that wait for `refetch`. Default 16,777,216. */
+  /** Bound on a snapshot, and on the events that wait for `onSnapshot` and `refetch`. Default 16,777,216. */
   readonly maxWaitingChars?: number;
   readonly fetch?: typeof fetch;
   /** From 0 inclusive to 1 exclusive: spreads the reconnects of many clients. */
   readonly random?: () => number;
 }
 
-/** The internal type: the caller's event map is only asserted. */
+/** The internal types: the caller's event map is only asserted. */
 export interface RawEvent {
   readonly type: string;
-  readonly data: object;
+  readonly data: JsonObject;
+}
+
+interface RawOptions extends Omit<SubscribeOptions<Record<string, JsonObject>>, "onSnapshot"> {
+  readonly onSnapshot?: (snapshot: readonly RawEvent[]) => unknown;
 }
 
 /** Checked options with every default filled in. */
@@ -78,6 +98,7 @@ export interface SubscribeSettings {
   readonly url: string;
   readonly onEvent: (event: RawEvent) => unknown;
   readonly onOpen: () => unknown;
+  readonly onSnapshot: ((snapshot: readonly RawEvent[]) => unknown) | null;
   readonly refetch: (signal: AbortSignal) => unknown;
   readonly onStateChange: (state: SubscriptionState, detail: StateDetail) => unknown;
   readonly getAccessToken: ((request: TokenRequest) => string | Promise<string>) | null;
@@ -107,38 +128,41 @@ export function parseOptions<Events extends object>(
   options: SubscribeOptions<Events>,
 ): SubscribeSettings {
   // The caller's map describes what its server sends; at run time an event is a name and an object either way.
-  const given = options as unknown as SubscribeOptions<Record<string, object>>;
-  if (given.apiKey !== undefined && given.getAccessToken !== undefined) {
-    throw new TypeError("Cannot subscribe: both apiKey and getAccessToken are given: expected one of them");
+  const given = options as unknown as RawOptions;
+  const { apiKey = null, getAccessToken = null, onSnapshot = null, tokenIn = "header" } = given;
+  if (apiKey !== null && getAccessToken !== null) {
+    throw new TypeError("Cannot subscribe: both apiKey and getAccessToken are given");
   }
-  if (given.apiKey !== undefined && !isHeaderSafe(given.apiKey)) {
-    throw new TypeError("Cannot subscribe: apiKey is not a key: expected visible ASCII without spaces");
+  if (apiKey !== null && !isHeaderSafe(apiKey)) {
+    throw new TypeError("Cannot subscribe: apiKey is not visible ASCII without spaces");
   }
-  if (given.tokenIn !== undefined && given.tokenIn !== "header" && given.tokenIn !== "query") {
-    throw new TypeError(`Cannot subscribe: tokenIn ${JSON.stringify(given.tokenIn)} is not "header" or "query"`);
+  if (tokenIn !== "header" && tokenIn !== "query") {
+    throw new TypeError(`Cannot subscribe: tokenIn ${JSON.stringify(tokenIn)} is not "header" or "query"`);
   }
   const backoffMs = given.backoffMs ?? [1000, 30_000];
   if (!(backoffMs[0] > 0 && backoffMs[1] >= backoffMs[0] && Number.isFinite(backoffMs[1]))) {
     throw new RangeError(`Cannot subscribe: backoffMs [${backoffMs.join(", ")}] is not [shortest, longest] above 0`);
   }
-  const heartbeatMs = positive("heartbeatMs", given.heartbeatMs ?? 15_000);
+  const heartbeatMs = positive(given, "heartbeatMs", 15_000);
+  const plainUrl = parseUrl(url);
   return {
-    url: parseUrl(url),
+    url: onSnapshot === null || /[?&]snapshot=/.test(plainUrl) ? plainUrl : withQuery(plainUrl, "snapshot", "1"),
     onEvent: given.onEvent ?? nothing,
     onOpen: given.onOpen ?? nothing,
+    onSnapshot,
     refetch: given.refetch ?? nothing,
     onStateChange: given.onStateChange ?? nothing,
-    getAccessToken: given.getAccessToken ?? null,
-    tokenIn: given.tokenIn ?? "header",
-    apiKey: given.apiKey ?? null,
-    isEnd: given.isEnd ?? ((event) => isTerminalEventType(event.type)),
+    getAccessToken,
+    tokenIn,
+    apiKey,
+    isEnd: given.isEnd ?? lastEventOf(plainUrl),
     silenceMs: heartbeatMs * heartbeatsOfSilence,
     goodStreamMs: heartbeatMs * heartbeatsOfGoodStream,
-    connectTimeoutMs: positive("connectTimeoutMs", given.connectTimeoutMs ?? 30_000),
-    refetchTimeoutMs: positive("refetchTimeoutMs", given.refetchTimeoutMs ?? 60_000),
+    connectTimeoutMs: positive(given, "connectTimeoutMs", 30_000),
+    refetchTimeoutMs: positive(given, "refetchTimeoutMs", 60_000),
     backoffMs,
-    maxEventChars: positive("maxEventChars", given.maxEventChars ?? 262_144),
-    maxWaitingChars: positive("maxWaitingChars", given.maxWaitingChars ?? 16_777_216),
+    maxEventChars: positive(given, "maxEventChars", 262_144),
+    maxWaitingChars: positive(given, "maxWaitingChars", 16_777_216),
     // Called as a method of our object, a browser's own fetch would throw "Illegal invocation".
     fetch: given.fetch ?? ((input, init) => fetch(input, init)),
     random: given.random ?? Math.random,
@@ -150,6 +174,20 @@ export function isHeaderSafe(secret: unknown): secret is string {
   return typeof secret === "string" && /^[\x21-\x7e]+$/.test(secret);
 }
 
+/** The same URL, without its fragment. */
+export function withQuery(url: string, name: string, value: string): string {
+  const [beforeFragment = ""] = url.split("#", 1);
+  return `${beforeFragment}${beforeFragment.includes("?") ? "&" : "?"}${name}=${encodeURIComponent(value)}`;
+}
+
+function lastEventOf(url: string): (event: RawEvent) => boolean {
+  const [path = "", query] = url.split(/[?#]/);
+  if (!/(^|\/)api\/v\d+\/event-stream$/.test(path)) return ({ type }) => isTerminalEventType(type);
+  // Those of the stream that go on; a scan ends only once, also over reconnects.
+  const running = new Set<unknown>(new URLSearchParams(query).getAll("scan_id"));
+  return ({ type, data }) => type === "scan.end" && running.delete(data["scan_id"]) && running.size === 0;
+}
+
 function parseUrl(url: string | URL): string {
   const text = String(url);
   if (text === "" || (/^[a-z][a-z0-9+.-]*:/i.test(text) && !/^https?:\/\//i.test(text))) {
@@ -158,7 +196,10 @@ function parseUrl(url: string | URL): string {
   return text;
 }
 
-function positive(name: string, value: number): number {
+type Quantity = "heartbeatMs" | "connectTimeoutMs" | "refetchTimeoutMs" | "maxEventChars" | "maxWaitingChars";
+
+function positive(given: RawOptions, name: Quantity, byDefault: number): number {
+  const value = given[name] ?? byDefault;
   if (Number.isFinite(value) && value > 0) return value;
   throw new RangeError(`Cannot subscribe: ${name} ${value} is not a number above 0`);
 }

@@ -3,7 +3,10 @@ import { coverageSchema, manualReasonSchema, severitySchema, statusSchema } from
 import { count, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
-/** The report of one scan, `scanstream.report/1`: the value that every report format is written from. */
+/**
+ * The report of one scan, `scanstream.report/1`: the value that every report format is written from. Version 1.1 added optional
+ * fields, which readers of 1.0 pass over.
+ */
 
 const isoTime = v.pipe(v.string(), v.metadata({ format: "date-time" }));
 const expires = v.pipe(
@@ -38,9 +41,45 @@ const resourceSchema = v.object({
   name: v.string(),
 });
 
+const milestoneSchema = v.object({
+  description: v.string(),
+  date: v.pipe(v.nullable(v.string()), v.description("ISO 8601 date or time; null: none was set")),
+});
+
+/** When a person plans to have remediated a finding, which goes on failing until then. */
+const planSchema = v.object({
+  remediation_date: v.pipe(v.string(), v.description("ISO 8601 date or time")),
+  milestones: v.array(milestoneSchema),
+  reason: v.string(),
+  overdue: v.pipe(v.boolean(), v.description("true: the date has passed, and the finding is open and not waived")),
+});
+
+/** A rule that was judged by the organization's values (--parameters), not by the STIG's. */
+const tailoringSchema = v.object({
+  effect: v.pipe(
+    v.picklist(["stricter", "looser"]),
+    v.description("looser: any value is; then no checklist calls the rule not a finding"),
+  ),
+  parameters: v.array(
+    v.object({
+      name: v.string(),
+      unit: v.string(),
+      value: v.union([v.number(), v.array(v.string())]),
+      stig_value: v.union([v.number(), v.array(v.string())]),
+      effect: v.picklist(["stricter", "looser"]),
+    }),
+  ),
+  stig_status: v.pipe(statusSchema, v.description("The verdict by the STIG's own values")),
+  stig_reason: v.nullable(manualReasonSchema),
+});
+
 const findingSchema = v.pipe(
   v.object({
     status: statusSchema,
+    stig_status: v.pipe(
+      v.optional(statusSchema),
+      v.description("The verdict on the same resource by the STIG's own values, where the organization has its own"),
+    ),
     reason,
     resource: resourceSchema,
     expected: v.string(),
@@ -68,19 +107,39 @@ const findingSchema = v.pipe(
       v.boolean(),
       v.description("true: it does not count for the check's status, nor for an exit code"),
     ),
+    plan: v.exactOptional(v.pipe(planSchema, v.description("Absent without one (since 1.1)"))),
+    detected_first: v.exactOptional(
+      v.pipe(
+        isoTime,
+        v.description("End of the first scan that had it, as far as the baselines tell; absent: this one (since 1.1)"),
+      ),
+    ),
   }),
   v.metadata(reasonRule),
 );
 
+/** Upper case, and nothing that DISA's ids begin with. */
+export const companyIdPattern = /^(?!(?:S?V-\d|SRG-|CCI-|OKTA-APP-))[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/;
+
 const checkSchema = v.pipe(
   v.object({
     check: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/)),
-    vuln_id: v.pipe(v.string(), v.regex(/^V-[0-9]+$/)),
+    origin: v.pipe(
+      v.optional(v.literal("company")),
+      v.description(
+        "A rule of the organization's own (--checks), whose id stands in all three ids below; absent: a rule of the STIG",
+      ),
+    ),
+    vuln_id: v.pipe(v.string(), v.regex(/^V-[0-9]+$|^[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/)),
     stig_id: v.string(),
-    rule_id: v.pipe(v.string(), v.regex(/^SV-[0-9]+r[0-9]+_rule$/)),
+    rule_id: v.pipe(v.string(), v.regex(/^SV-[0-9]+r[0-9]+_rule$|^[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/)),
     severity: severitySchema,
     category: v.picklist(["I", "II", "III"]),
     title: v.string(),
+    remediation: v.pipe(
+      v.optional(v.string()),
+      v.description("How to fix what a rule of the organization's own finds"),
+    ),
     status: statusSchema,
     reason,
     detail: someText,
@@ -91,6 +150,7 @@ const checkSchema = v.pipe(
       ),
     ),
     attestation: v.nullable(attestationSchema),
+    tailoring: v.pipe(v.optional(tailoringSchema), v.description("Absent: judged by the STIG's values")),
     findings: v.array(findingSchema),
   }),
   v.metadata(reasonRule),
@@ -130,14 +190,36 @@ const comparisonSchema = v.object({
   ),
 });
 
+/** A control of NIST SP 800-53 rev. 5, as far as the rules of the STIG examine it. */
+const controlSchema = v.object({
+  id: v.pipe(v.string(), v.description("As in OSCAL: ac-2.3")),
+  label: v.pipe(v.string(), v.description("As people write it: AC-2(3)")),
+  title: v.string(),
+  baselines: v.pipe(
+    v.array(v.picklist(["low", "moderate", "high"])),
+    v.description("Those of SP 800-53B that select it"),
+  ),
+  status: v.pipe(
+    statusSchema,
+    v.description(
+      "FAIL if a rule that names it fails; PASS if every such rule of the STIG was examined and is met or does not apply, at least one met; else MANUAL",
+    ),
+  ),
+  checks: v.pipe(v.array(v.string()), v.description("The checks of this report whose rules name it")),
+});
+
 const statusCountsSchema = v.object(statusCountsEntries);
 
 export const reportSchema = v.object({
   schema: v.literal("scanstream.report/1"),
+  benchmark: v.pipe(v.optional(v.string()), v.description("By which it was judged: `okta-idaas-stig-v1r2`")),
   scan: scanSummarySchema,
   summary: v.pipe(statusCountsSchema, v.description("Counts of checks")),
   checks: v.array(checkSchema),
   baseline: v.pipe(v.nullable(comparisonSchema), v.description("Null without a baseline")),
+  controls: v.exactOptional(
+    v.pipe(v.array(controlSchema), v.description("The same verdicts by control of NIST SP 800-53 rev. 5 (since 1.1)")),
+  ),
 });
 
 /** The parts that `report.schema.json` names. */
@@ -148,7 +230,10 @@ export const reportDefinitions = {
   resource: resourceSchema,
   waiver: waiverSchema,
   attestation: attestationSchema,
+  tailoring: tailoringSchema,
   comparison: comparisonSchema,
+  plan: planSchema,
+  control: controlSchema,
 };
 
 export type Report = Output<typeof reportSchema>;
@@ -158,7 +243,11 @@ export type CheckResult = Output<typeof checkSchema>;
 export type Finding = Output<typeof findingSchema>;
 export type FindingResource = Output<typeof resourceSchema>;
 export type Waiver = Output<typeof waiverSchema>;
+export type Plan = Output<typeof planSchema>;
+export type Milestone = Output<typeof milestoneSchema>;
+export type ControlResult = Output<typeof controlSchema>;
 export type Attestation = Output<typeof attestationSchema>;
+export type Tailoring = Output<typeof tailoringSchema>;
 export type Comparison = Output<typeof comparisonSchema>;
 export type ResolvedFinding = Output<typeof resolvedFindingSchema>;
 export type Category = CheckResult["category"];

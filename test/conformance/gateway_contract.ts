@@ -3,6 +3,13 @@ import { httpCases } from "./gateway_http_cases.ts";
 import { monitorCases } from "./gateway_monitor_cases.ts";
 import { scanCases } from "./gateway_scan_cases.ts";
 import { streamCases } from "./gateway_stream_cases.ts";
+import { tenantCases } from "./gateway_tenant_cases.ts";
 
 /** Everything that a gateway promises to its clients, on every runtime. */
-export const gatewayContract: readonly GatewayCase[] = [...httpCases, ...scanCases, ...monitorCases, ...streamCases];
+export const gatewayContract: readonly GatewayCase[] = [
+  ...httpCases,
+  ...scanCases,
+  ...monitorCases,
+  ...tenantCases,
+  ...streamCases,
+];

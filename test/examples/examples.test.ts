@@ -58,7 +58,9 @@ function protectedTable(name: string, columns: string): readonly string[] {
 type GetChannels = (request: ChannelsRequest) => Promise<ChannelsResult>;
 
 function channelsOf(getChannels: GetChannels, id: string, principal: Principal = ada): Promise<ChannelsResult> {
-  return withTenant(database, principal.tenantId, (tx) => getChannels({ principal, params: { id }, tx, query: {} }));
+  return withTenant(database, principal.tenantId, (tx) =>
+    getChannels({ principal, params: { id }, tx, query: {}, queryAll: () => [] }),
+  );
 }
 
 /** What a publish function hands to the broker. */

@@ -95,9 +95,10 @@ const houses: readonly (readonly (readonly string[])[])[] = [
     ["scanner/checks/"],
     ["scanner/catalog/", "scanner/idp/"],
     ["scanner/config.ts", "scanner/evidence/", "scanner/evaluate.ts"],
+    ["scanner/checklists/"],
     ["scanner/streaming/", "scanner/reports/", "scanner/decisions/"],
     ["scanner/run_scan.ts"],
-    ["scanner/follow/", "scanner/fix/"],
+    ["scanner/follow/", "scanner/fix/", "scanner/diff/"],
     ["scanner/commands/"],
   ],
 ];
@@ -133,6 +134,11 @@ const neighbours: readonly (readonly [folder: string, allowed: RegExp, instead: 
     "practice_org/",
     /^command_line\//,
     "practice_org/ is a program of its own: it imports only command_line/ and shared/",
+  ],
+  [
+    "clients/",
+    /^command_line\//,
+    "clients/ are clients of a gateway's API: they import only command_line/ and shared/",
   ],
   ["scanner/", /^command_line\//, "scanner/ never imports gateway/ nor practice_org/: put what both need into shared/"],
   [

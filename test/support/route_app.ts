@@ -11,7 +11,7 @@ import { HttpRefusal, problemResponse } from "../../gateway/http/problem.ts";
 import { bounds, createAuthority, otherTenantId, tenantId } from "./stream_server.ts";
 
 /** Members of the tenant. */
-export const ada: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyChannel: null };
+export const ada: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyStream: null };
 export const grace: Principal = { ...ada, id: "grace" };
 /** A member of the other tenant. */
 export const linus: Principal = { ...ada, tenantId: otherTenantId, id: "linus" };

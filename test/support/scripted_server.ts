@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Answer } from "../../clients/conformance/answers.ts";
 
-/** Answers one request; an open stream's answer returns while the response stays open. */
-export type Answer = (response: ServerResponse, request: IncomingMessage) => void | Promise<void>;
+export { cutStream, endedStream, problem, status, stream, type Answer } from "../../clients/conformance/answers.ts";
 
 export interface ScriptedServer {
   readonly url: string;
@@ -38,50 +38,6 @@ export async function startScriptedServer(...answers: readonly [Answer, ...Answe
   };
 }
 
-/** 200 and these chunks; the stream stays open. */
-export function stream(...chunks: readonly (string | Uint8Array)[]): Answer {
-  return async (response) => {
-    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
-    response.flushHeaders();
-    for (const chunk of chunks) await write(response, chunk);
-  };
-}
-
-/** The same, ended politely. */
-export function endedStream(...chunks: readonly (string | Uint8Array)[]): Answer {
-  return async (response, request) => {
-    await stream(...chunks)(response, request);
-    response.end();
-  };
-}
-
-/** The same, then the connection breaks. */
-export function cutStream(...chunks: readonly (string | Uint8Array)[]): Answer {
-  return async (response, request) => {
-    await stream(...chunks)(response, request);
-    response.destroy();
-  };
-}
-
-export function status(code: number, headers: Readonly<Record<string, string>> = {}, body = ""): Answer {
-  return (response) => {
-    response.writeHead(code, headers);
-    response.end(body);
-  };
-}
-
-export function problem(code: number, detail: string, headers: Readonly<Record<string, string>> = {}): Answer {
-  const body = { type: "about:blank", title: "Refused", status: code, detail, code: "refused" };
-  return status(code, { "content-type": "application/problem+json", ...headers }, JSON.stringify(body));
-}
-
 export function frame(type: string, data: object): string {
   return `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
-}
-
-/** Resolves when the chunk has left this process, so that the next one is a chunk of its own. */
-function write(response: ServerResponse, chunk: string | Uint8Array): Promise<void> {
-  return new Promise((resolve) => {
-    response.write(chunk, () => setImmediate(resolve));
-  });
 }

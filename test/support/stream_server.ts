@@ -39,7 +39,7 @@ export const bounds: StreamBounds = {
   maxLifetimeSeconds: 3600,
 };
 
-export const user: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyChannel: null };
+export const user: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyStream: null };
 
 /** Allows every subject but those that the test has revoked. */
 export function createAuthority(): AuthorityCheck & {

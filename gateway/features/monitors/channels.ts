@@ -6,8 +6,11 @@ import {
   ended,
   type ChannelsRequest,
   type ChannelsResult,
+  type Snapshot,
 } from "../../streaming/define_event_stream.ts";
 import { monitorChannel, monitorPrefix } from "./events.ts";
+import { toMonitor } from "./monitor.ts";
+import { selectMonitor } from "./monitor_store.ts";
 
 /** The channel of the requested monitor. Rejects with `NotFound` for one that was deleted or is not visible in the tenant. */
 export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params">): Promise<ChannelsResult> {
@@ -19,4 +22,17 @@ export async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "
 }
 
 /** `GET /:id/event-stream`: a monitor, live, until its `monitor.end`; not until its producer stops. */
-export const monitorEventStream = defineEventStream({ prefix: monitorPrefix, getChannels, closesAfterEnd: true });
+export const monitorEventStream = defineEventStream({
+  prefix: monitorPrefix,
+  getChannels,
+  getSnapshot,
+  closesAfterEnd: true,
+});
+
+async function getSnapshot({ tx, params }: ChannelsRequest): Promise<Snapshot> {
+  const row = await selectMonitor(tx, params.id);
+  return {
+    events: [{ type: "monitor.snapshot", data: toMonitor(row, Date.now()) }],
+    hasEnded: row.endedAt !== null,
+  };
+}

@@ -20,6 +20,7 @@ import {
   problem,
   refusals,
   response,
+  snapshotParameter,
   toInlineSchema,
   withoutCredentials,
   type FeatureDescription,
@@ -225,11 +226,11 @@ export const monitorsDescription: FeatureDescription = {
         "Server-sent events until `monitor.end`, over every restart of the producer; see /asyncapi.json. Nothing is " +
         "replayed: read the monitor and its findings again on every `open`.",
       security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
-      parameters,
+      parameters: [...parameters, snapshotParameter],
       responses: {
         200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
         204: emptyResponse("The monitor has ended: do not reconnect"),
-        ...refusals(401, 403, 429, 503),
+        ...refusals(400, 401, 403, 429, 503),
         ...noSuchMonitor,
       },
     },

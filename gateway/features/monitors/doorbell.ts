@@ -1,10 +1,12 @@
-import { Hono, type Context } from "hono";
+import { Hono } from "hono";
 import { findDoorbell, withTenant, type FoundDoorbell } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { toHex } from "../../../shared/hex.ts";
+import { sha256Hex } from "../../auth/sha256.ts";
 import { readBytes } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
+import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { monitorChannel, publishMonitorProgress } from "./events.ts";
 import { ringDoorbell } from "./monitor_store.ts";
@@ -24,7 +26,7 @@ const publishing = { attemptsAfterMs: [0, 200], waitMs: 1500 };
 /** 256 random bits, so a fast hash without salt is enough. */
 export async function createDoorbell(): Promise<{ readonly secret: string; readonly hash: string }> {
   const secret = `scd_${toHex(crypto.getRandomValues(new Uint8Array(32)))}`;
-  return { secret, hash: await hashSecret(secret) };
+  return { secret, hash: await sha256Hex(secret) };
 }
 
 export function doorbellPath(monitorId: string): string {
@@ -47,7 +49,7 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
   routes.post("/okta/:id", async (c) => {
     const monitorId = c.req.param("id");
     const { tenantId, hash } = await doorbellOf(monitorId);
-    if (!isEqual(await hashSecret(c.req.header("authorization") ?? ""), hash)) {
+    if (!isEqual(await sha256Hex(c.req.header("authorization") ?? ""), hash)) {
       throw new AppError("not_authenticated", "The Authorization header is not the doorbell's secret");
     }
     await readBytes(c.req.raw, maxBodyBytes);
@@ -89,19 +91,6 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
     if (doorbell === null) throw new NotFound("No such hook");
     return doorbell;
   }
-}
-
-/** Workers end what a request has not announced when it is answered; elsewhere there is no such context. */
-function afterResponse(c: Context, work: Promise<void>): void {
-  try {
-    c.executionCtx.waitUntil(work);
-  } catch {
-    // Goes on by itself.
-  }
-}
-
-async function hashSecret(secret: string): Promise<string> {
-  return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));
 }
 
 /** In a time that does not depend on where two hashes differ. */

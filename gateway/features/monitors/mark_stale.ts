@@ -2,6 +2,7 @@ import type { Database } from "../../../drizzle/database.ts";
 import { markStaleMonitors, type StaleMonitor } from "../../../drizzle/with_tenant.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { startRepeating } from "../repeat.ts";
+import { tenantChannel } from "../tenant/events.ts";
 import { monitorChannel, publishMonitorUpdated } from "./events.ts";
 
 export interface MarkStaleOptions extends AnnounceOptions {
@@ -38,7 +39,9 @@ async function announceStale({ id, tenant_id: tenantId, ...fields }: StaleMonito
   const payload = { monitor_id: id, status: "stale", ...fields } as const;
   await announce(
     {
-      publish: [(publisher) => publishMonitorUpdated(publisher, monitorChannel(tenantId, id), payload)],
+      publish: [monitorChannel(tenantId, id), tenantChannel(tenantId)].map(
+        (channel) => (publisher) => publishMonitorUpdated(publisher, channel, payload),
+      ),
       failure: { fields: { monitor_id: id }, message: "that a monitor is stale could not be published" },
     },
     options,

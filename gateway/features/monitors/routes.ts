@@ -15,6 +15,7 @@ import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import { announce } from "../announce.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
 import { monitorEventStream } from "./channels.ts";
+import { tenantChannel } from "../tenant/events.ts";
 import { createDoorbell, doorbellPath, doorbellRoutes } from "./doorbell.ts";
 import {
   monitorChannel,
@@ -60,8 +61,8 @@ const findingList: List<ChangeRow, unknown> = {
 /** Monitors, their changes, streams and doorbells, as the gateway mounts them. */
 export const monitors = {
   prefix: monitorPrefix,
-  routes: (dependencies: Dependencies) =>
-    new Hono().route("/", monitorRoutes(dependencies)).route("/monitors", monitorEventStream),
+  routes: monitorRoutes,
+  eventStreams: { "/monitors": monitorEventStream },
   hooks: doorbellRoutes,
 };
 
@@ -134,6 +135,7 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
       created
         .filter(({ cause }) => cause !== "start")
         .map((change) => (to, channel) => publishFindingUpdated(to, channel, toFindingUpdated(id, change))),
+      { isForTenant: false },
     );
     return c.json({ received: changes.length, created: created.length });
   });
@@ -186,13 +188,13 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
   async function publishStored(
     { id, tenantId }: Pick<MonitorRow, "id" | "tenantId">,
     publish: readonly Publish[],
-    { waitMs }: { readonly waitMs?: number | undefined } = {},
+    { waitMs, isForTenant = true }: { readonly waitMs?: number | undefined; readonly isForTenant?: boolean } = {},
   ): Promise<void> {
     if (publish.length === 0) return;
-    const channel = monitorChannel(tenantId, id);
+    const channels = [monitorChannel(tenantId, id), ...(isForTenant ? [tenantChannel(tenantId)] : [])];
     await announce(
       {
-        publish: publish.map((each) => (to: Publisher) => each(to, channel)),
+        publish: publish.flatMap((each) => channels.map((channel) => (to: Publisher) => each(to, channel))),
         failure: { fields: { monitor_id: id }, message: "events of a monitor could not be published" },
       },
       { publisher, log, waitMs },

@@ -1,6 +1,7 @@
 import type { StatusCounts } from "../../../shared/report.ts";
 import type { ScanEndStatus } from "../../../shared/scan_events.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
+import { tenantChannel } from "../tenant/events.ts";
 import { publishScanEnd, scanChannel } from "./events.ts";
 
 /** A scan that has just become terminal, with its stored counts. */
@@ -11,7 +12,7 @@ export interface EndedScan extends StatusCounts {
 }
 
 /**
- * Publishes `scan.end`: called by whatever made the scan terminal, and by nothing else. Never rejects. Where no attempt
+ * Publishes `scan.end` on the scan's channel and on its tenant's: called by whatever made the scan terminal, and by nothing else. Never rejects. Where no attempt
  * reaches the broker, the streams learn of the end when they are checked the next time (`authority_recheck.ts`).
  */
 export async function announceEnd(scan: EndedScan, options: AnnounceOptions): Promise<void> {
@@ -19,7 +20,9 @@ export async function announceEnd(scan: EndedScan, options: AnnounceOptions): Pr
   const payload = { scan_id: id, status, pass, fail, manual };
   await announce(
     {
-      publish: [(publisher) => publishScanEnd(publisher, scanChannel(tenantId, id), payload)],
+      publish: [scanChannel(tenantId, id), tenantChannel(tenantId)].map(
+        (channel) => (publisher) => publishScanEnd(publisher, channel, payload),
+      ),
       failure: { fields: { scan_id: id }, message: "the end of a scan could not be published" },
     },
     options,

@@ -6,7 +6,6 @@ import { count, uuid } from "../../../shared/schemas/primitives.ts";
 import { scanSchema } from "../../../shared/schemas/scan.ts";
 import { scanEventSchemas } from "../../../shared/schemas/scan_events.ts";
 import { newFindingsSchema, newScanSchema, scanUpdateSchema } from "../../../shared/schemas/scan_requests.ts";
-import { streamTokenRequestSchema, streamTokenSchema } from "../../../shared/schemas/stream_token.ts";
 import {
   component,
   emptyResponse,
@@ -18,6 +17,7 @@ import {
   problem,
   refusals,
   response,
+  snapshotParameter,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
 
@@ -67,7 +67,6 @@ const Finding = component("Finding", storedFindingSchema);
 const ScanPage = component("ScanPage", pageOf(Scan));
 const FindingPage = component("FindingPage", pageOf(Finding));
 const StoredFindings = component("StoredFindings", v.object({ received: count, created: count, updated: count }));
-const StreamToken = component("StreamToken", streamTokenSchema);
 
 const parameters = [pathParameter("id", "The scan's id", uuid())];
 const noSuchScan = { 404: problem("No such scan in this tenant") };
@@ -75,10 +74,7 @@ const hasEnded = { 409: problem("The scan has ended") };
 const registration = { ...jsonBody(newScanSchema, newScanExample), required: false };
 
 export const scansDescription: FeatureDescription = {
-  tags: [
-    { name: "scans", description: "Scans and what they found" },
-    { name: "streams", description: "Following a scan live" },
-  ],
+  tags: [{ name: "scans", description: "Scans and what they found" }],
   operations: {
     "POST /api/v1/scans": {
       operationId: "createScan",
@@ -200,27 +196,13 @@ export const scansDescription: FeatureDescription = {
       summary: "Follow a scan",
       description:
         "Server-sent events until `scan.end`; see /asyncapi.json. Nothing is replayed: read the scan again on every " +
-        "`open`. `access_token` counts only when there is no Authorization header, and never holds an API key.",
+        "`open`, or ask for it with `snapshot=1`. `access_token` counts only when there is no Authorization header, and never holds an API key.",
       security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
-      parameters,
+      parameters: [...parameters, snapshotParameter],
       responses: {
         200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
         204: emptyResponse("The scan has ended: do not reconnect"),
-        ...refusals(401, 403, 429, 503),
-        ...noSuchScan,
-      },
-    },
-    "POST /api/v1/stream-tokens": {
-      operationId: "createStreamToken",
-      tags: ["streams"],
-      summary: "Get a token that opens one event stream",
-      description: "For `EventSource`, whose URL is all it can send. Opens the stream for 60 s; the stream lives on.",
-      requestBody: jsonBody(streamTokenRequestSchema, { scan_id: scanId }),
-      responses: {
-        200: json(StreamToken, "The token", {
-          example: { access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl", expires_in: 60 },
-        }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...refusals(400, 401, 403, 429, 503),
         ...noSuchScan,
       },
     },

@@ -1,14 +1,13 @@
 import { Hono, type Context } from "hono";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
-import { scanChannel, scanPrefix } from "../../../shared/scan_events.ts";
+import { scanPrefix } from "../../../shared/scan_events.ts";
 import {
   newFindingsSchema,
   newScanSchema,
   scanUpdateSchema,
   type ScanUpdate,
 } from "../../../shared/schemas/scan_requests.ts";
-import { streamTokenRequestSchema } from "../../../shared/schemas/stream_token.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import { parseBody, readJson } from "../../http/body.ts";
@@ -16,9 +15,10 @@ import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { requireApiKey } from "../../auth/require_api_key.ts";
-import { streamTokenSeconds } from "../../auth/stream_tokens.ts";
+import { afterResponse } from "../after_response.ts";
+import { createChangeAnnouncer } from "./announce_changes.ts";
 import { announceEnd } from "./announce_end.ts";
-import { scanEventStream } from "./channels.ts";
+import { scanEventStream, scansEventStream } from "./channels.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
 import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
 import { insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
@@ -44,18 +44,21 @@ const findingList: List<FindingRow, unknown> = {
 /** Scans and their streams, as the gateway mounts them. */
 export const scans = {
   prefix: scanPrefix,
-  routes: (dependencies: Dependencies) =>
-    new Hono().route("/", scanRoutes(dependencies)).route("/scans", scanEventStream),
+  routes: scanRoutes,
+  eventStreams: { "/scans": scanEventStream, "/": scansEventStream },
 };
 
 /** The REST resources of scans. The client is authenticated before any of the request's body is read. */
-function scanRoutes({ authenticator, database, streamTokens, publisher, log }: Dependencies): Hono {
+function scanRoutes(dependencies: Dependencies): Hono {
+  const { authenticator, database, publisher, log } = dependencies;
   const routes = new Hono();
+  const announcer = createChangeAnnouncer(dependencies);
 
   routes.post("/scans", async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
     const row = await query(principal, (tx) => insertScan(tx, principal, scan));
+    afterResponse(c, announcer.created(row));
     return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
   });
 
@@ -65,6 +68,8 @@ function scanRoutes({ authenticator, database, streamTokens, publisher, log }: D
     const scanId = scanIdOf(c);
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
     const { row, isNew } = await query(principal, (tx) => putScan(tx, principal, { scanId, scan }));
+    // Registered before, its creation may not have been published: the answer of the database was lost.
+    afterResponse(c, isNew ? announcer.created(row) : announcer.updated(row));
     return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
   });
 
@@ -89,13 +94,16 @@ function scanRoutes({ authenticator, database, streamTokens, publisher, log }: D
     const row = await store(principal, scanId, update);
     const { status } = row;
     if (hasEnded(status)) await announceEnd({ ...row, status }, { publisher, log });
+    else afterResponse(c, announcer.updated(row));
     return c.json(toScan(row));
   });
 
   routes.post("/scans/:id/cancel", async (c) => {
     const principal = await authenticator.authenticate(c.req.raw);
     const scanId = scanIdOf(c);
-    return c.json(toScan(await query(principal, (tx) => requestCancel(tx, scanId))), 202);
+    const row = await query(principal, (tx) => requestCancel(tx, scanId));
+    afterResponse(c, announcer.updated(row));
+    return c.json(toScan(row), 202);
   });
 
   routes.get("/scans/:id/findings", async (c) => {
@@ -118,14 +126,6 @@ function scanRoutes({ authenticator, database, streamTokens, publisher, log }: D
     const { findings } = parseBody(newFindingsSchema, await readJson(c.req.raw, { maxBytes: maxFindingsBytes }));
     const counts = await query(principal, (tx) => storeFindings(tx, scanId, findings));
     return c.json({ received: findings.length, ...counts });
-  });
-
-  routes.post("/stream-tokens", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    const body = parseBody(streamTokenRequestSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
-    const scan = await query(principal, (tx) => selectScan(tx, body.scan_id));
-    const accessToken = await streamTokens.issue(principal, scanChannel(scan.tenantId, scan.id));
-    return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
   });
 
   return routes;

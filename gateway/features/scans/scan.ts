@@ -1,6 +1,7 @@
 import { scanChannel } from "../../../shared/scan_events.ts";
 import type { StoredFinding } from "../../../shared/schemas/finding.ts";
 import type { Scan, ScanEndStatus, ScanStatus } from "../../../shared/schemas/scan.ts";
+import type { ScanResource } from "../../../shared/schemas/tenant_events.ts";
 import type { findings, scans } from "../../../drizzle/schema.ts";
 
 export type ScanRow = typeof scans.$inferSelect;
@@ -26,6 +27,11 @@ export function toScan(row: ScanRow): Scan {
     started_at: row.startedAt?.toISOString() ?? null,
     ended_at: row.endedAt?.toISOString() ?? null,
   };
+}
+
+/** As the events of its tenant carry it: flat, its id also under the name that events have for it. */
+export function toScanResource(row: ScanRow): ScanResource {
+  return { scan_id: row.id, ...toScan(row) };
 }
 
 /** A stored finding, with the words of the `finding.created` event, so that a client merges both. */

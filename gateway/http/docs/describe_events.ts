@@ -18,7 +18,7 @@ export function describeEvents(features: readonly FeatureDescription[]) {
       version: packageJson.version,
       description:
         "Server-sent events. `event:` carries the type, `data:` one line of flat JSON. There is no replay: a client reads " +
-        "the state again on every open. Comments are heartbeats, and `: close <reason>` before the gateway closes.",
+        "the state again on every open, or asks for it with `snapshot=1`. Comments are heartbeats, and `: close <reason>` before the gateway closes.",
       license: { name: "Apache 2.0" },
     },
     channels: Object.fromEntries(channels.map((channel) => [channel.prefix, toChannel(channel)])),
@@ -27,14 +27,14 @@ export function describeEvents(features: readonly FeatureDescription[]) {
   };
 }
 
-function toChannel({ prefix, resource, title, description, events }: ChannelDescription) {
+function toChannel({ prefix, resource, title, description, events, sharedEvents = [] }: ChannelDescription) {
   return {
     address: `${prefix}:{tenant_id}:{${resource}}`,
     title,
     description,
     parameters: { tenant_id: { description: "The tenant of the resource" }, [resource]: { description: "Its id" } },
     messages: Object.fromEntries(
-      Object.keys(events).map((type) => [
+      [...Object.keys(events), ...sharedEvents].map((type) => [
         toMessageName(type),
         { $ref: `#/components/messages/${toMessageName(type)}` },
       ]),

@@ -22,6 +22,8 @@ export interface ChannelDescription {
   readonly description: string;
   /** By type. */
   readonly events: Readonly<Record<string, EventDescription>>;
+  /** Types that another channel describes, and that are published here too. */
+  readonly sharedEvents?: readonly string[];
 }
 
 interface EventDescription {
@@ -62,6 +64,15 @@ export const pageParameters: Parameter[] = [
     schema: { type: "string", minLength: 1, maxLength: maxCursorLength, pattern: "^[A-Za-z0-9_-]+$" },
   },
 ];
+
+/** Of every event stream that has a snapshot. */
+export const snapshotParameter: Parameter = {
+  name: "snapshot",
+  in: "query",
+  description:
+    "1: begins with the state of what is followed, as `*.snapshot` events after `: open`, and the comment `: snapshot complete`",
+  schema: { type: "string", enum: ["1"] },
+};
 
 export function jsonBody(schema: v.GenericSchema, example: unknown): DescribeRouteOptions["requestBody"] & object {
   return { required: true, content: { "application/json": { schema: resolver(schema), example } } };
@@ -104,7 +115,7 @@ export function refusals(...statuses: readonly (keyof typeof refusalResponses)[]
 }
 
 const refusalResponses = {
-  400: problem("Broken JSON, limit or cursor"),
+  400: problem("Broken JSON, or a query that is not valid"),
   401: problem("No or bad credentials", { headers: ["WWW-Authenticate"] }),
   403: problem("Not permitted"),
   413: problem("Too large"),

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { channelNamePattern } from "../../../shared/channel_name.ts";
 import { batchSizeMessage, maxBatchEvents, newEventSchema, publishedSchema } from "../../../shared/schemas/event.ts";
+import { streamTokenRequestSchema, streamTokenSchema } from "../../../shared/schemas/stream_token.ts";
 import { healthSchema, notReadySchema, readySchema } from "../../../shared/schemas/status.ts";
 import {
   component,
@@ -38,6 +39,7 @@ const NewEvents = component(
 export const platformDescription: FeatureDescription = {
   tags: [
     { name: "status", description: "For load balancers and for Prometheus" },
+    { name: "streams", description: "Following what happens, live" },
     { name: "publishing", description: "For producers that have a key and no broker" },
   ],
   channels: [],
@@ -72,6 +74,23 @@ export const platformDescription: FeatureDescription = {
       description: "To this machine only, or on METRICS_PORT.",
       security: withoutCredentials,
       responses: { 200: response("text/plain", "Metrics"), 403: problem("Not from this machine") },
+    },
+    "POST /api/v1/stream-tokens": {
+      operationId: "createStreamToken",
+      tags: ["streams"],
+      summary: "Get a token that opens one event stream",
+      description:
+        "For `EventSource`, whose URL is all it can send. Opens the stream for 60 s; the stream lives on. Bound to path and " +
+        "query, without `snapshot`. Answered as the stream itself would be; of a resource that has ended there is a token, " +
+        "and its stream is 204.",
+      requestBody: jsonBody(streamTokenRequestSchema, { event_stream: "/api/v1/event-stream" }),
+      responses: {
+        200: json(component("StreamToken", streamTokenSchema), "The token", {
+          example: { access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl", expires_in: 60 },
+        }),
+        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        404: problem("No such resource in this tenant"),
+      },
     },
     "POST /api/v1/channels/:channel/events": {
       operationId: "publishEvents",

@@ -7,14 +7,22 @@ import type { StreamRequest } from "../../streaming/stream_opener.ts";
  * What the Worker has decided about a stream, as the object that opens it reads it. The object can be reached through the
  * Worker only, and the Worker creates the request to it: a client's own copy of the header is dropped.
  */
-export type HandOver = Pick<StreamRequest, "principal" | "channels" | "endsAfterTerminalEvent">;
+export interface HandOver extends Pick<StreamRequest, "principal" | "channels" | "endsAfterTerminalEvent"> {
+  /** The name of the stream that begins with a snapshot, which the object reads; null: without one. */
+  readonly snapshotOf: string | null;
+}
 
 export const handOverHeader = "x-scanstream-hand-over";
 
 /** The request for the object: it has no credential, cookie or query of the client's, only its disconnect signal. */
 export function toObjectRequest(stream: StreamRequest): Request {
-  const { principal, channels, endsAfterTerminalEvent, request } = stream;
-  const decided: HandOver = { principal, channels, endsAfterTerminalEvent };
+  const { principal, channels, endsAfterTerminalEvent, snapshot, request } = stream;
+  const decided: HandOver = {
+    principal,
+    channels,
+    endsAfterTerminalEvent,
+    snapshotOf: snapshot?.streamName ?? null,
+  };
   return new Request("https://streams.internal/", {
     // A subject may be any text, a header may not.
     headers: { [handOverHeader]: encodeURIComponent(JSON.stringify(decided)) },
@@ -32,7 +40,8 @@ export function parseHandOver(request: Request): HandOver {
 
 function isHandOver(value: unknown): value is HandOver {
   if (!isJsonObject(value) || typeof value["endsAfterTerminalEvent"] !== "boolean") return false;
-  const { principal, channels } = value;
+  const { principal, channels, snapshotOf } = value;
+  if (snapshotOf !== null && typeof snapshotOf !== "string") return false;
   if (!isPrincipal(principal) || !Array.isArray(channels) || channels.length === 0) return false;
   return channels.every(
     (channel) => typeof channel === "string" && parseChannelName(channel)?.tenantId === principal.tenantId,
@@ -41,12 +50,12 @@ function isHandOver(value: unknown): value is HandOver {
 
 function isPrincipal(value: unknown): value is Principal {
   if (!isJsonObject(value)) return false;
-  const { kind, id, tenantId, expiresAtMs, onlyChannel } = value;
+  const { kind, id, tenantId, expiresAtMs, onlyStream } = value;
   return (
     (kind === "user" || kind === "api_key") &&
     typeof id === "string" &&
     isUuid(tenantId) &&
     (expiresAtMs === null || typeof expiresAtMs === "number") &&
-    (onlyChannel === null || typeof onlyChannel === "string")
+    (onlyStream === null || typeof onlyStream === "string")
   );
 }

@@ -1,7 +1,11 @@
 import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
+import type { Database } from "../../../drizzle/database.ts";
 import { createAuthorityCheck } from "../../auth/membership.ts";
+import { eventStreamsOf, features } from "../../features/features.ts";
 import { findEnded } from "../../features/find_ended.ts";
+import { findEventStream } from "../../streaming/find_event_stream.ts";
 import { createLocalStreams, type LocalStreams } from "../../streaming/local_streams.ts";
+import { readSnapshot } from "../../streaming/requested_stream.ts";
 import { problemResponse } from "../../http/problem.ts";
 import { createReadableStreamSinks } from "../../streaming/sinks/readable_stream_sink.ts";
 import { createLog } from "../../observability/log.ts";
@@ -11,6 +15,7 @@ import { openNeon } from "./neon.ts";
 import { parseWorkerConfig } from "./worker_config.ts";
 
 const log = createLog();
+const eventStreams = eventStreamsOf(features);
 
 /**
  * A Durable Object: the streams of one tenant (or one shard of it), with one subscription at the broker for each channel.
@@ -21,7 +26,7 @@ const log = createLog();
  */
 export class StreamsObject {
   readonly #environment: WorkerEnvironment;
-  #streams: LocalStreams | null = null;
+  #opened: OpenedStreams | null = null;
 
   constructor(_state: unknown, environment: WorkerEnvironment) {
     this.#environment = environment;
@@ -30,9 +35,14 @@ export class StreamsObject {
   /** Opens what the Worker has decided. Never rejects: every refusal is a problem document. */
   async fetch(request: Request): Promise<Response> {
     try {
-      const handOver = parseHandOver(request);
-      this.#streams ??= openStreams(this.#environment);
-      return await this.#streams.open({ ...handOver, request });
+      const { snapshotOf, ...handOver } = parseHandOver(request);
+      this.#opened ??= openStreams(this.#environment);
+      const { streams, database } = this.#opened;
+      if (snapshotOf === null) return await streams.open({ ...handOver, request });
+      const stream = findEventStream(eventStreams, new URL(snapshotOf, request.url));
+      if (stream === null) throw new TypeError("Cannot open a stream: the Worker has named none");
+      const read = () => readSnapshot(stream, handOver.principal, { database, lookups: streams.lookups });
+      return await streams.open({ ...handOver, request, snapshot: { streamName: snapshotOf, read } });
     } catch (error) {
       const refusal = problemResponse(error);
       if (refusal.status === 500) log.error({ error }, "a stream could not be opened");
@@ -41,10 +51,15 @@ export class StreamsObject {
   }
 }
 
-function openStreams(environment: WorkerEnvironment): LocalStreams {
+interface OpenedStreams {
+  readonly streams: LocalStreams;
+  readonly database: Database;
+}
+
+function openStreams(environment: WorkerEnvironment): OpenedStreams {
   const config = parseWorkerConfig(environment);
   const database = openNeon(config);
-  return createLocalStreams({
+  const streams = createLocalStreams({
     subscriber: createUpstashBroker(config.upstash),
     authority: createAuthorityCheck(database),
     findEnded: (tenantId, channels) => findEnded(database, tenantId, channels),
@@ -53,4 +68,5 @@ function openStreams(environment: WorkerEnvironment): LocalStreams {
     createSink: createReadableStreamSinks({ headers: { "content-encoding": "identity" } }),
     log,
   });
+  return { streams, database };
 }

@@ -35,7 +35,7 @@ test("a valid token gives the user, the tenant and its expiry", async () => {
     tenantId,
     id: "alice",
     expiresAtMs: (nowSeconds + 60) * 1000,
-    onlyChannel: null,
+    onlyStream: null,
   });
 });
 

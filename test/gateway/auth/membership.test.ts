@@ -36,11 +36,11 @@ async function createTenant(name: string): Promise<string> {
 }
 async function createUser(tenant: string, sub: string): Promise<Principal> {
   await executeAdmin(context, "user.create", { tenant, sub });
-  return { kind: "user", tenantId: tenant, id: sub, expiresAtMs: null, onlyChannel: null };
+  return { kind: "user", tenantId: tenant, id: sub, expiresAtMs: null, onlyStream: null };
 }
 async function createKey(tenant: string): Promise<Principal> {
   const { id } = (await executeAdmin(context, "api-key.create", { tenant, name: "k" })) as { id: string };
-  return { kind: "api_key", tenantId: tenant, id, expiresAtMs: null, onlyChannel: null };
+  return { kind: "api_key", tenantId: tenant, id, expiresAtMs: null, onlyStream: null };
 }
 
 const ask = (principal: Principal) => withPrincipal(database, principal, (tx) => tx.execute(sql`select 7 as seven`));

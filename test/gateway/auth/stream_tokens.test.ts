@@ -1,45 +1,48 @@
 import { base64url, decodeJwt, SignJWT } from "jose";
 import { expect, test } from "vitest";
 import type { Principal } from "../../../gateway/auth/principal.ts";
-import { createStreamTokens, looksLikeStreamToken } from "../../../gateway/auth/stream_tokens.ts";
+import { createStreamTokens, looksLikeStreamToken, streamDigest } from "../../../gateway/auth/stream_tokens.ts";
 
 const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
-const channel = `scan:${tenantId}:7c9e6679-7425-40de-944b-e07fc1f90ae7`;
+const stream = "/api/v1/event-stream?scan_id=7c9e6679-7425-40de-944b-e07fc1f90ae7";
 const secret = "0123456789abcdef0123456789abcdef";
 const startMs = Date.UTC(2026, 10, 21);
-const user: Principal = { kind: "user", tenantId, id: "alice", expiresAtMs: startMs + 600_000, onlyChannel: null };
+const user: Principal = { kind: "user", tenantId, id: "alice", expiresAtMs: startMs + 600_000, onlyStream: null };
 const key: Principal = {
   kind: "api_key",
   tenantId,
   id: "7c9e6679-7425-40de-944b-e07fc1f90ae7",
   expiresAtMs: null,
-  onlyChannel: null,
+  onlyStream: null,
 };
 
 function tokensAt(ms: number) {
   return createStreamTokens(secret, () => ms);
 }
 
-test.each([user, key])("carries its requester's authority, on one channel: $kind", async (principal) => {
-  const token = await tokensAt(startMs).issue(principal, channel);
-  await expect(tokensAt(startMs).verify(token)).resolves.toEqual({ ...principal, onlyChannel: channel });
+test.each([user, key])("carries its requester's authority, on one stream: $kind", async (principal) => {
+  const token = await tokensAt(startMs).issue(principal, stream);
+  await expect(tokensAt(startMs).verify(token)).resolves.toEqual({
+    ...principal,
+    onlyStream: await streamDigest(stream),
+  });
 });
 
 test("opens for 60 s and not longer", async () => {
-  const token = await tokensAt(startMs).issue(user, channel);
+  const token = await tokensAt(startMs).issue(user, stream);
   await expect(tokensAt(startMs + 59_999).verify(token)).resolves.toBeDefined();
   await expect(tokensAt(startMs + 60_000).verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
 });
 
 test("opens nothing once the authority behind it has expired", async () => {
   const shortLived = { ...user, expiresAtMs: startMs + 2000 };
-  const token = await tokensAt(startMs).issue(shortLived, channel);
+  const token = await tokensAt(startMs).issue(shortLived, stream);
   await expect(tokensAt(startMs + 1999).verify(token)).resolves.toBeDefined();
   await expect(tokensAt(startMs + 2000).verify(token)).rejects.toMatchObject({ code: "not_authenticated" });
 });
 
 test("is refused when signed with another secret, changed, or of another kind", async () => {
-  const token = await tokensAt(startMs).issue(user, channel);
+  const token = await tokensAt(startMs).issue(user, stream);
   const [header, payload, signature] = token.split(".");
   const claims = decodeJwt(token);
   const changed = base64url.encode(JSON.stringify({ ...claims, sub: "root" }));
@@ -47,7 +50,7 @@ test("is refused when signed with another secret, changed, or of another kind", 
     new SignJWT({ ...claims, ...changes }).setProtectedHeader(protectedHeader).sign(new TextEncoder().encode(secret));
   const typ = "scanstream-stream+jwt";
   for (const bad of [
-    await createStreamTokens("f".repeat(32), () => startMs).issue(user, channel),
+    await createStreamTokens("f".repeat(32), () => startMs).issue(user, stream),
     `${header}.${changed}.${signature}`,
     `${base64url.encode('{"alg":"none","typ":"scanstream-stream+jwt"}')}.${payload}.`,
     await sign({ alg: "HS384", typ }, {}),
@@ -56,8 +59,8 @@ test("is refused when signed with another secret, changed, or of another kind", 
     await sign({ alg: "HS256", typ }, { aud: "other" }),
     await sign({ alg: "HS256", typ }, { iss: "other" }),
     await sign({ alg: "HS256", typ }, { exp: undefined }),
-    await sign({ alg: "HS256", typ }, { channel: "scan:x:y" }),
-    await sign({ alg: "HS256", typ }, { channel: channel.replace(tenantId, key.id) }),
+    await sign({ alg: "HS256", typ }, { stream_digest: undefined }),
+    await sign({ alg: "HS256", typ }, { tenant_id: "x" }),
     await sign({ alg: "HS256", typ }, { kind: "admin" }),
     "",
     "a.b.c",
@@ -69,7 +72,7 @@ test("is refused when signed with another secret, changed, or of another kind", 
 });
 
 test("is recognized by its header", async () => {
-  expect(looksLikeStreamToken(await tokensAt(startMs).issue(user, channel))).toBe(true);
+  expect(looksLikeStreamToken(await tokensAt(startMs).issue(user, stream))).toBe(true);
   for (const other of ["", "x", "a.b.c", `${base64url.encode('{"alg":"ES256","typ":"JWT"}')}.e30.x`]) {
     expect(looksLikeStreamToken(other)).toBe(false);
   }

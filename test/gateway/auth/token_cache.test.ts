@@ -11,7 +11,7 @@ function createVerifier({ expiresAtMs = 100_000, maxTokens = 10 } = {}) {
       async verify(token) {
         verified.push(token);
         if (token.startsWith("bad")) throw new AppError("not_authenticated", "The token is not valid here");
-        return { kind: "user", tenantId: "t", id: token, expiresAtMs, onlyChannel: null } satisfies Principal;
+        return { kind: "user", tenantId: "t", id: token, expiresAtMs, onlyStream: null } satisfies Principal;
       },
     },
     { digest: (token) => `digest of ${token}`, nowMs: () => clock.nowMs, maxTokens, maxAgeMs: 60_000 },

@@ -4,7 +4,7 @@ import { requireReadable } from "../../../gateway/streaming/channel_manager.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 
 const tenantId = "11111111-1111-4111-8111-111111111111";
-const principal: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyChannel: null };
+const principal: Principal = { kind: "user", tenantId, id: "ada", expiresAtMs: null, onlyStream: null };
 const own = makeChannelName("scan", tenantId, "a");
 const second = makeChannelName("scan", tenantId, "b");
 const foreign = makeChannelName("scan", "22222222-2222-4222-8222-222222222222", "a");

@@ -4,7 +4,7 @@ import type { Broker } from "../../../shared/broker.ts";
 import { createMemoryBroker } from "../../../shared/brokers/memory.ts";
 import { createScan, readStream, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
 
-/** A stream whose terminal event never comes is closed all the same, within the interval of the authority recheck. */
+/** A stream whose terminal event never comes is closed all the same, by the authority recheck: not sooner than that event may still come. */
 
 let gateway: TestGateway;
 let as: string;
@@ -41,14 +41,26 @@ test("a stream whose scan.end the broker did not take is closed, and its reconne
   const other = await gateway.request(running.event_stream, { as });
   isPublishing = false;
   expect((await complete(scan.id)).status).toBe(200);
-  isPublishing = true;
   const text = await readStream(stream, /^\u0000/);
+  isPublishing = true;
   expect(text).toMatch(/: close ended\n $/);
   expect(text).not.toContain("scan.end");
   expect((await gateway.request(scan.event_stream, { as })).status).toBe(204);
   // Of the same tenant, rechecked in the same query, and still running.
   await complete(running.id);
   expect(await readStream(other, /^\u0000/)).toContain("event: scan.end");
+}, 20_000);
+
+test("a recheck between the end of a scan and its publication does not take the end from the stream", async () => {
+  const scan = await createScan(gateway, gateway.acme);
+  const stream = await gateway.request(scan.event_stream, { as });
+  isPublishing = false;
+  const completing = complete(scan.id);
+  // The interval of the recheck: one comes before the broker takes the end.
+  setTimeout(() => (isPublishing = true), 2500);
+  const text = await readStream(stream, /^\u0000/);
+  expect(text).toContain("event: scan.end");
+  expect((await completing).status).toBe(200);
 }, 20_000);
 
 test("a stream whose scan ended while it waited for the broker is closed", async () => {

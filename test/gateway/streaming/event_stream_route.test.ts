@@ -4,6 +4,7 @@ import type { Database } from "../../../drizzle/database.ts";
 import { AppError, NotFound, PermissionDenied } from "../../../shared/app_error.ts";
 import { makeChannelName } from "../../../shared/channel_name.ts";
 import { sendEvent } from "../../../shared/send_event.ts";
+import { streamDigest } from "../../../gateway/auth/stream_tokens.ts";
 import { defineEventStream, ended, type ChannelsRequest } from "../../../gateway/streaming/define_event_stream.ts";
 import { ada, createRouteApp, grace, linus, openTestDatabase, readUntil, stranger } from "../../support/route_app.ts";
 import { otherTenantId, resourceId, tenantId } from "../../support/stream_server.ts";
@@ -107,7 +108,7 @@ test("an empty list of channels is 404", async () => {
 test("a channel of another feature, or too many, is the feature's bug: 500", async () => {
   await using wrongPrefix = createApp(() => [makeChannelName("scan", tenantId, resourceId)]);
   expect(await codeOf(await wrongPrefix.get(path, ada))).toBe("internal");
-  const channels = Array.from({ length: 65 }, (_, n) => makeChannelName("thing", tenantId, String(n)));
+  const channels = Array.from({ length: 101 }, (_, n) => makeChannelName("thing", tenantId, String(n)));
   await using tooMany = createApp(() => channels);
   expect(await codeOf(await tooMany.get(path, ada))).toBe("internal");
   await using enough = createApp(() => channels.slice(1));
@@ -143,25 +144,32 @@ test("a resource that has ended is 204 without a body", async () => {
   expect(response.headers.get("cache-control")).toBe("no-store");
 });
 
-test("a stream token opens its own channel and no other, ended or not", async () => {
-  const token = { ...ada, onlyChannel: channel };
-  const second = makeChannelName("thing", tenantId, "second");
-  await using app = createApp();
-  expect((await app.get(path, token)).status).toBe(200);
-  expect((await app.get(path, { ...ada, onlyChannel: second })).status).toBe(403);
-  await using both = createApp(() => [channel, second]);
-  expect((await both.get(path, token)).status).toBe(403);
+test("a stream token opens its own stream and no other, ended or not", async () => {
+  const name = `/api/v1/things${path}`;
+  const token = { ...ada, onlyStream: await streamDigest(name) };
+  const getChannels = vi.fn(ownChannel);
+  await using app = createApp(getChannels);
+  expect((await app.get(`${path}?access_token=x`, token)).status).toBe(200);
+  for (const other of [`${path}?since=1`, `/${tenantId}/event-stream`]) {
+    expect((await app.get(other, token)).status).toBe(403);
+  }
+  expect(getChannels).toHaveBeenCalledTimes(1);
+  const narrower = { ...ada, onlyStream: await streamDigest(`${name}?a=1&b=2&b=1`) };
+  expect((await app.get(`${path}?b=2&access_token=x&a=1&b=1`, narrower)).status).toBe(200);
+  expect((await app.get(`${path}?b=1&a=1&b=2`, narrower)).status).toBe(403);
+  expect((await app.get(path, narrower)).status).toBe(403);
   await using over = createApp(() => ended(channel));
   expect((await over.get(path, token)).status).toBe(204);
-  expect((await over.get(path, { ...ada, onlyChannel: second })).status).toBe(403);
+  expect((await over.get(path, narrower)).status).toBe(403);
 });
 
 test("getChannels sees the path's and the query's parameters, but no token", async () => {
   const getChannels = vi.fn(ownChannel);
   await using app = createApp(getChannels);
-  await app.get(`${path}?access_token=secret&since=1&since=2`, ada);
+  await app.get(`${path}?access_token=secret&since=1&since=2&snapshot=1`, ada);
   expect(getChannels.mock.calls[0]?.[0]).toMatchObject({ principal: ada, params: { id: resourceId } });
   expect(getChannels.mock.calls[0]?.[0].query).toEqual({ since: "1" });
+  expect(getChannels.mock.calls[0]?.[0].queryAll("since")).toEqual(["1", "2"]);
 });
 
 test("closesAfterEnd ends the stream after its terminal event; without it the stream stays", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { parseFollowOptions, type FollowFlags } from "../../../scanner/commands/follow_options.ts";
 
 describe("parseFollowOptions", () => {
@@ -7,7 +8,7 @@ describe("parseFollowOptions", () => {
       directory: ".scanstream/follow",
       intervalMs: 10_000,
       reconcileMs: 6 * 3_600_000,
-      failOn: "never",
+      failOn: [],
       format: "table",
     });
   });
@@ -19,7 +20,7 @@ describe("parseFollowOptions", () => {
     [{ reconcile: "24" }, { reconcileMs: 86_400_000 }],
     [
       { failOn: "manual", format: "ndjson", state: "here" },
-      { failOn: "manual", format: "ndjson", directory: "here" },
+      { failOn: parseFailOn("manual"), format: "ndjson", directory: "here" },
     ],
   ])("takes %j", (flags, expected) => {
     expect(parseFollowOptions(flags)).toMatchObject(expected);
@@ -33,7 +34,7 @@ describe("parseFollowOptions", () => {
     [{ reconcile: "0" }, /--reconcile/],
     [{ reconcile: "0.0009" }, /--reconcile/],
     [{ reconcile: "-1" }, /--reconcile/],
-    [{ failOn: "always" }, /--fail-on/],
+    [{ failOn: "always" }, /--fail-on "always": expected fail, manual, never/],
     [{ format: "json" }, /--format/],
     [{ state: " " }, /--state/],
   ])("refuses %j", (flags, message) => {

@@ -1,14 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { applyAttestations, parseAttestations } from "../../../scanner/decisions/attestations.ts";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
-import { exitCodeOf, type ExitRule } from "../../../command_line/exit_code.ts";
 import { applyWaivers, parseWaivers } from "../../../scanner/decisions/waivers.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
 const source = { option: "--waivers", file: "waivers.json", checkNames: new Set([check]) };
 const now = Date.parse("2026-11-21T12:00:00Z");
-const always: ExitRule = { failOn: "fail", onlyNew: false };
 
 describe("parseWaivers", () => {
   test.each([
@@ -174,38 +172,4 @@ describe("compareWithBaseline", () => {
       expect(() => parseBaseline(content, "old.json")).toThrow(/--baseline "old\.json"/);
     },
   );
-});
-
-describe("exitCodeOf", () => {
-  const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
-  const waived = aCheckResult({ findings: [aFinding({ waived: true, waiver: { reason: "x", expires: null } })] });
-  const passed = aCheckResult({ findings: [aFinding({ status: "PASS", reason: null })] });
-  const attestedPass = { ...manual, attestation: { status: "PASS", reason: "x", by: "y", expires: null } } as const;
-  const attestedFail = { ...manual, attestation: { status: "FAIL", reason: "x", by: "y", expires: null } } as const;
-
-  test.each([
-    ["a FAIL", aCheckResult(), always, 1],
-    ["a FAIL, never", aCheckResult(), { ...always, failOn: "never" }, 0],
-    ["a FAIL, manual", aCheckResult(), { ...always, failOn: "manual" }, 1],
-    ["a waived FAIL", waived, always, 0],
-    ["a MANUAL", manual, always, 0],
-    ["a MANUAL, manual", manual, { ...always, failOn: "manual" }, 1],
-    ["an attested MANUAL, manual", attestedPass, { ...always, failOn: "manual" }, 0],
-    ["a MANUAL attested as FAIL", attestedFail, always, 1],
-    ["a PASS, manual", passed, { ...always, failOn: "manual" }, 0],
-    [
-      "a known FAIL, only new",
-      aCheckResult({ findings: [aFinding({ change: "unchanged" })] }),
-      { ...always, onlyNew: true },
-      0,
-    ],
-    [
-      "a new FAIL, only new",
-      aCheckResult({ findings: [aFinding({ change: "new" })] }),
-      { ...always, onlyNew: true },
-      1,
-    ],
-  ] as const)("%s gives the right code", (_, result, rule, code) => {
-    expect(exitCodeOf(aReport([result]), rule)).toBe(code);
-  });
 });

@@ -62,7 +62,10 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
   return { org, directory, time, start };
 
   /** A follower of the org; a second one goes on from the state of the first. */
-  function start(overrides: Partial<FollowPlan> = {}) {
+  function start({
+    isGatewayDown = false,
+    ...overrides
+  }: Partial<FollowPlan> & { readonly isGatewayDown?: boolean } = {}) {
     const stop = new AbortController();
     const lines: ChangeLine[] = [];
     const said: string[] = [];
@@ -72,7 +75,10 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const monitor: MonitorPort = {
       started: ({ monitorId }) => void calls.push(`started ${monitorId}`),
       looked: (look) => void looks.push(look),
-      changed: (changed) => void calls.push(`changed ${changed.length}`),
+      changed(waiting) {
+        calls.push(`changed ${waiting.first(1000).length}`);
+        if (!isGatewayDown) waiting.settle(waiting.first(1000));
+      },
       stopped: () => void calls.push("stopped"),
       ended: (reason) => void calls.push(`ended ${reason}`),
     };
@@ -88,7 +94,7 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
         reconcileMs: 3_600_000,
         once: false,
         untilClean: false,
-        failOn: "never",
+        failOn: [],
         withAddresses: false,
         ...overrides,
         signal: stop.signal,

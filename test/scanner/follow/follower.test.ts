@@ -1,6 +1,8 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { setUpOrg } from "./followed_org.ts";
 
 const fips = "authenticator_okta_verify_fips_compliant";
@@ -11,7 +13,7 @@ describe("a follower", () => {
     const follower = start();
     await follower.settled();
     expect(follower.said).toEqual([]);
-    expect(new Set(follower.lines.map(({ check }) => check)).size).toBe(29);
+    expect(new Set(follower.lines.map(({ check }) => check)).size).toBe(catalog.length);
     expect(follower.lines.every(({ from, cause }) => from === null && cause === "start")).toBe(true);
     for (let look = 0; look < 3; look++) {
       const { lines, requests } = await follower.after();
@@ -92,7 +94,11 @@ describe("a follower", () => {
     const path = join(directory, "state.json");
     const { createHash } = await import("node:crypto");
     const [, body = ""] = (await readFile(path, "utf8")).split("\n");
-    const killed = JSON.stringify({ ...(JSON.parse(body) as object), pending: second.lines });
+    const killed = JSON.stringify({
+      ...(JSON.parse(body) as object),
+      pending: second.lines,
+      unwritten: second.lines.length,
+    });
     const digest = createHash("sha256").update(killed).digest("hex");
     await writeFile(path, `${JSON.stringify({ digest })}\n${killed}\n`);
     const third = start({ once: true });
@@ -101,6 +107,26 @@ describe("a follower", () => {
     const fourth = start({ once: true });
     await fourth.finished;
     expect(fourth.lines).toEqual([]);
+  });
+
+  it("keeps lines that the gateway has not stored in its state, and hands them over again without writing them twice", async () => {
+    const { org, start } = await setUpOrg();
+    await start({ once: true }).finished;
+    org.change("fips-off");
+    const second = start({ once: true, isGatewayDown: true });
+    await second.finished;
+    expect(second.lines).toMatchObject([{ check: fips }]);
+    org.change("mfa-off");
+    const third = start({ once: true, isGatewayDown: true });
+    await third.finished;
+    expect(third.lines.map(({ check }) => check)).not.toContain(fips);
+    const fourth = start({ once: true });
+    await fourth.finished;
+    expect(fourth.lines).toEqual([]);
+    expect(fourth.calls).toContain(`changed ${second.lines.length + third.lines.length}`);
+    const fifth = start({ once: true });
+    await fifth.finished;
+    expect(fifth.calls.filter((call) => call.startsWith("changed"))).toEqual([]);
   });
 
   it.each(["state.json", "evidence"])("begins with a new state where %s is damaged, and says so", async (name) => {
@@ -252,7 +278,7 @@ describe("a follower", () => {
 
   it("ends with the first new failure, and not with those of the first state", async () => {
     const { org, start } = await setUpOrg({ profile: { name: "typical" } });
-    const follower = start({ failOn: "fail" });
+    const follower = start({ failOn: parseFailOn("fail") ?? [] });
     await follower.settled();
     expect(follower.lines.some(({ to }) => to?.status === "FAIL")).toBe(true);
     org.change("mfa-off");

@@ -106,7 +106,8 @@ describe("a name in Markdown", () => {
     const rows = renderAs("markdown", reportWith(text))
       .split("\n")
       .filter((line) => line.startsWith("|"));
-    expect(rows).toHaveLength(3);
+    // That of the checks, and that of the two controls of the rule.
+    expect(rows).toHaveLength(3 + 4);
     for (const row of rows) expect(row.match(/(?<!\\)\|/g)).toHaveLength(6);
   });
 });

@@ -13,30 +13,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { reportFormats } from "../../../scanner/reports/formats.ts";
 import { temporaryFolder } from "../../support/command_line.ts";
+import { importToStigManager } from "../../support/checklist_reports.ts";
 import { aReport, everyVerdict, hostileText, renderAs } from "../../support/report_builders.ts";
-
-interface ParsedReview {
-  readonly ruleId: string;
-  readonly result: string;
-  readonly detail: string;
-}
-
-interface ParseResult {
-  readonly target: { readonly name: string };
-  readonly errors?: readonly string[];
-  readonly checklists: readonly {
-    readonly benchmarkId: string;
-    readonly revisionStr: string;
-    readonly reviews: readonly ParsedReview[];
-  }[];
-}
-
-type Importer = (input: object) => ParseResult;
-
-// Its own type file declares no module of this name.
-const { reviewsFromCkl, reviewsFromCklb, reviewsFromXccdf } = createRequire(import.meta.url)(
-  "@nuwcdivnpt/stig-manager-client-modules",
-) as Record<"reviewsFromCkl" | "reviewsFromCklb" | "reviewsFromXccdf", Importer>;
 
 const schemas = join(import.meta.dirname, "../../fixtures/schemas");
 const report = aReport(everyVerdict());
@@ -72,29 +50,10 @@ const expectedResults = new Map(
 );
 
 describe("STIG Manager's importer reads", () => {
-  const common = {
-    fieldSettings: {
-      detail: { enabled: "always", required: "always" },
-      comment: { enabled: "always", required: "optional" },
-    },
-    allowAccept: false,
-    importOptions: {
-      autoStatus: "saved",
-      unreviewed: "always",
-      unreviewedCommented: "notchecked",
-      emptyDetail: "replace",
-      emptyComment: "ignore",
-      allowCustom: true,
-    },
-    sourceRef: "test",
-  };
+  const imported = (format: "cklb" | "ckl" | "xccdf", of = report) => importToStigManager(format, render(format, of));
 
-  test.each([
-    ["cklb", () => reviewsFromCklb({ ...common, data: render("cklb") })],
-    ["ckl", () => reviewsFromCkl({ ...common, data: render("ckl") })],
-    ["xccdf", () => reviewsFromXccdf({ ...common, data: render("xccdf"), scapBenchmarkMap: new Map() })],
-  ])("%s: benchmark, revision, every rule, statuses and details", (_, parse) => {
-    const result = parse();
+  test.each(["cklb", "ckl", "xccdf"] as const)("%s: benchmark, every rule, statuses and details", (format) => {
+    const result = imported(format);
     expect(result.target).toMatchObject({ name: "acme.okta.com" });
     const [checklist] = result.checklists;
     expect(checklist?.benchmarkId).toBe("Okta_IDaaS_STIG");
@@ -108,8 +67,7 @@ describe("STIG Manager's importer reads", () => {
   });
 
   test("the revision of cklb and ckl", () => {
-    const cklb = reviewsFromCklb({ ...common, data: render("cklb") });
-    const ckl = reviewsFromCkl({ ...common, data: render("ckl") });
+    const [cklb, ckl] = [imported("cklb"), imported("ckl")];
     expect(cklb.checklists[0]?.revisionStr).toBe("V1R2");
     expect(ckl.checklists[0]?.revisionStr).toBe("V1R2");
     expect(ckl.errors ?? []).toEqual([]);
@@ -117,10 +75,36 @@ describe("STIG Manager's importer reads", () => {
 
   test("a scan of one check still gives every rule, the rest not reviewed", () => {
     const one = aReport(everyVerdict().slice(0, 1));
-    const { checklists } = reviewsFromCklb({ ...common, data: render("cklb", one) });
+    const { checklists } = imported("cklb", one);
     expect(checklists[0]?.reviews).toHaveLength(catalog.length);
     expect(checklists[0]?.reviews.filter((review) => review.result !== "notchecked")).toHaveLength(1);
   });
+
+  test.each([
+    ["cklb", { type: "script", product: "Evaluate-STIG", version: "scanstream 1.2.3" }, "scanstream:1.2.3"],
+    ["ckl", { type: "script", product: "Evaluate-STIG", version: "scanstream 1.2.3" }, "scanstream:1.2.3"],
+    ["xccdf", { type: "scap", product: "scanstream", version: "1.2.3" }, "scanstream"],
+  ] as const)("%s: each result as one of an engine, with its product, version and time", (format, engine, location) => {
+    for (const { resultEngine } of imported(format).checklists[0]?.reviews ?? []) {
+      expect(resultEngine).toMatchObject({ ...engine, time: report.scan.ended_at, checkContent: { location } });
+    }
+  });
+
+  test.each(["ckl", "xccdf"] as const)(
+    "%s: a verdict that a person attested as one that overrides the engine's",
+    (format) => {
+      const attested = report.checks
+        .filter(({ attestation }) => attestation !== null)
+        .map(({ rule_id: ruleId }) => ruleId);
+      const overridden = imported(format).checklists[0]?.reviews.filter((review) => review.resultEngine?.overrides);
+      expect(overridden?.map(({ ruleId }) => ruleId)).toEqual(attested);
+      for (const review of overridden ?? []) {
+        expect(review.resultEngine?.overrides).toMatchObject([
+          { authority: "A. Person", oldResult: "notchecked", newResult: "pass" },
+        ]);
+      }
+    },
+  );
 });
 
 test("DISA's schema accepts the ckl", async () => {
@@ -168,6 +152,19 @@ test("the OCSF 1.8.0 schema accepts every event, and refuses one without its cla
   for (const event of events) expect(validate(event), JSON.stringify(validate.errors)).toBe(true);
   const { class_uid: _, ...withoutClass } = events[0] ?? {};
   expect(validate(withoutClass)).toBe(false);
+});
+
+test("NIST's schema of OSCAL assessment results accepts them, and refuses one without the controls", async () => {
+  const ajv = new Ajv({ strict: false, allowUnionTypes: true });
+  addFormats.default(ajv);
+  const validate = ajv.compile(await schema("oscal_assessment-results_1.2.1.schema.json"));
+  const partial = aReport(everyVerdict().slice(0, 1));
+  for (const text of [render("oscal"), render("oscal", partial), render("oscal", aReport([]))]) {
+    expect(validate(JSON.parse(text)), JSON.stringify(validate.errors?.slice(0, 3))).toBe(true);
+  }
+  const document = JSON.parse(render("oscal")) as { "assessment-results": { results: Record<string, unknown>[] } };
+  delete document["assessment-results"].results[0]?.["reviewed-controls"];
+  expect(validate(document)).toBe(false);
 });
 
 test("the published SARIF 2.1.0 schema accepts the log, and refuses one without runs", () => {
@@ -219,7 +216,10 @@ test("ndjson is one JSON object a line", () => {
 });
 
 describe("every format", () => {
-  test.each(reportFormats.map((format) => format.name))("%s shows waivers and attestations", (name) => {
+  // A plan of action has the open lines only.
+  const withDecisions = reportFormats.map((format) => format.name).filter((name) => !name.startsWith("poam"));
+
+  test.each(withDecisions)("%s shows waivers and attestations", (name) => {
     const text = render(name);
     expect(text).toMatch(/CHG\\?-1234/);
     expect(text).toMatch(/Splunk pulls the log/);

@@ -3,10 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { createGatewayClient } from "../../../scanner/streaming/gateway_client.ts";
 import {
   createMonitorPublisher,
-  type Look,
+  type ChangesToStore,
   type MonitorPublisher,
   type MonitorPublisherOptions,
 } from "../../../scanner/streaming/monitor_publisher.ts";
+import type { Look } from "../../../scanner/streaming/monitor_updates.ts";
+import type { NewChange } from "../../../shared/schemas/change.ts";
 import { aChange } from "../../support/change_builders.ts";
 import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
 import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
@@ -29,7 +31,11 @@ afterAll(async () => {
 const key = () => `Api-Key ${gateway.acme.apiKey}`;
 const facts = { orgUrl: "https://acme.okta.com", clientId: "0oa1", intervalSeconds: 10, checksTotal: 29 };
 
-interface Monitor extends MonitorPublisher {
+interface Monitor extends Omit<MonitorPublisher, "changed"> {
+  /** Adds to the queue that the publisher stores from. */
+  changed(changes: readonly NewChange[]): void;
+  /** What is in that queue. */
+  waiting(): readonly NewChange[];
   readonly monitorId: string;
   readonly warnings: string[];
   /** Method and path after the monitor's, in order. */
@@ -66,8 +72,20 @@ function openMonitor(changes: Partial<MonitorPublisherOptions> = {}): Monitor {
     ...changes,
   });
   onTestFinished(() => publisher.stopped());
+  let queue: readonly NewChange[] = [];
+  const source: ChangesToStore = {
+    first: (max) => queue.slice(0, max),
+    settle(changes) {
+      queue = queue.filter((change) => !changes.includes(change));
+    },
+  };
   return {
     ...publisher,
+    changed(added) {
+      queue = [...queue, ...added];
+      publisher.changed(source);
+    },
+    waiting: () => queue,
     monitorId,
     warnings,
     requests,
@@ -182,6 +200,7 @@ describe("createMonitorPublisher", () => {
     network.refuse();
     const changes = manyChanges(20);
     for (const change of changes) monitor.changed([change]);
+    expect(monitor.waiting()).toHaveLength(20);
     monitor.looked(aLook());
     await expect.poll(() => monitor.warnings.length, { timeout: 10_000 }).toBe(1);
     expect(monitor.warnings[0]).toMatch(/goes on without its live view/);
@@ -189,6 +208,7 @@ describe("createMonitorPublisher", () => {
     await expect.poll(() => storedIds(monitor.monitorId).then((ids) => ids.length), { timeout: 10_000 }).toBe(20);
     await expect.poll(() => monitor.warnings.at(-1)).toMatch(/answers again/);
     expect(monitor.warnings).toHaveLength(2);
+    expect(monitor.waiting()).toEqual([]);
   });
 
   test("a change that the gateway refuses costs no other", async () => {
@@ -196,6 +216,21 @@ describe("createMonitorPublisher", () => {
     monitor.changed([...manyChanges(4), aChange({ check: "" }), ...manyChanges(4)]);
     await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(8);
     expect(monitor.warnings).toEqual([expect.stringMatching(/^A change of .* was not stored/)]);
+    await expect.poll(() => monitor.waiting()).toEqual([]);
+  });
+
+  test("a report that the gateway refuses is one warning, and costs neither the next one nor a change", async () => {
+    const monitor = await startMonitor({ heartbeatMs: 20 });
+    const impossible = { pass: 20, fail: 20, manual: 20 };
+    monitor.looked(aLook({ counts: impossible }));
+    await expect.poll(() => monitor.warnings).toEqual([expect.stringMatching(/does not take .*: 422 /)]);
+    monitor.looked(aLook({ counts: impossible, lagSeconds: 2 }));
+    monitor.changed([aChange()]);
+    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(1);
+    monitor.looked(aLook());
+    await expect.poll(async () => (await read(monitor.monitorId))["fail"]).toBe(5);
+    expect(monitor.warnings).toHaveLength(1);
+    expect(monitor.requests.filter((request) => request === "PUT")).toHaveLength(1);
   });
 
   test("an unreachable gateway delays the end by no more than its bound", async () => {
@@ -205,6 +240,7 @@ describe("createMonitorPublisher", () => {
     monitor.changed([aChange()]);
     const begunMs = performance.now();
     await monitor.stopped();
+    expect(monitor.waiting()).toHaveLength(1);
     expect(performance.now() - begunMs).toBeLessThan(2000);
     expect(monitor.warnings.at(-1)).toMatch(/given up/);
   });
@@ -219,6 +255,7 @@ describe("createMonitorPublisher", () => {
     again.started(facts);
     await expect.poll(() => again.warnings).toEqual([expect.stringMatching(/has ended/)]);
     again.changed([aChange()]);
+    expect(again.waiting()).toEqual([]);
     await again.stopped();
   });
 

@@ -17,11 +17,15 @@ import {
   stream,
   type Answer,
 } from "../../support/scripted_server.ts";
+import { followCases } from "./follow_cases.ts";
+import { snapshotCases } from "./snapshot_cases.ts";
 import { end, progress, scanId, subscribeSlowCases } from "./subscribe_slow_cases.ts";
 
 /** What `subscribe` promises, as plain functions: the same on every runtime. */
 export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
   ...subscribeSlowCases,
+  ...snapshotCases,
+  ...followCases,
 
   "hands over events in order and stops at the terminal event": async () => {
     await using server = await startScriptedServer(stream(progress(1) + progress(2), end + progress(3)));

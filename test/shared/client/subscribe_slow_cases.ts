@@ -91,8 +91,8 @@ async function surviveFault(callback: Callback, fault: Fault, outcome: Outcome):
   };
   const subscription = subscribe<ScanEvents>(server.url, {
     ...quick,
-    // So short that every stream without heartbeats stalls, and every token comes too late.
-    ...(fault === "stall" ? { heartbeatMs: 20, connectTimeoutMs: 50 } : {}),
+    // So short that every stream without heartbeats stalls, or every token comes too late.
+    ...(fault === "stall" ? (callback === "getAccessToken" ? { connectTimeoutMs: 50 } : { heartbeatMs: 20 }) : {}),
     ...(callback === "onEvent" || callback === "onOpen" || callback === "refetch" ? { [callback]: slow } : {}),
     ...(callback === "getAccessToken" ? { getAccessToken: () => slow().then(() => "token") } : {}),
     onStateChange: async (state) => {

@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
-import committed from "../../../shared/report.schema.json" with { type: "json" };
-import { describeReport } from "../../../tools/schemas.ts";
+import committedDiff from "../../../shared/diff.schema.json" with { type: "json" };
+import committedReport from "../../../shared/report.schema.json" with { type: "json" };
+import { describeDiff, describeReport } from "../../../tools/schemas.ts";
 
-test("report.schema.json is what the schema of the report gives: `npm run schemas` writes it", () => {
-  expect(committed).toEqual(JSON.parse(JSON.stringify(describeReport())));
+test.each([
+  ["report.schema.json", committedReport, describeReport],
+  ["diff.schema.json", committedDiff, describeDiff],
+])("%s is what its schema gives: `npm run schemas` writes it", (_, committed, describe) => {
+  expect(committed).toEqual(JSON.parse(JSON.stringify(describe())));
 });

@@ -31,7 +31,8 @@ async function insert(fields: Partial<typeof monitors.$inferInsert> = {}): Promi
 
 const channelsOf = (id: string, tenant = acme) =>
   withTenant(database, tenant.id, async (tx) => getChannels({ tx, params: { id } }));
-const over = { status: "ended", endedAt: new Date() } as const;
+/** Longer ago than the terminal event may take. */
+const over = { status: "ended", endedAt: new Date(Date.now() - 6000) } as const;
 
 test("a monitor's channel is built with its own tenant; one that has ended has an ended channel", async () => {
   const [open, ended] = [await insert(), await insert(over)];
@@ -45,14 +46,17 @@ test("a monitor of another tenant, a deleted one and an unknown one are not foun
   await expect(channelsOf(randomUUID())).rejects.toBeInstanceOf(NotFound);
 });
 
-test("findEnded names the ended ones among scans and monitors of the tenant, and no other channel", async () => {
+test("findEnded names those that ended some seconds ago among scans and monitors of the tenant, and no other channel", async () => {
   const [open, ended, deleted] = [await insert(), await insert(over), await insert({ ...over, deletedAt: new Date() })];
+  const justEnded = await insert({ ...over, endedAt: new Date() });
   const [scanId = "", openScanId = ""] = acme.scanIds;
   await asOwner(database, (tx) =>
-    tx.execute(sql`update scans set status = 'failed', ended_at = now() where id = ${scanId}::uuid`),
+    tx.execute(
+      sql`update scans set status = 'failed', ended_at = now() - interval '6 seconds' where id = ${scanId}::uuid`,
+    ),
   );
   const channels = [
-    ...[open, ended, deleted].map((id) => monitorChannel(acme.id, id)),
+    ...[open, ended, deleted, justEnded].map((id) => monitorChannel(acme.id, id)),
     ...[scanId, openScanId, ended].map((id) => scanChannel(acme.id, id)),
     `job:${acme.id}:${ended}`,
   ];

@@ -34,9 +34,12 @@ async function startMonitor(intervalSeconds: number, silentSeconds: number) {
 
 function createPublisher() {
   const published: string[] = [];
-  const publisher: Publisher = { publish: async (_channel, message) => void published.push(message) };
+  const onTenant: string[] = [];
+  const publisher: Publisher = {
+    publish: async (channel, message) => void (channel.startsWith("tenant:") ? onTenant : published).push(message),
+  };
   const ids = () => published.map((message) => JSON.parse(parseMessage(message)?.data ?? "{}").monitor_id as string);
-  return { published, publisher, ids };
+  return { published, onTenant, publisher, ids };
 }
 
 test("a running monitor that went silent is published as stale once, by one of several gateways; others are not", async () => {
@@ -54,6 +57,7 @@ test("a running monitor that went silent is published as stale once, by one of s
   expect(counts.reduce((sum, count) => sum + count)).toBe(2);
   const ids = gateways.flatMap((each) => each.ids());
   expect(ids.toSorted()).toEqual([stale.id, slow.id].toSorted());
+  expect(gateways.flatMap(({ onTenant }) => onTenant)).toEqual(gateways.flatMap(({ published }) => published));
   const messages = gateways.flatMap(({ published }) => published).map((message) => parseMessage(message));
   const own = messages.find((message) => message?.data.includes(stale.id));
   expect(own?.type).toBe("monitor.updated");

@@ -46,9 +46,13 @@ test("a scan without a heartbeat is ended exactly once; others are left alone", 
     askers.map(({ publisher }) => expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })),
   );
   expect(counts.reduce((sum, count) => sum + count)).toBe(1);
-  expect(askers.flatMap(({ published }) => published)).toEqual([
-    `${silent.channel} {"type":"scan.end","data":{"scan_id":"${silent.id}","status":"expired","pass":0,"fail":0,"manual":0}}`,
-  ]);
+  const { id: tenantId } = gateway.acme;
+  expect(askers.flatMap(({ published }) => published)).toEqual(
+    [silent.channel, `tenant:${tenantId}:${tenantId}`].map(
+      (channel) =>
+        `${channel} {"type":"scan.end","data":{"scan_id":"${silent.id}","status":"expired","pass":0,"fail":0,"manual":0}}`,
+    ),
+  );
   expect(await statusOf(silent.id)).toBe("expired");
   expect(await statusOf(alive.id)).toBe("pending");
   const late = await gateway.request(`/api/v1/scans/${silent.id}`, {
@@ -122,5 +126,6 @@ test("the ends of a thousand expired scans are not published one after another",
     },
   };
   expect(await expireScans({ database, publisher, log: silentLog, olderThanMinutes: 15 })).toBe(silent.length);
-  expect(most).toBe(50);
+  // Fifty scans, each on its own channel and on its tenant's.
+  expect(most).toBe(100);
 });

@@ -10,7 +10,7 @@ const principal: Principal = {
   tenantId,
   id: "käse\n日本\u{1f9c0}",
   expiresAtMs: 1_800_000_000_000,
-  onlyChannel: null,
+  onlyStream: null,
 };
 
 function streamOf(request: Request) {
@@ -22,9 +22,20 @@ test("the decision arrives unchanged, without anything else of the client's requ
     headers: { authorization: "Bearer secret", cookie: "secret", [handOverHeader]: "forged" },
   });
   const handed = toObjectRequest(streamOf(client));
-  expect(parseHandOver(handed)).toEqual({ principal, channels: [channel], endsAfterTerminalEvent: true });
+  expect(parseHandOver(handed)).toEqual({
+    principal,
+    channels: [channel],
+    endsAfterTerminalEvent: true,
+    snapshotOf: null,
+  });
   expect([...handed.headers.keys()]).toEqual([handOverHeader]);
   expect(handed.url + [...handed.headers.values()].join()).not.toMatch(/secret|forged/);
+});
+
+test("the stream whose snapshot is asked for is handed over by its name", () => {
+  const snapshot = { streamName: "/api/v1/event-stream", read: () => Promise.reject(new Error("not here")) };
+  const handed = toObjectRequest({ ...streamOf(new Request("https://gateway.test/")), snapshot });
+  expect(parseHandOver(handed).snapshotOf).toBe("/api/v1/event-stream");
 });
 
 test("the object's request aborts when the client disconnects", () => {
@@ -38,16 +49,27 @@ test("the object's request aborts when the client disconnects", () => {
 test.each([
   ["nothing", null],
   ["no JSON", "x"],
-  ["no principal", JSON.stringify({ channels: [channel], endsAfterTerminalEvent: true })],
-  ["no channel", JSON.stringify({ principal, channels: [], endsAfterTerminalEvent: true })],
+  ["no principal", JSON.stringify({ channels: [channel], endsAfterTerminalEvent: true, snapshotOf: null })],
+  ["no channel", JSON.stringify({ principal, channels: [], endsAfterTerminalEvent: true, snapshotOf: null })],
   [
     "another tenant's channel",
-    JSON.stringify({ principal, channels: [channel.replaceAll("1", "3")], endsAfterTerminalEvent: true }),
+    JSON.stringify({
+      principal,
+      channels: [channel.replaceAll("1", "3")],
+      endsAfterTerminalEvent: true,
+      snapshotOf: null,
+    }),
   ],
   [
     "another kind",
-    JSON.stringify({ principal: { ...principal, kind: "root" }, channels: [channel], endsAfterTerminalEvent: true }),
+    JSON.stringify({
+      principal: { ...principal, kind: "root" },
+      channels: [channel],
+      endsAfterTerminalEvent: true,
+      snapshotOf: null,
+    }),
   ],
+  ["no word of a snapshot", JSON.stringify({ principal, channels: [channel], endsAfterTerminalEvent: true })],
 ])("parseHandOver rejects a request with %s", (_what, decided) => {
   const headers = decided === null ? undefined : { [handOverHeader]: encodeURIComponent(decided) };
   expect(() => parseHandOver(new Request("https://streams.internal/", { ...(headers && { headers }) }))).toThrow();

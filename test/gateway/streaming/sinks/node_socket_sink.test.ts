@@ -29,7 +29,7 @@ function createStreamApp(configure: (app: Hono) => void = () => {}) {
   configure(app);
   app.get("/stream", (c) => {
     let closedCount = 0;
-    const principal = { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyChannel: null } as const;
+    const principal = { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyStream: null } as const;
     const request = { request: c.req.raw, principal, channels: [], endsAfterTerminalEvent: false, platform: c.env };
     const sink = createSink(request, { onClosed: () => void (closedCount += 1) });
     opened.push({ sink, closedCount: () => closedCount });

@@ -10,7 +10,7 @@ describeSink("ReadableStream sink", createReadableStreamSinks());
 function createRequest(signal: AbortSignal): StreamRequest {
   return {
     request: new Request("http://gateway.test/", { signal }),
-    principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyChannel: null },
+    principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyStream: null },
     channels: [],
     endsAfterTerminalEvent: false,
   };

@@ -39,7 +39,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
         const owner = { onClosed: () => void (closedCount += 1) };
         const stream = {
           request: c.req.raw,
-          principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyChannel: null } as const,
+          principal: { kind: "user", tenantId: "", id: "", expiresAtMs: null, onlyStream: null } as const,
           channels: [],
           endsAfterTerminalEvent: false,
           platform: c.env,

@@ -1,0 +1,91 @@
+import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
+import { NotPossibleError } from "../practice_org/changes/draft.ts";
+import { settings } from "../practice_org/changes/org_changes.ts";
+import type { Connection } from "../scanner/idp/connection.ts";
+import type { IdpRequest } from "../scanner/idp/idp_client.ts";
+import { differences, freshVerdicts, type Verdicts } from "../test/support/followed_state.ts";
+
+/** A change that moves a verdict of an org in which nothing else was changed, and the one that takes it back. */
+export interface MovingPair {
+  readonly away: MovingChange;
+  readonly back: MovingChange;
+}
+
+export interface MovingChange {
+  readonly name: string;
+  /** Requests whose answers are others than before, as far as checks read them: no follower needs fewer. */
+  readonly fewestRequests: number;
+}
+
+interface Reading {
+  readonly verdicts: Verdicts;
+  /** By path. */
+  readonly answers: ReadonlyMap<string, string>;
+}
+
+/** Tries each on an org of its own, by whole scans. */
+export async function findMovingPairs(): Promise<readonly MovingPair[]> {
+  const org = await createPracticeOrg({
+    profile: { name: "compliant" },
+    role: "super",
+    rateLimit: { perWindow: 1_000_000, buckets: {} },
+  });
+  try {
+    const pairs: MovingPair[] = [];
+    let before = await readOrg(org);
+    for (const { changes } of settings) {
+      const [away, back] = changes;
+      try {
+        org.change(away.name);
+      } catch (error) {
+        if (!(error instanceof NotPossibleError)) throw error;
+        continue;
+      }
+      const between = await readOrg(org);
+      org.change(back.name);
+      const after = await readOrg(org);
+      const isMoving = [
+        [before, between],
+        [between, after],
+      ].every(([one, other]) => one && other && differences(one.verdicts, other.verdicts).length > 0);
+      if (isMoving) {
+        pairs.push({
+          away: { name: away.name, fewestRequests: fewestBetween(before, between) },
+          back: { name: back.name, fewestRequests: fewestBetween(between, after) },
+        });
+      }
+      before = after;
+    }
+    return pairs;
+  } finally {
+    await org.stop();
+  }
+}
+
+async function readOrg(org: PracticeOrg): Promise<Reading> {
+  const answers = new Map<string, string>();
+  const verdicts = await freshVerdicts(org, (connection) => recording(connection, answers));
+  return { verdicts, answers };
+}
+
+function recording(connection: Connection, answers: Map<string, string>): Connection {
+  const { client } = connection;
+  const keep = <Value>(request: IdpRequest, answer: Value): Value => {
+    answers.set(request.path, JSON.stringify(answer));
+    return answer;
+  };
+  return {
+    ...connection,
+    client: {
+      getPage: (request) => client.getPage(request),
+      getObject: async (request) => keep(request, await client.getObject(request)),
+      getList: async (request) => keep(request, await client.getList(request)),
+    },
+  };
+}
+
+/** An app that changed is one request, however many lists hold it. */
+function fewestBetween(before: Reading, after: Reading): number {
+  const changed = [...after.answers].filter(([path, answer]) => before.answers.get(path) !== answer);
+  return new Set(changed.map(([path]) => path.replace(/^\/api\/v1\/apps\?.*/, "/api/v1/apps"))).size;
+}

@@ -1,0 +1,126 @@
+import { InvalidArgumentError, Option, type Command } from "commander";
+import type { RunCommand } from "../command_line/command_io.ts";
+import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
+import type { LoadFlags } from "./load/load_command.ts";
+import type { WatchFlags } from "./watch_command.ts";
+import type { ConformanceFlags } from "./conformance/conformance_command.ts";
+
+/** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
+export function addClientCommands(program: Command, run: RunCommand): void {
+  addScanCommands(program, run);
+  program
+    .command("watch")
+    .description("follow a scan's event stream until its terminal event, or everything of the tenant until Ctrl-C")
+    .argument("[scan-id]", "the scan's UUID; without it, and without --latest: the whole tenant")
+    .option("--latest", "the newest scan")
+    .option("--exit-status", "exit with 1 unless the scan is completed and no check failed")
+    .addOption(formats("text", "json", "ndjson"))
+    .action((scanId: string | undefined, flags: WatchFlags) =>
+      run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
+    );
+  addLoadCommand(program, run);
+  addConformanceCommand(program, run);
+}
+
+function addScanCommands(program: Command, run: RunCommand): void {
+  const scans = program.command("scans").description("the tenant's scans at the gateway");
+  scans
+    .command("list")
+    .description("list scans, newest first")
+    .option("--limit <n>", "how many at most", toWhole(1, 1_000_000), 50)
+    .addOption(formats("table", "json", "ndjson"))
+    .action((flags: ScansListFlags) =>
+      run(async (io) => (await import("./list_commands.ts")).scansListCommand(flags, io)),
+    );
+  scans
+    .command("show")
+    .description("show one scan")
+    .argument("<scan-id>", "the scan's UUID")
+    .addOption(formats("text", "json"))
+    .action((scanId: string, flags: ListFlags) =>
+      run(async (io) => (await import("./list_commands.ts")).scansShowCommand(scanId, flags, io)),
+    );
+  scans
+    .command("cancel")
+    .description("ask a scan to stop; its scanner does within seconds, and publishes what was evaluated")
+    .argument("<scan-id>", "the scan's UUID")
+    .addOption(formats("text", "json"))
+    .action((scanId: string, flags: ListFlags) =>
+      run(async (io) => (await import("./list_commands.ts")).scansCancelCommand(scanId, flags, io)),
+    );
+
+  program
+    .command("findings")
+    .description("the findings of a scan at the gateway")
+    .command("list")
+    .description("list every finding of a scan, newest first")
+    .argument("[scan-id]", "the scan's UUID")
+    .option("--latest", "of the newest scan")
+    .option("--status <statuses>", "only PASS, FAIL or MANUAL, or several with commas")
+    .addOption(formats("table", "json", "ndjson"))
+    .action((scanId: string | undefined, flags: FindingsListFlags) =>
+      run(async (io) => (await import("./list_commands.ts")).findingsListCommand(scanId, flags, io)),
+    );
+}
+
+function addLoadCommand(program: Command, run: RunCommand): void {
+  program
+    .command("load")
+    .description(
+      "open many streams of a gateway of yours with SCANSTREAM_API_KEY, and say how fast, what was refused and what was lost",
+    )
+    .argument("<url>", "the gateway's address")
+    .option("--streams <n>", "how many", toWhole(1, 20_000), 100)
+    .option("--seconds <n>", "how long they are held after they were opened", toWhole(1, 3600), 30)
+    .option("--scan <id>", "follow this scan; default: everything of the tenant")
+    .option(
+      "--publish <n>",
+      "register a scan, follow it, and publish as many numbered events a second",
+      toWhole(0, 1000),
+      0,
+    )
+    .option("--allow-remote", "a gateway that is not on this machine")
+    .addOption(formats("text", "json"))
+    .addHelpText("after", "\nExample:\n  $ scanstream load http://127.0.0.1:8787 --streams 1000 --publish 10")
+    .action((url: string, flags: LoadFlags) =>
+      run(async (io) => (await import("./load/load_command.ts")).loadCommand(url, flags, io)),
+    );
+}
+
+function addConformanceCommand(program: Command, run: RunCommand): void {
+  program
+    .command("conformance")
+    .description("whether a client reads event streams as it should")
+    .command("client")
+    .description("try a client of any language against scripted streams, and say what a right one does")
+    .argument("[command...]", "after --: starts the client, once for each case; without it, clients come by themselves")
+    .option("--port <n>", "port on 127.0.0.1; 0: any free one", toWhole(0, 65_535), 0)
+    .option("--case <names>", "only these cases or groups, separated by commas")
+    .option("--list", "show the cases, run nothing")
+    .option("--heartbeat-seconds <n>", "between two heartbeats of a stream; a gateway's own are 15", toSeconds, 15)
+    .addOption(formats("text", "json"))
+    .addHelpText("after", "\nExample:\n  $ scanstream conformance client -- python3 my_client.py")
+    .action((command: readonly string[], flags: ConformanceFlags) =>
+      run(async (io) => (await import("./conformance/conformance_command.ts")).conformanceCommand(command, flags, io)),
+    );
+}
+
+function toWhole(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
+  };
+}
+
+function toSeconds(text: string): number {
+  const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= 0.1 && value <= 60) return value;
+  throw new InvalidArgumentError("Expected seconds from 0.1 to 60.");
+}
+
+/** The first is the default. */
+function formats(...names: readonly [string, ...string[]]): Option {
+  const list = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  return new Option("--format <format>", list).choices(names).default(names[0]);
+}

@@ -1,0 +1,55 @@
+import type { ScanEvents } from "../shared/schemas/scan_events.ts";
+import { printable } from "../command_line/terminal.ts";
+import type { Resource } from "./gateway_api.ts";
+import { statusText, valueText } from "./printing.ts";
+
+type FieldName = { [Type in keyof ScanEvents]: keyof ScanEvents[Type] }[keyof ScanEvents];
+
+/** One line for an event of a scan's stream. Its payload is unchecked: any key of the tenant may publish any type, with any fields. */
+export function eventText(type: string, data: Resource, color: boolean): string {
+  const field = (name: FieldName) => shown(data[name]);
+  const status = () => statusText(data["status"], color);
+  switch (type) {
+    case "scan.start":
+      return `Scan ${field("scan_id")} started: ${field("checks_total")} checks`;
+    case "scan.progress":
+      return `[${field("checks_done")}/${field("checks_total")}] ${status()} ${field("check")}`;
+    case "finding.created":
+      return `${status()} ${field("check")}: ${field("detail")}`;
+    case "scan.error":
+      return `${type} ${field("code")}: ${field("detail")}`;
+    case "scan.end":
+      return `Scan ${field("status")}: ${field("pass")} passed, ${field("fail")} failed, ${field("manual")} for a person`;
+    default:
+      return `${printable(type)} ${shown(data)}`;
+  }
+}
+
+/** The same for a tenant's stream, in which every event names its resource. */
+export function tenantEventText(type: string, data: Resource, color: boolean): string {
+  const field = (name: string) => shown(data[name]);
+  const counts = () => `${field("pass")} passed, ${field("fail")} failed, ${field("manual")} for a person`;
+  switch (type) {
+    case "scan.created":
+      return `Scan ${field("scan_id")} registered: ${field("org_url")}`;
+    case "scan.updated":
+      return `Scan ${field("scan_id")} ${field("status")}: ${field("checks_done")} of ${field("checks_total")} checks, ${counts()}`;
+    case "scan.end":
+      return `Scan ${field("scan_id")} ${field("status")}: ${counts()}`;
+    case "scan.deleted":
+      return `Scan ${field("scan_id")} deleted`;
+    case "monitor.start":
+      return `Monitor ${field("monitor_id")} started: ${field("org_url")}`;
+    case "monitor.updated":
+      return `Monitor ${field("monitor_id")} ${field("status")}: ${counts()}`;
+    case "monitor.end":
+      return `Monitor ${field("monitor_id")} ended: ${field("reason")}`;
+    default:
+      return eventText(type, data, color);
+  }
+}
+
+/** A field that is not there is seen. */
+function shown(value: unknown): string {
+  return value === undefined ? "?" : valueText(value);
+}

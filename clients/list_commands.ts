@@ -1,0 +1,148 @@
+import { requireGatewayAccess } from "../command_line/gateway_access.ts";
+import type { CommandIo } from "../command_line/command_io.ts";
+import { exitCodes } from "../command_line/exit_code.ts";
+import { shorten, toPrintableJson } from "../shared/text.ts";
+import { scanIdProblems, withGateway, type GatewayApi, type Resource } from "./gateway_api.ts";
+import { entriesText, tableText, valueText } from "./printing.ts";
+
+export interface ListFlags {
+  readonly format: string;
+}
+
+export interface ScansListFlags extends ListFlags {
+  readonly limit: number;
+}
+
+export interface FindingsListFlags extends ListFlags {
+  readonly latest?: boolean;
+  /** Separated by commas. */
+  readonly status?: string;
+}
+
+const statuses: readonly string[] = ["PASS", "FAIL", "MANUAL"];
+const maxDetailLength = 100;
+
+/** `scans list`: the tenant's scans, newest first. */
+export function scansListCommand(flags: ScansListFlags, io: CommandIo): Promise<number> {
+  const access = requireGatewayAccess(io.env, []);
+  return withGateway("list the scans", { access, io }, async (api) => {
+    const hasMore = await writeList(api.listScans(flags.limit), flags.format, { io, toTable: scansTable });
+    if (hasMore) io.terminal.write(`There are more scans than these ${flags.limit}: --limit shows them\n`);
+    return exitCodes.ok;
+  });
+}
+
+/** `scans show SCAN_ID`. */
+export function scansShowCommand(scanId: string, flags: ListFlags, io: CommandIo): Promise<number> {
+  return withOneScan(scanId, { what: "show the scan", flags, io }, (api) => api.readScan(scanId));
+}
+
+/** `scans cancel SCAN_ID`: asks its producer to stop. */
+export function scansCancelCommand(scanId: string, flags: ListFlags, io: CommandIo): Promise<number> {
+  return withOneScan(scanId, { what: "cancel the scan", flags, io }, (api) => api.cancelScan(scanId));
+}
+
+/** `findings list SCAN_ID`: every finding of a scan. */
+export function findingsListCommand(
+  scanId: string | undefined,
+  flags: FindingsListFlags,
+  io: CommandIo,
+): Promise<number> {
+  const wanted = flags.status?.split(",").map((status) => status.trim().toUpperCase()) ?? statuses;
+  const access = requireGatewayAccess(io.env, [
+    ...oneScanProblems(scanId, flags.latest),
+    ...(wanted.every((status) => statuses.includes(status))
+      ? []
+      : [`--status ${JSON.stringify(flags.status)}: expected ${statuses.join(", ")}, or several with commas`]),
+  ]);
+  return withGateway("list the findings", { access, io }, async (api) => {
+    const id = scanId ?? (await requireLatest(api, io));
+    if (id === null) return exitCodes.usage;
+    await writeList(chosen(api.listFindings(id), wanted), flags.format, { io, toTable: findingsTable });
+    return exitCodes.ok;
+  });
+}
+
+/** Either an id or `--latest`. */
+export function oneScanProblems(scanId: string | undefined, latest = false): readonly string[] {
+  if (scanId === undefined) return latest ? [] : ["SCAN_ID: expected the UUID of a scan, or --latest"];
+  return latest ? ["--latest: expected without SCAN_ID"] : scanIdProblems(scanId);
+}
+
+/** The newest scan's id; null, and a line about it, when there is none. */
+export async function requireLatest(api: Pick<GatewayApi, "latestScanId">, io: CommandIo): Promise<string | null> {
+  const id = await api.latestScanId();
+  if (id === null) io.terminal.write("--latest: the tenant has no scan yet\n");
+  return id;
+}
+
+type Pages = ReturnType<GatewayApi["listScans"]>;
+
+async function* chosen(pages: Pages, wanted: readonly string[]): Pages {
+  for await (const { items, hasMore } of pages) {
+    yield { items: items.filter(({ status }) => wanted.includes(String(status))), hasMore };
+  }
+}
+
+interface ListOutput {
+  readonly io: CommandIo;
+  readonly toTable: (items: readonly Resource[]) => string;
+}
+
+/** Resolves with whether there are more than were asked for. */
+async function writeList(pages: Pages, format: string, { io, toTable }: ListOutput): Promise<boolean> {
+  const all: Resource[] = [];
+  let isMore = false;
+  for await (const { items, hasMore } of pages) {
+    isMore = hasMore;
+    // Line by line, so that a pipeline begins with the first page.
+    if (format === "ndjson") for (const item of items) io.stdout(`${toPrintableJson(item)}\n`);
+    else all.push(...items);
+  }
+  if (format === "json") io.stdout(`${toPrintableJson(all, 2)}\n`);
+  if (format === "table") io.stdout(all.length === 0 ? "None\n" : toTable(all));
+  return isMore;
+}
+
+function scansTable(scans: readonly Resource[]): string {
+  const header = ["SCAN", "STATUS", "CHECKS", "PASS", "FAIL", "MANUAL", "CREATED", "ORG"];
+  return tableText(
+    header,
+    scans.map((scan) => [
+      valueText(scan["id"]),
+      valueText(scan["status"]),
+      `${valueText(scan["checks_done"])}/${valueText(scan["checks_total"])}`,
+      ...["pass", "fail", "manual", "created_at", "org_url"].map((name) => valueText(scan[name])),
+    ]),
+  );
+}
+
+function findingsTable(findings: readonly Resource[]): string {
+  const header = ["STATUS", "SEVERITY", "CHECK", "RESOURCE", "DETAIL"];
+  return tableText(
+    header,
+    findings.map((finding) => [
+      ...["status", "severity", "check", "resource_name"].map((name) => valueText(finding[name])),
+      shorten(valueText(finding["detail"]), maxDetailLength),
+    ]),
+  );
+}
+
+interface OneScan {
+  readonly what: string;
+  readonly flags: ListFlags;
+  readonly io: CommandIo;
+}
+
+function withOneScan(
+  scanId: string,
+  { what, flags, io }: OneScan,
+  work: (api: GatewayApi) => Promise<Resource>,
+): Promise<number> {
+  const access = requireGatewayAccess(io.env, scanIdProblems(scanId));
+  return withGateway(what, { access, io }, async (api) => {
+    const scan = await work(api);
+    io.stdout(flags.format === "json" ? `${toPrintableJson(scan, 2)}\n` : entriesText(scan));
+    return exitCodes.ok;
+  });
+}

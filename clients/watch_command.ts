@@ -1,0 +1,84 @@
+import type { CommandIo } from "../command_line/command_io.ts";
+import { exitCodes } from "../command_line/exit_code.ts";
+import { requireGatewayAccess } from "../command_line/gateway_access.ts";
+import { printable } from "../command_line/terminal.ts";
+import { subscribe } from "../shared/client/subscribe.ts";
+import { toPrintableJson } from "../shared/text.ts";
+import { eventText, tenantEventText } from "./event_text.ts";
+import { withGateway, type GatewayApi, type Resource } from "./gateway_api.ts";
+import { oneScanProblems, requireLatest } from "./list_commands.ts";
+
+export interface WatchFlags {
+  readonly format?: string;
+  readonly latest?: boolean;
+  readonly exitStatus?: boolean;
+}
+
+/**
+ * `watch SCAN_ID`: follows one scan as an API-key client until its terminal event; without an id, everything of the tenant until it is
+ * interrupted. Resolves with the exit code.
+ */
+export async function watchCommand(scanId: string | undefined, flags: WatchFlags, io: CommandIo): Promise<number> {
+  const isTenant = scanId === undefined && flags.latest !== true;
+  const access = requireGatewayAccess(io.env, [
+    ...(isTenant ? [] : oneScanProblems(scanId, flags.latest)),
+    ...(isTenant && flags.exitStatus === true
+      ? ["--exit-status: expected with SCAN_ID or --latest: a tenant's stream has no end"]
+      : []),
+  ]);
+  const isJson = flags.format === "json" || flags.format === "ndjson";
+  const toText = isTenant ? tenantEventText : eventText;
+  const write = (type: string, data: Resource) => {
+    const text = isJson ? toPrintableJson(Object.assign({ type }, data, { type })) : toText(type, data, io.colorStdout);
+    io.stdout(`${text}\n`);
+  };
+  const follow = async (path: string, what: string): Promise<Followed> => {
+    const subscription = subscribe<Record<string, Resource>>(new URL(`/api/v1/${path}`, access.gatewayUrl), {
+      apiKey: access.apiKey,
+      signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
+      onEvent: ({ type, data }) => write(type, data),
+      onStateChange: (state, { error }) => {
+        if (state === "reconnecting")
+          io.terminal.write(`Reconnecting${error === null ? "" : `: ${printable(error.message)}`}\n`);
+        if (state === "live") io.terminal.write(`Following ${what}\n`);
+      },
+      ...(isTenant ? { isEnd: () => false } : {}),
+    });
+    const end = await subscription.finished;
+    if (end.state === "failed") throw end.error;
+    return end.state === "closed" ? "closed" : (end.event?.data ?? null);
+  };
+
+  if (isTenant) {
+    return withGateway("follow the tenant", { access, io }, async () => {
+      await follow("event-stream", "the tenant");
+      return closedCode(io);
+    });
+  }
+  return withGateway("follow the scan", { access, io, refused: exitCodes.notAuthenticated }, async (api) => {
+    const id = scanId ?? (await requireLatest(api, io));
+    if (id === null) return exitCodes.usage;
+    const followed = await follow(`scans/${id}/event-stream`, `scan ${id}`);
+    if (followed === "closed") return closedCode(io);
+    const end = followed ?? (await readEnd(id, api));
+    if (followed === null) write("scan.end", end);
+    return flags.exitStatus === true && !isClean(end) ? exitCodes.findings : exitCodes.ok;
+  });
+}
+
+/** The terminal event's payload; null: it had ended before the stream could open. */
+type Followed = Resource | null | "closed";
+
+function closedCode(io: CommandIo): number {
+  return io.interrupted.aborted ? exitCodes.interrupted : exitCodes.ok;
+}
+
+/** What would have been the last event, from the scan's state. */
+async function readEnd(scanId: string, api: GatewayApi): Promise<Resource> {
+  const { id, status, pass, fail, manual } = await api.readScan(scanId);
+  return { scan_id: id, status, pass, fail, manual };
+}
+
+function isClean({ status, fail }: Resource): boolean {
+  return status === "completed" && fail === 0;
+}

@@ -1,0 +1,37 @@
+import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
+import { UsageError } from "../shared/usage_error.ts";
+
+/** Where a gateway is, and a key of it. */
+export interface GatewayAccess {
+  readonly gatewayUrl: string;
+  readonly apiKey: string;
+}
+
+/** Null when no gateway is named, or when something is wrong, which the reader then knows. */
+export function readGatewayAccess(reader: EnvironmentReader): GatewayAccess | null {
+  const gatewayUrl = reader.url("SCANSTREAM_URL", ["https:", "http:"], "https://scanstream.example.com");
+  const apiKey = reader.pattern("SCANSTREAM_API_KEY", /^[\x21-\x7e]+$/, "a key as admin api-key create shows it");
+  const isNamed = reader.text("SCANSTREAM_URL") !== null;
+  const hasKey = reader.text("SCANSTREAM_API_KEY") !== null;
+  if (isNamed && !hasKey) {
+    reader.report(
+      "SCANSTREAM_API_KEY: required with SCANSTREAM_URL: expected a key of that gateway (admin api-key create)",
+    );
+  }
+  if (hasKey && !isNamed) {
+    reader.report("SCANSTREAM_URL: required with SCANSTREAM_API_KEY: expected the address of the key's gateway");
+  }
+  return gatewayUrl === null || apiKey === null ? null : { gatewayUrl, apiKey };
+}
+
+/** For a command that does nothing without one. Throws `UsageError` with these problems and those of the variables. */
+export function requireGatewayAccess(env: Environment, problems: readonly string[]): GatewayAccess {
+  const reader = createEnvironmentReader(env);
+  for (const problem of problems) reader.report(problem);
+  const access = readGatewayAccess(reader);
+  if (access === null && reader.problems.length === problems.length) {
+    reader.report("SCANSTREAM_URL and SCANSTREAM_API_KEY: are not set: expected a gateway and a key of it");
+  }
+  if (access === null || reader.problems.length > 0) throw new UsageError(reader.problems);
+  return access;
+}

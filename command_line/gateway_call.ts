@@ -1,0 +1,67 @@
+import * as v from "valibot";
+import { errorCode } from "../shared/error_code.ts";
+import { problemDetail } from "../shared/problem_detail.ts";
+
+/** The gateway answered, and refused. */
+export class GatewayRefusal extends Error {
+  readonly httpStatus: number;
+
+  constructor(httpStatus: number, message: string) {
+    super(message);
+    this.name = "GatewayRefusal";
+    this.httpStatus = httpStatus;
+  }
+}
+
+export interface GatewayCallOptions {
+  /** The gateway's address, without a path. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** For one call, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly fetch?: typeof fetch;
+}
+
+/** Calls one REST resource; `body` is sent as JSON unless undefined. Rejects with `GatewayRefusal`, or as `fetch` does. */
+export type GatewayCall = (method: string, path: string, body: unknown, signal: AbortSignal) => Promise<unknown>;
+
+export function createGatewayCall(options: GatewayCallOptions): GatewayCall {
+  const send = options.fetch ?? fetch;
+  return async (method, path, body, signal) => {
+    const response = await send(new URL(path, options.url), {
+      method,
+      headers: {
+        authorization: `Api-Key ${options.apiKey}`,
+        "content-type": "application/json",
+        accept: "application/json",
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      redirect: "error",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)]),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new GatewayRefusal(response.status, refusalText(response.status, text));
+    return JSON.parse(text);
+  };
+}
+
+export function parseResource<Schema extends v.GenericSchema>(schema: Schema, answer: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, answer);
+  if (result.success) return result.output;
+  throw new TypeError(
+    "Cannot read the gateway's answer: it is not what was asked for; does SCANSTREAM_URL name a scanstream gateway?",
+  );
+}
+
+/** With the code that `fetch` names only in its cause: refused, reset, not found. */
+export function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return "it cannot be reached";
+  const code = errorCode(error.cause);
+  return code === null ? error.message : `${error.message} (${code})`;
+}
+
+/** The problem document's own words, when there is one; a proxy's page says nothing that helps. */
+function refusalText(httpStatus: number, body: string): string {
+  const detail = problemDetail(body);
+  return detail === null ? `HTTP status ${httpStatus}` : `${httpStatus} ${detail}`;
+}

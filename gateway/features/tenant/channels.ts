@@ -1,0 +1,47 @@
+import { and, desc, isNull, sql } from "drizzle-orm";
+import { monitors, scans } from "../../../drizzle/schema.ts";
+import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/define_event_stream.ts";
+import { toMonitor } from "../monitors/monitor.ts";
+import { toScanResource } from "../scans/scan.ts";
+import { tenantChannel, tenantPrefix } from "./events.ts";
+
+/** More are left to the lists, which have pages. */
+const maxSnapshots = 1000;
+
+/** What has not ended of the tenant, newest first. */
+async function getSnapshot({ tx, principal }: Pick<ChannelsRequest, "tx" | "principal">): Promise<Snapshot> {
+  const [scanRows, monitorRows] = await Promise.all([
+    tx
+      .select()
+      .from(scans)
+      // Written out as the index has it: with parameters a prepared statement does not find the index.
+      .where(sql`${scans.status} in ('pending', 'running')`)
+      .orderBy(desc(scans.createdAt), desc(scans.id))
+      .limit(maxSnapshots),
+    tx
+      .select()
+      .from(monitors)
+      .where(and(isNull(monitors.endedAt), isNull(monitors.deletedAt)))
+      .orderBy(desc(monitors.createdAt), desc(monitors.id))
+      .limit(maxSnapshots),
+  ]);
+  const nowMs = Date.now();
+  return {
+    events: [
+      {
+        type: "tenant.snapshot",
+        data: { tenant_id: principal.tenantId, count: scanRows.length, monitors: monitorRows.length },
+      },
+      ...scanRows.map((row) => ({ type: "scan.snapshot" as const, data: toScanResource(row) })),
+      ...monitorRows.map((row) => ({ type: "monitor.snapshot" as const, data: toMonitor(row, nowMs) })),
+    ],
+  };
+}
+
+/** `GET /event-stream`: all scans and monitors of the tenant. It outlives each of them. */
+export const tenantEventStream = defineEventStream({
+  prefix: tenantPrefix,
+  path: "/event-stream",
+  getChannels: ({ principal }) => [tenantChannel(principal.tenantId)],
+  getSnapshot,
+});

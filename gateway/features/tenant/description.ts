@@ -1,0 +1,74 @@
+import { uuid } from "../../../shared/schemas/primitives.ts";
+import { tenantEventSchemas } from "../../../shared/schemas/tenant_events.ts";
+import {
+  emptyResponse,
+  problem,
+  refusals,
+  response,
+  snapshotParameter,
+  toInlineSchema,
+  type FeatureDescription,
+} from "../../http/docs/feature_description.ts";
+import { tenantPrefix } from "./events.ts";
+
+export const tenantDescription: FeatureDescription = {
+  tags: [],
+  operations: {
+    "GET /api/v1/event-stream": {
+      operationId: "followTenant",
+      tags: ["streams"],
+      summary: "Follow everything of the tenant, or some of its scans",
+      description:
+        "Without `scan_id`: all scans and monitors of the tenant, on a stream that outlives each of them; `scan.updated` comes " +
+        "at most once a second for each scan, with its last state. With `scan_id`: the events of those scans' own streams, " +
+        "until the last of them has ended. One that is not visible is 404 for the whole.",
+      security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
+      parameters: [
+        {
+          name: "scan_id",
+          in: "query",
+          description: "1 to 100 scans; the same one twice counts once",
+          style: "form",
+          explode: true,
+          schema: { type: "array", minItems: 1, items: toInlineSchema(uuid()) as { type: "string" } },
+        },
+        snapshotParameter,
+      ],
+      responses: {
+        200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
+        204: emptyResponse("All scans that are named have ended: do not reconnect"),
+        ...refusals(400, 401, 403, 429, 503),
+        404: problem("One of the scans is not there"),
+      },
+    },
+  },
+  channels: [
+    {
+      prefix: tenantPrefix,
+      resource: "tenant_id",
+      title: "Everything of a tenant",
+      description:
+        "Read at /api/v1/event-stream. The snapshots come first, when `snapshot=1` asks for them, and are published nowhere.",
+      events: {
+        "tenant.snapshot": {
+          summary: "How many snapshots follow: of scans, and of monitors",
+          schema: tenantEventSchemas["tenant.snapshot"],
+        },
+        "scan.snapshot": {
+          summary: "A scan as it is stored; also on the streams of scans",
+          schema: tenantEventSchemas["scan.snapshot"],
+        },
+        "monitor.snapshot": {
+          summary: "A monitor as it is stored; also on its own stream",
+          schema: tenantEventSchemas["monitor.snapshot"],
+        },
+        "scan.created": { summary: "A scan was registered", schema: tenantEventSchemas["scan.created"] },
+        "scan.updated": {
+          summary: "A scan changed; nothing of it comes after its end",
+          schema: tenantEventSchemas["scan.updated"],
+        },
+      },
+      sharedEvents: ["scan.end", "monitor.start", "monitor.updated", "monitor.error", "monitor.end"],
+    },
+  ],
+};

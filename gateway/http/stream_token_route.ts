@@ -1,0 +1,47 @@
+import { Hono } from "hono";
+import type * as v from "valibot";
+import { streamTokenRequestSchema } from "../../shared/schemas/stream_token.ts";
+import { streamTokenSeconds } from "../auth/stream_tokens.ts";
+import { findEventStream, type EventStreams } from "../streaming/find_event_stream.ts";
+import { findChannels, type RequestedStream } from "../streaming/requested_stream.ts";
+import { parseBody, readJson } from "./body.ts";
+import type { Dependencies } from "./dependencies.ts";
+import { InvalidBody } from "./problem.ts";
+
+const maxBodyBytes = 65_536;
+
+/**
+ * Tokens that open one event stream each. Whoever may not open it gets no token: its own `getChannels` decides. Of a
+ * resource that has ended there is one, and the stream says that it has.
+ */
+export function streamTokenRoute(
+  { authenticator, database, streams, streamTokens }: Dependencies,
+  eventStreams: EventStreams,
+): Hono {
+  const routes = new Hono();
+  routes.post("/", async (c) => {
+    const principal = await authenticator.authenticate(c.req.raw);
+    const body = parseBody(streamTokenRequestSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    const stream = toRequestedStream(eventStreams, body);
+    await findChannels(stream, principal, { database, lookups: streams.lookups });
+    const accessToken = await streamTokens.issue(principal, stream.target.name);
+    return c.json({ access_token: accessToken, expires_in: streamTokenSeconds });
+  });
+  return routes;
+}
+
+/** Throws `InvalidBody` for what is no path, or not that of an event stream. */
+function toRequestedStream(
+  eventStreams: EventStreams,
+  { event_stream: path, scan_id: scanId }: v.InferOutput<typeof streamTokenRequestSchema>,
+): RequestedStream {
+  const named = path ?? `/api/v1/scans/${scanId}/event-stream`;
+  // Beside the scheme a URL can begin with, two slashes begin a host.
+  const url = /^\/(?![/\\])/.test(named) && URL.canParse(named, base) ? new URL(named, base) : null;
+  const stream = url?.origin === base ? findEventStream(eventStreams, url) : null;
+  if (stream !== null) return stream;
+  const detail = `is ${JSON.stringify(named.slice(0, 200))}: expected the path of an event stream of this gateway`;
+  throw new InvalidBody([{ pointer: "/event_stream", detail }]);
+}
+
+const base = "http://gateway.internal";

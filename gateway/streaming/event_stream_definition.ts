@@ -1,0 +1,66 @@
+import type { ParamKeys } from "hono/types";
+import type { TenantTransaction } from "../../drizzle/with_tenant.ts";
+import type { EventPayload, EventType } from "../../shared/event.ts";
+import type { Principal } from "../auth/principal.ts";
+
+export type DefaultPath = "/:id/event-stream";
+
+/** A feature's event stream; the platform does the rest. */
+export interface EventStreamDefinition<Path extends string = DefaultPath> {
+  /** The first segment of the feature's channels, and of no other feature's. */
+  readonly prefix: string;
+  /**
+   * The channels of the requested resource. Runs in the tenant's transaction under row-level security, and only
+   * for a principal whose membership or key is valid. Throws `NotFound` for what is not there or not visible,
+   * `PermissionDenied` for what is visible but not to be followed; returns `ended(channel)` for what has ended.
+   */
+  readonly getChannels: (request: ChannelsRequest<Path>) => ChannelsResult | Promise<ChannelsResult>;
+  /**
+   * The state of what is followed, for `?snapshot=1`: read once the broker has confirmed the subscription, and sent before
+   * any event. Runs as `getChannels` does. Without it `snapshot` has no effect.
+   */
+  readonly getSnapshot?: (request: ChannelsRequest<Path>) => Promise<Snapshot>;
+  /** The stream closes after its terminal event (`*.end`); a stream of several channels after the last one's. Default false. */
+  readonly closesAfterEnd?: boolean;
+  /** Relative to where the route is mounted. Default `/:id/event-stream`. */
+  readonly path?: Path;
+  /** Whether a path parameter can name a resource; anything else is `NotFound` and never reaches the database. Default: a UUID. */
+  readonly isResourceId?: (value: string) => boolean;
+  /** Of several streams on one path: whether the query asks for this one. Default: always. */
+  readonly isFor?: (query: URLSearchParams) => boolean;
+}
+
+export interface ChannelsRequest<Path extends string = DefaultPath> {
+  readonly principal: Principal;
+  /** The path's parameters: `params.id` of `/:id/event-stream`. */
+  readonly params: { readonly [Name in ParamKeys<Path>]: string };
+  readonly tx: TenantTransaction;
+  /** The query's parameters, without `access_token` and `snapshot`; of a repeated one the first. */
+  readonly query: Readonly<Record<string, string>>;
+  /** Every value of a parameter that may be repeated. */
+  readonly queryAll: (name: string) => readonly string[];
+}
+
+export type ChannelsResult = readonly string[] | EndedChannels;
+
+/** Channels on which nothing will ever be published again. */
+export interface EndedChannels {
+  readonly ended: readonly string[];
+}
+
+/** For a resource that has ended: the response is `204 No Content`, and the client stops reconnecting. */
+export function ended(...channels: readonly string[]): EndedChannels {
+  return { ended: channels };
+}
+
+/** What a stream begins with: `*.snapshot` events. */
+export interface Snapshot {
+  readonly events: readonly SnapshotEvent[];
+  /** Everything that is followed has ended since `getChannels`: the terminal event may have been published before the subscription. */
+  readonly hasEnded?: boolean;
+}
+
+export interface SnapshotEvent {
+  readonly type: EventType;
+  readonly data: EventPayload;
+}

@@ -1,0 +1,97 @@
+import type { Database } from "../../drizzle/database.ts";
+import { withPrincipal } from "../auth/membership.ts";
+import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
+import { isUuid } from "../../shared/channel_name.ts";
+import { encodeEvent } from "../../shared/event.ts";
+import { encodeComment, encodeEventFrame } from "../../shared/event_stream_encoding.ts";
+import type { Principal } from "../auth/principal.ts";
+import { streamDigest } from "../auth/stream_tokens.ts";
+import { requireReadable } from "./channel_manager.ts";
+import { encodeChunk } from "./encoded_chunk.ts";
+import type { ChannelsRequest, EventStreamDefinition } from "./event_stream_definition.ts";
+import type { Lookups } from "./lookups.ts";
+import type { StreamSnapshot } from "./stream_opener.ts";
+
+/** The event stream that a path and a query name. */
+export interface RequestedStream {
+  readonly definition: EventStreamDefinition<string>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly target: StreamTarget;
+}
+
+/** Path and query without what is no part of the stream: `access_token` and `snapshot`. */
+export interface StreamTarget {
+  /** The same for every order of the query's parameters; what a stream token opens. */
+  readonly name: string;
+  readonly query: URLSearchParams;
+}
+
+export function toStreamTarget({ pathname, search }: URL): StreamTarget {
+  const query = new URLSearchParams(search);
+  query.delete("access_token");
+  query.delete("snapshot");
+  query.sort();
+  return { name: query.size === 0 ? pathname : `${pathname}?${query}`, query };
+}
+
+/** Whether the stream is to begin with a snapshot. Throws `AppError("malformed")` for any value but `1`. */
+export function isSnapshotRequested({ searchParams }: URL): boolean {
+  const values = searchParams.getAll("snapshot");
+  if (values.length === 0) return false;
+  if (values.every((value) => value === "1")) return true;
+  throw new AppError("malformed", "The query's snapshot is not valid: expected 1, or no snapshot");
+}
+
+/** Where a stream's lookups go; those that are identical are shared where the runtime allows it. */
+export interface StreamSources {
+  readonly database: Database;
+  readonly lookups?: Lookups | undefined;
+}
+
+/**
+ * Both gates before a stream, and whether it has ended. One round trip to the database. Rejects with `AppError`
+ * `not_found`, `permission_denied`, or `unavailable`.
+ */
+export async function findChannels(
+  stream: RequestedStream,
+  principal: Principal,
+  sources: StreamSources,
+): Promise<{ readonly channels: readonly string[]; readonly hasEnded: boolean }> {
+  const { definition, params, target } = stream;
+  if (principal.onlyStream !== null && principal.onlyStream !== (await streamDigest(target.name))) {
+    throw new PermissionDenied("This stream token is for another event stream");
+  }
+  const isResourceId = definition.isResourceId ?? isUuid;
+  if (!Object.values(params).every((value) => isResourceId(value))) throw new NotFound("No such resource");
+  const found = await look("channels", stream, principal, sources, async (request) => definition.getChannels(request));
+  const hasEnded = "ended" in found;
+  return { channels: requireReadable(principal, definition.prefix, hasEnded ? found.ended : found), hasEnded };
+}
+
+/** Reads and encodes the stream's snapshot, once for all that ask at the same time. Rejects as `findChannels` does. */
+export async function readSnapshot(
+  stream: RequestedStream,
+  principal: Principal,
+  sources: StreamSources,
+): Promise<StreamSnapshot> {
+  return look("snapshot", stream, principal, sources, async (request) => {
+    const { events = [], hasEnded = false } = (await stream.definition.getSnapshot?.(request)) ?? {};
+    const frames = events.map(({ type, data }) => encodeEventFrame(encodeEvent(type, data)));
+    return { chunk: encodeChunk(frames.join("") + encodeComment("snapshot complete")), hasEnded };
+  });
+}
+
+/** The key is everything that the result can depend on: all tokens of a principal share a lookup, a stream token has its own. */
+async function look<Result>(
+  what: string,
+  { params, target }: RequestedStream,
+  principal: Principal,
+  { database, lookups }: StreamSources,
+  find: (request: ChannelsRequest<string>) => Promise<Result>,
+): Promise<Result> {
+  const query = Object.fromEntries([...target.query].toReversed());
+  const queryAll = (name: string) => target.query.getAll(name);
+  const work = () => withPrincipal(database, principal, (tx) => find({ principal, params, tx, query, queryAll }));
+  const { kind, tenantId, id, onlyStream } = principal;
+  return lookups?.share(JSON.stringify([what, kind, tenantId, id, onlyStream, target.name]), work) ?? work();
+}

@@ -1,0 +1,122 @@
+import * as v from "valibot";
+import { parseJsonText } from "../evidence/json_text.ts";
+import type { Answer, MergedAnswer, MergedAnswers } from "./answers.ts";
+import type { ResultEngine } from "./result_block.ts";
+import { checklistStatuses } from "./status.ts";
+
+const text = v.nullish(v.string("expected a text"));
+
+const ruleShape = v.looseObject({
+  group_id: v.string("expected a text such as V-273186"),
+  status: v.picklist(checklistStatuses, `expected one of ${checklistStatuses.join(", ")}`),
+  finding_details: text,
+  comments: text,
+});
+
+const stigShape = v.looseObject({
+  stig_id: v.string("expected a text"),
+  version: v.nullish(v.union([v.string(), v.number()], "expected a text")),
+  release_info: text,
+  // Those of another STIG are none of ours.
+  rules: v.array(v.looseObject({}), "expected a list"),
+});
+
+const shape = v.looseObject({
+  target_data: v.looseObject({ host_name: v.string("expected a text"), fqdn: text }),
+  stigs: v.pipe(v.array(stigShape, "expected a list"), v.nonEmpty("expected a STIG")),
+});
+
+/** A checklist in the form of CKLB; fields that nothing here reads are kept as they are. */
+export type CklbChecklist = v.InferOutput<typeof shape>;
+export type CklbStig = CklbChecklist["stigs"][number];
+export type CklbRule = CklbStig["rules"][number];
+
+/** Far more than the checklist of a server with fifty STIGs. */
+const bounds = { maxDepth: 30, maxParts: 2_000_000, repeatedKeys: "refuse", texts: "as_written" } as const;
+
+/** Throws an error whose message is one sentence without the file's name. */
+export function parseCklb(content: string): CklbChecklist {
+  return parseShape(shape, parseJsonText(content, bounds), "");
+}
+
+/** The answers of one STIG by V-id; throws like `parseCklb`. */
+export function cklbAnswers(stig: CklbStig): ReadonlyMap<string, Answer> {
+  const rules = parseShape(v.array(ruleShape), stig.rules, "rules.");
+  return new Map(
+    rules.map(({ group_id: vulnId, status, finding_details: details, comments }) => [
+      vulnId,
+      { status, details: details ?? "", comments: comments ?? "" },
+    ]),
+  );
+}
+
+function parseShape<Schema extends v.GenericSchema>(schema: Schema, value: unknown, place: string) {
+  const parsed = v.safeParse(schema, value, { abortEarly: true });
+  // The value itself: the fields stay in their order.
+  if (parsed.success) return value as v.InferOutput<Schema>;
+  const [issue] = parsed.issues;
+  throw new TypeError(`${place}${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
+}
+
+export interface CklbAnswers {
+  readonly answers: MergedAnswers;
+  readonly engine: ResultEngine;
+  /** Of the benchmark, where the checklist has no such rule. */
+  readonly newRules: readonly CklbRule[];
+}
+
+/**
+ * The checklist with other answers at the rules of one STIG; everything else stays. Evaluate-STIG's fields say which engine
+ * gave the results: STIG Manager's reader of CKLB knows no others, and takes the product from their name.
+ */
+export function writeCklbAnswers(checklist: CklbChecklist, stig: CklbStig, written: CklbAnswers): CklbChecklist {
+  const { answers, engine, newRules } = written;
+  const rules = [...stig.rules, ...newRules].map((rule) => withAnswer(rule, answers.get(String(rule["group_id"]))));
+  const marked = {
+    ...stig,
+    ...(newRules.length === 0 ? {} : { size: rules.length }),
+    rules,
+    "evaluate-stig": { ...asObject(stig["evaluate-stig"]), ...stigFields(engine) },
+  };
+  const stigs = checklist.stigs.map((each) => (each === stig ? marked : each));
+  // A mark of the whole file is about every STIG in it.
+  if (stigs.length > 1) return { ...checklist, stigs };
+  return { ...checklist, stigs, "evaluate-stig": { ...asObject(checklist["evaluate-stig"]), ...rootFields(engine) } };
+}
+
+export function withAnswer(rule: CklbRule, answer: MergedAnswer | undefined): CklbRule {
+  if (answer === undefined) return rule;
+  const { status, details, comments, answeredBy } = answer;
+  const before = rule["evaluate-stig"];
+  const isMarked = answeredBy !== null || before !== undefined;
+  return {
+    ...rule,
+    status,
+    finding_details: details,
+    comments,
+    ...(isMarked ? { "evaluate-stig": { ...asObject(before), ...answerFields(answer) } } : {}),
+  };
+}
+
+/** Of the whole checklist. */
+export function rootFields({ toolVersion }: ResultEngine) {
+  return { version: `scanstream ${toolVersion}` };
+}
+
+export function stigFields({ toolVersion, time }: ResultEngine) {
+  return { time, module: { name: "scanstream", version: toolVersion } };
+}
+
+/** A status that a person gave is marked as an answer file's. */
+export function answerFields({ answeredBy, automated, status }: MergedAnswer) {
+  return {
+    answer_file: answeredBy ?? "",
+    afmod: answeredBy !== null,
+    old_status: automated,
+    new_status: status,
+  };
+}
+
+export function asObject(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,51 @@
+import { basename } from "node:path";
+import type { Report } from "../../shared/report.ts";
+import type { Checklist } from "../checklists/checklist.ts";
+import { statusLabels } from "../checklists/status.ts";
+import { fullNameOf, hostOf } from "../reports/benchmark_rules.ts";
+import { answersOf } from "../reports/checklist_answers.ts";
+import { planItems } from "../reports/plan_items.ts";
+
+/** More files than this are named on one line: what else a run has to say should stay on the screen. */
+const maxFileLines = 3;
+/** The rules that one line names before "and N more". */
+const maxNamed = 5;
+
+/** What was written where. */
+export function writtenLines(files: readonly string[], outputDir: string | null): readonly string[] {
+  if (files.length <= maxFileLines || outputDir === null) return files.map((file) => `Wrote ${file}`);
+  return [`Wrote ${files.length} files to ${outputDir}: ${files.map((file) => basename(file)).join(", ")}`];
+}
+
+/** Where the scan and the answers of people in the checklist disagree. */
+export function checklistLines(report: Report, checklist: Checklist): readonly string[] {
+  const { differences } = answersOf(report, { toolVersion: "", checklist });
+  const host = hostOf(report);
+  const isOfOther = fullNameOf(checklist.fqdn) !== "" && checklist.fqdn.toLowerCase() !== host.toLowerCase();
+  const named = differences.map(
+    ({ vulnId, answered, status }) => `${vulnId} (answered ${statusLabels[answered]}, found ${statusLabels[status]})`,
+  );
+  return [
+    ...(isOfOther ? [`The checklist ${checklist.name} is of ${checklist.fqdn}, this scan of ${host}`] : []),
+    ...(named.length === 0
+      ? []
+      : [`${count(named.length, "answer")} of ${checklist.name} against this scan: ${listed(named)}`]),
+  ];
+}
+
+/** What was planned to be remediated by now and still fails. */
+export function overdueLines(report: Report): readonly string[] {
+  const overdue = planItems(report).filter(({ plan }) => plan?.overdue === true);
+  const named = overdue.map(({ check, plan }) => `${check.vuln_id} (${plan?.remediation_date ?? ""})`);
+  if (named.length === 0) return [];
+  return [`${count(named.length, "finding")} past the planned remediation date: ${listed([...new Set(named)])}`];
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length - maxNamed;
+  return `${names.slice(0, maxNamed).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

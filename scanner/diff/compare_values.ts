@@ -1,0 +1,116 @@
+import { accessPolicyId } from "../checks/parsing/access_policy.ts";
+import { nameOf } from "../checks/parsing/names.ts";
+import { compareTexts, pairUp } from "../../shared/finding_diff.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+
+/** One field of an object that differs; null: not set. */
+export interface ValueChange {
+  /** As a person reads it: `roles[Super Administrator].type`. */
+  readonly path: string;
+  /** The names of the fields alone, without the entries of lists: `["roles", "type"]`. */
+  readonly fields: readonly string[];
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** What differs between two versions of an object. Order, timestamps and links make no difference. */
+export function compareObjects(before: JsonObject, after: JsonObject): readonly ValueChange[] {
+  const changes: ValueChange[] = [];
+  compareFields({ path: "", fields: [] }, { before, after, changes });
+  return changes;
+}
+
+interface Place {
+  readonly path: string;
+  readonly fields: readonly string[];
+}
+
+interface Comparison<Value> {
+  readonly before: Value;
+  readonly after: Value;
+  readonly changes: ValueChange[];
+}
+
+function compareFields(place: Place, { before, after, changes }: Comparison<JsonObject>): void {
+  const [old, now] = [withoutLinks(before), withoutLinks(after)];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])].sort(compareTexts);
+  for (const name of names) {
+    const [from, to] = [own(old, name), own(now, name)];
+    if (isTimestamp(name, from) && isTimestamp(name, to)) continue;
+    const isWrapped = name === "value" && old["state"] === "obtained" && now["state"] === "obtained";
+    compareValues(within(place, name, isWrapped), { before: from, after: to, changes });
+  }
+}
+
+function compareValues(place: Place, { before, after, changes }: Comparison<unknown>): void {
+  if (isJsonObject(before) && isJsonObject(after)) compareFields(place, { before, after, changes });
+  else if (Array.isArray(before) && Array.isArray(after)) compareLists(place, { before, after, changes });
+  else if (canonical(before) !== canonical(after)) {
+    changes.push({ ...place, from: before ?? null, to: after ?? null });
+  }
+}
+
+/** Entries that are objects are paired by id, then by name; a list of anything else counts as a whole. */
+function compareLists(place: Place, { before, after, changes }: Comparison<readonly unknown[]>): void {
+  if (!before.every(hasName) || !after.every(hasName)) {
+    const isSame = sortedTexts(before).join("\n") === sortedTexts(after).join("\n");
+    if (!isSame) changes.push({ ...place, from: before, to: after });
+    return;
+  }
+  const { pairs, removed, added } = pairUp<JsonObject>(before, after, { idOf, nameOf });
+  for (const [old, now] of pairs) compareFields(atEntry(place, now), { before: old, after: now, changes });
+  for (const entry of removed) changes.push({ ...atEntry(place, entry), from: entry, to: null });
+  for (const entry of added) changes.push({ ...atEntry(place, entry), from: null, to: entry });
+}
+
+function hasName(entry: unknown): entry is JsonObject {
+  return isJsonObject(entry) && nameOf(entry) !== "unnamed";
+}
+
+function idOf(entry: JsonObject): string {
+  return typeof entry["id"] === "string" ? entry["id"] : nameOf(entry);
+}
+
+/** `isWrapped`: the value of evidence within an artifact, which is no field of the provider's. */
+function within({ path, fields }: Place, name: string, isWrapped: boolean): Place {
+  const named = path === "" ? name : `${path}.${name}`;
+  const names = name === accessPolicy && fields.length === 0 ? ["_links", name] : [name];
+  return { path: isWrapped ? path : named, fields: [...fields, ...names] };
+}
+
+function atEntry({ path, fields }: Place, entry: JsonObject): Place {
+  return { path: `${path}[${nameOf(entry)}]`, fields };
+}
+
+/** The one link that is a setting: which policy an app is bound to. */
+const accessPolicy = "accessPolicy";
+
+function withoutLinks(object: JsonObject): JsonObject {
+  if (!Object.hasOwn(object, "_links") && !Object.hasOwn(object, "_embedded")) return object;
+  const { _links, _embedded, ...rest } = object;
+  const policy = accessPolicyId(object);
+  return policy === null ? rest : { ...rest, [accessPolicy]: typeof policy === "string" ? policy : "unreadable" };
+}
+
+const timestampName = /^(?:created|updated|last[A-Z]\w*|(?:created|updated)At)$/;
+
+function isTimestamp(name: string, value: unknown): boolean {
+  if (!timestampName.test(name)) return false;
+  return value === null || value === undefined || (typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value));
+}
+
+function own(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function sortedTexts(items: readonly unknown[]): readonly string[] {
+  return items.map(canonical).sort(compareTexts);
+}
+
+/** The same text for the same value, whatever the order of its keys; not set and null are the same. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value ?? null);
+  const names = Object.keys(value).sort(compareTexts);
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name])}`).join(",")}}`;
+}

@@ -1,0 +1,72 @@
+import { findingChangeTitles, type ComparedVerdict, type FindingChangeKind } from "../../shared/finding_diff.ts";
+import type { Diff, FieldChange, ObjectChange } from "../../shared/schemas/diff.ts";
+import { shorten, toLine } from "../../shared/text.ts";
+
+/** The words in which every format says what differs. */
+
+const maxValueLength = 200;
+
+/** What was, and what is: `FAIL 120 minutes → PASS 15 minutes`. */
+export function verdictMove(before: ComparedVerdict | null, after: ComparedVerdict | null): string {
+  return `${verdictText(before, after)} → ${verdictText(after, before)}`;
+}
+
+function verdictText(verdict: ComparedVerdict | null, other: ComparedVerdict | null): string {
+  if (verdict === null) return "none";
+  const { status, reason, expected, actual } = verdict;
+  const wanted = other === null || other.expected === expected ? "" : `, expected ${shorten(expected, maxValueLength)}`;
+  return `${status}${reason === null ? "" : ` (${reason})`} ${shorten(actual, maxValueLength)}${wanted}`;
+}
+
+export function fieldMove({ path, from, to }: FieldChange): string {
+  return `${path}: ${valueText(from)} → ${valueText(to)}`;
+}
+
+function valueText(value: unknown): string {
+  return value === null ? "not set" : toLine(JSON.stringify(value) ?? "not set", maxValueLength);
+}
+
+export const objectChangeTitles = { added: "Added", removed: "Removed", changed: "Changed" } as const;
+
+export function concernText(checks: readonly string[]): string {
+  return checks.length === 0 ? "no check reads it" : `read by ${checks.join(", ")}`;
+}
+
+/** `2 new, 1 resolved; 1 object changed`. */
+export function summaryText({ identical, summary }: Diff): string {
+  if (identical) return "No difference";
+  const findings = Object.entries(summary.findings)
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${findingChangeTitles[kind as FindingChangeKind].toLowerCase()}`);
+  const objects = Object.entries(summary.objects ?? {})
+    .filter(([, count]) => count > 0)
+    .map(([kind, count]) => `${count} ${kind}`);
+  return [
+    ...(findings.length === 0 ? [] : [`findings: ${findings.join(", ")}`]),
+    ...(objects.length === 0 ? [] : [`configuration: ${objects.join(", ")}`]),
+  ].join("; ");
+}
+
+/** What is not compared, a line each. */
+export function limitLines({ evidence, not_compared: notCompared }: Diff): readonly string[] {
+  const of = (side: "before" | "after") => notCompared.filter(({ only_in: only }) => only === side);
+  const lines = (["before", "after"] as const).flatMap((side) => {
+    const checks = of(side).map(({ check }) => check);
+    return checks.length === 0 ? [] : [`Not compared, as only the scan ${side} evaluated them: ${checks.join(", ")}`];
+  });
+  return [
+    ...lines,
+    ...evidence.map(
+      ({ artifact, before, after }) => `Not compared, as the evidence is not whole: ${artifact} (${before} → ${after})`,
+    ),
+  ];
+}
+
+export function objectTitle({ type, name, id }: ObjectChange): string {
+  return name === id ? `${type.replaceAll("_", " ")} ${name}` : `${type.replaceAll("_", " ")} "${name}" (${id})`;
+}
+
+/** `file (2026-11-22T10:00:00.000Z)` of each side. */
+export function sidesText({ before, after }: Diff): string {
+  return [before, after].map(({ file, ended_at: at }) => `${file} (${at})`).join(" → ");
+}

@@ -1,0 +1,124 @@
+import * as v from "valibot";
+import { AppError } from "../../shared/app_error.ts";
+import type { ComparedFinding } from "../../shared/finding_diff.ts";
+import type { DiffSide } from "../../shared/schemas/diff.ts";
+import type { Output } from "../../shared/schemas/primitives.ts";
+import { manualReasonSchema, severitySchema, statusSchema } from "../../shared/schemas/finding.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { readOptionFile } from "../../command_line/files.ts";
+import { benchmark, catalog } from "../catalog/catalog.ts";
+import { evaluateCheck } from "../evaluate.ts";
+import { parseArtifacts } from "../evidence/artifacts_document.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
+import { toContext } from "../run_scan.ts";
+import type { ConfigurationSide } from "./compare_configuration.ts";
+
+/** One of the two files of `diff`. */
+export interface ComparedFile {
+  readonly about: DiffSide;
+  readonly findings: readonly ComparedFinding[];
+  /** Null for a report. */
+  readonly configuration: ConfigurationSide | null;
+}
+
+/** Some hundred thousand findings, or the evidence of an org with tens of thousands of apps. */
+const maxComparedBytes = 256 * 1_048_576;
+const bounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
+
+/** Reads a report or an artifact file, which is judged then; throws `UsageError` naming the file and what is wrong. */
+export async function readComparedFile(file: string, approvedIssuers: readonly string[] | null): Promise<ComparedFile> {
+  const source = { option: "the file", file, maxBytes: maxComparedBytes };
+  return readOptionFile(source, (content) => {
+    const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+)"/.exec(content)?.[1];
+    if (schema === "scanstream.report/1") return readReport(content, file);
+    if (schema === "scanstream.artifacts/1") return readArtifacts(content, { file, approvedIssuers });
+    const found = schema === undefined ? "it is neither" : `it has the schema "${schema}"`;
+    throw refusal(file, `${found}: expected a report (--format json) or artifacts (--save-artifacts)`);
+  });
+}
+
+const text = v.string("expected a text");
+const reportShape = v.object({
+  benchmark: v.optional(text, benchmark.id),
+  scan: v.object({ id: text, org_url: text, ended_at: text }),
+  checks: v.array(
+    v.object({
+      check: text,
+      severity: severitySchema,
+      findings: v.array(
+        v.object({
+          status: statusSchema,
+          reason: v.nullable(manualReasonSchema),
+          resource: v.object({ type: text, id: text, name: text }),
+          expected: text,
+          actual: text,
+          fingerprint: text,
+        }),
+      ),
+    }),
+  ),
+});
+
+function readReport(content: string, file: string): ComparedFile {
+  let value: unknown;
+  try {
+    value = parseJsonText(content, bounds);
+  } catch (error) {
+    throw refusal(file, error instanceof RangeError ? error.message : "it is not JSON");
+  }
+  const parsed = v.safeParse(reportShape, value, { abortEarly: true });
+  if (!parsed.success) {
+    const [issue] = parsed.issues;
+    throw refusal(file, `${v.getDotPath(issue) ?? "the file"}: ${issue.message}`);
+  }
+  const { scan, checks, benchmark: benchmarkId } = parsed.output;
+  return {
+    about: { file, org_url: scan.org_url, benchmark: benchmarkId, ended_at: scan.ended_at, scan_id: scan.id },
+    findings: checks.flatMap(toCompared),
+    configuration: null,
+  };
+}
+
+function readArtifacts(
+  content: string,
+  { file, approvedIssuers }: { readonly file: string; readonly approvedIssuers: readonly string[] | null },
+): ComparedFile {
+  const { scan, evaluated_at: evaluatedAt, checks, artifacts } = parseOrRefuse(content, file);
+  const context = toContext({ engine: scan.engine, orgUrl: scan.org_url, evaluatedAt, approvedIssuers });
+  const selected = catalog.filter(({ name }) => checks.includes(name));
+  return {
+    about: { file, org_url: scan.org_url, benchmark: benchmark.id, ended_at: scan.ended_at, scan_id: null },
+    findings: selected.flatMap((check) => toCompared(evaluateCheck(check, artifacts, context))),
+    configuration: { artifacts, context },
+  };
+}
+
+function parseOrRefuse(content: string, file: string) {
+  try {
+    return parseArtifacts(content);
+  } catch (error) {
+    if (error instanceof AppError) throw refusal(file, error.message.replace(/^Cannot read the artifacts: /, ""));
+    throw error;
+  }
+}
+
+type ComparedCheck = Output<typeof reportShape>["checks"][number];
+
+function toCompared({ check, severity, findings }: ComparedCheck): readonly ComparedFinding[] {
+  return findings.map(({ status, reason, resource, expected, actual, fingerprint }) => ({
+    check,
+    severity,
+    fingerprint,
+    status,
+    reason,
+    resource_type: resource.type,
+    resource_id: resource.id,
+    resource_name: resource.name,
+    expected,
+    actual,
+  }));
+}
+
+function refusal(file: string, problem: string): UsageError {
+  return new UsageError([`Cannot compare ${JSON.stringify(file)}: ${problem}`]);
+}

@@ -1,0 +1,112 @@
+import type { CollectedArtifacts } from "../evidence/artifacts.ts";
+import { createCollection } from "../evidence/collect.ts";
+import {
+  createRememberedAnswers,
+  type FailedPath,
+  type RememberedAnswers,
+  type SavedAnswers,
+} from "../evidence/remembered_answers.ts";
+import type { Connection } from "../idp/connection.ts";
+import type { PageReader } from "../idp/idp_client.ts";
+import { IdpError } from "../idp/idp_error.ts";
+import { probeRequests } from "../idp/probe_requests.ts";
+import type { Engine } from "../../shared/report.ts";
+import { touchOf, type Touch } from "./event_map.ts";
+import type { Relevant } from "./explanations.ts";
+import type { FollowParts, FollowPlan } from "./follow_plan.ts";
+import type { LogEvent } from "./log_event.ts";
+
+/** The org as it was read last: the connection, the answers in memory, and what of them is doubtful. */
+export class FollowedOrg {
+  readonly #plan: FollowPlan;
+  readonly #parts: Pick<FollowParts, "connect" | "clock" | "say">;
+  #connection: Connection | null = null;
+  #memory: RememberedAnswers;
+
+  constructor(plan: FollowPlan, parts: Pick<FollowParts, "connect" | "clock" | "say">, saved: SavedAnswers) {
+    this.#plan = plan;
+    this.#parts = parts;
+    this.#memory = createRememberedAnswers({ source: () => this.#client(), saved });
+  }
+
+  get engine(): Engine {
+    return this.#connection?.org.engine ?? "unknown";
+  }
+
+  /** Rejects with `IdpError`. */
+  async connect({ forgetsProbe }: { readonly forgetsProbe: boolean }): Promise<PageReader> {
+    const { signal, checks } = this.#plan;
+    const probes = probeRequests(checks.flatMap((check) => check.artifacts));
+    // The probe's answer serves a full scan that follows at once; later it would be an old one.
+    const connection = await this.#parts.connect({ signal, probes, forgetsProbe });
+    await this.#connection?.close();
+    this.#connection = connection;
+    return connection.client;
+  }
+
+  /** Other scopes may be granted by now, and tokens that were refused early are requested again. Null: the old connection stays. */
+  async reconnect(options: { readonly forgetsProbe: boolean }): Promise<PageReader | null> {
+    try {
+      return await this.connect(options);
+    } catch (error) {
+      if (!(error instanceof IdpError)) throw error;
+      this.#parts.say(`${error.message}. ${error.remedy}`);
+      return null;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#connection?.close();
+  }
+
+  /** Makes doubtful what the events touch: the next `collect` reads it again. */
+  async doubt(events: readonly LogEvent[]): Promise<readonly Relevant[]> {
+    const seenAtMs = this.#parts.clock.nowMs();
+    const touched = events.flatMap((event): readonly { event: LogEvent; touch: Touch }[] => {
+      const touch = touchOf(event, this.#memory);
+      return touch === null || touch.artifacts.length === 0 ? [] : [{ event, touch }];
+    });
+    for (const { touch } of touched) this.#memory.forget(touch.paths);
+    const apps = touched.flatMap(({ touch }) => touch.apps);
+    if (apps.length > 0) await this.#memory.refreshApps(apps);
+    return touched.map(({ event, touch }) => ({ event, artifacts: touch.artifacts, seenAtMs }));
+  }
+
+  /** What could not be collected is read again by the next `collect`. */
+  doubtFailed(): void {
+    this.#memory.forget(this.failed().map(({ path }) => path));
+  }
+
+  /** Reads what is doubtful; the rest is in memory. */
+  async collect(): Promise<CollectedArtifacts> {
+    const { checks, signal } = this.#plan;
+    const collection = createCollection(this.#memory, { signal });
+    await Promise.all(checks.map((check) => collection.obtainFor(check)));
+    return collection.artifacts();
+  }
+
+  /** Reads everything. */
+  async collectAll(): Promise<void> {
+    const before = this.#memory;
+    this.#memory = createRememberedAnswers({ source: () => this.#client(), before });
+    try {
+      await this.collect();
+    } catch (error) {
+      this.#memory = before;
+      throw error;
+    }
+  }
+
+  failed(): readonly FailedPath[] {
+    return this.#memory.failed();
+  }
+
+  toSave(): SavedAnswers {
+    return this.#memory.saved();
+  }
+
+  #client(): Connection["client"] {
+    if (this.#connection === null) throw new Error("Cannot read from the provider: there is no connection");
+    return this.#connection.client;
+  }
+}

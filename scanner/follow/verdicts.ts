@@ -1,0 +1,107 @@
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
+import { evaluateCheck } from "../evaluate.ts";
+import { toContext } from "../run_scan.ts";
+import type { Engine, StatusCounts } from "../../shared/report.ts";
+import {
+  compareFindings,
+  countChecks,
+  isAnyFailing,
+  type KnownFinding,
+  type MissingList,
+  type Move,
+} from "./changes.ts";
+import type { FollowParts, FollowPlan } from "./follow_plan.ts";
+import type { FollowState } from "./follow_state.ts";
+
+export interface JudgedCheck {
+  readonly check: CatalogCheck;
+  /** What it read. */
+  readonly needs: readonly ArtifactName[];
+  readonly moves: readonly Move[];
+  /** It was not judged before: its findings are no changes. */
+  readonly isNew: boolean;
+}
+
+export interface JudgeOptions {
+  readonly artifacts: CollectedArtifacts;
+  /** Checks that read one of these; null: every check. One that was never judged is judged in any case. */
+  readonly touched: ReadonlySet<ArtifactName> | null;
+  readonly engine: Engine;
+  /** ISO 8601, UTC. */
+  readonly evaluatedAt: string;
+  readonly decide: FollowParts["decide"];
+}
+
+/** The findings of the selected checks as they were judged last. */
+export class Verdicts {
+  readonly #plan: FollowPlan;
+  readonly #findings: Map<string, readonly KnownFinding[]>;
+  readonly #judged: Set<string>;
+  /** Checks that a person attests to fail. */
+  readonly #attestedFails = new Set<string>();
+
+  /** Of what is saved, that of another selection of checks is forgotten. */
+  constructor(plan: FollowPlan, saved: FollowState | null) {
+    const selected = new Set(plan.checks.map(({ name }) => name));
+    const findings = (saved?.evidence.findings ?? []).filter(({ check }) => selected.has(check));
+    this.#plan = plan;
+    this.#findings = new Map(Map.groupBy(findings, ({ check }) => check));
+    this.#judged = new Set((saved?.checks ?? []).filter((name) => selected.has(name)));
+  }
+
+  /** Only checks with findings that moved. */
+  judge({ artifacts, touched, engine, evaluatedAt, decide }: JudgeOptions): readonly JudgedCheck[] {
+    const { checks, orgUrl, approvedIssuers } = this.#plan;
+    const context = toContext({ engine, evaluatedAt, orgUrl, approvedIssuers });
+    const judged: JudgedCheck[] = [];
+    for (const check of checks) {
+      const needs = needsOf(check, artifacts);
+      const isNew = !this.#judged.has(check.name);
+      if (!isNew && touched !== null && !needs.some((name) => touched.has(name))) continue;
+      const evaluated = evaluateCheck(check, artifacts, context);
+      const [result = evaluated] = decide([evaluated]);
+      if (result.attestation?.status === "FAIL") this.#attestedFails.add(check.name);
+      else this.#attestedFails.delete(check.name);
+      const before = this.#findings.get(check.name) ?? [];
+      const { moves, known } = compareFindings(before, result, missingOf(needs, artifacts));
+      this.#findings.set(check.name, known);
+      this.#judged.add(check.name);
+      if (moves.length > 0) judged.push({ check, needs, moves, isNew });
+    }
+    return judged;
+  }
+
+  counts(): StatusCounts {
+    return countChecks(this.#findings.values());
+  }
+
+  isClean(): boolean {
+    return this.#attestedFails.size === 0 && !isAnyFailing(this.#findings.values());
+  }
+
+  findings(): readonly KnownFinding[] {
+    return [...this.#findings.values()].flat();
+  }
+
+  /** The checks that were judged. */
+  checks(): readonly string[] {
+    return [...this.#judged];
+  }
+}
+
+function needsOf(check: CatalogCheck, artifacts: CollectedArtifacts): readonly ArtifactName[] {
+  try {
+    return [...check.artifacts, ...check.conditionalArtifacts(artifacts)];
+  } catch {
+    return check.artifacts;
+  }
+}
+
+function missingOf(needs: readonly ArtifactName[], artifacts: CollectedArtifacts): MissingList | null {
+  for (const name of needs) {
+    const evidence = artifacts[name];
+    if (evidence?.state === "missing") return { reason: evidence.reason, detail: evidence.detail };
+  }
+  return null;
+}

@@ -1,0 +1,68 @@
+import type { Report } from "../../shared/report.ts";
+import { freshAnswer, mergeAnswer, type AutomatedAnswer, type MergedAnswers } from "../checklists/answers.ts";
+import type { ResultEngine } from "../checklists/result_block.ts";
+import type { ChecklistStatus } from "../checklists/status.ts";
+import { benchmarkRules, type RuleOutcome } from "./benchmark_rules.ts";
+import type { Disposition } from "./disposition.ts";
+import type { RenderOptions } from "./report_format.ts";
+
+const statuses: Readonly<Record<Disposition, ChecklistStatus>> = {
+  pass: "not_a_finding",
+  fail: "open",
+  not_applicable: "not_applicable",
+  not_reviewed: "not_reviewed",
+};
+
+export interface ChecklistAnswers {
+  readonly answers: MergedAnswers;
+  /** What a person had answered and the scan decided otherwise. */
+  readonly differences: readonly ChecklistDifference[];
+}
+
+export interface ChecklistDifference {
+  readonly vulnId: string;
+  readonly answered: ChecklistStatus;
+  readonly status: ChecklistStatus;
+}
+
+/** What a checklist of this scan says at each rule of the benchmark, with the answers of one that people worked in. */
+export function answersOf(
+  report: Report,
+  { toolVersion, checklist }: Pick<RenderOptions, "toolVersion" | "checklist">,
+): ChecklistAnswers {
+  const engine = engineOf(report, { toolVersion });
+  const answers = new Map(
+    benchmarkRules(report).map((outcome) => {
+      const vulnId = outcome.rule.vuln_id;
+      const before = checklist?.answers.get(vulnId);
+      const result = automatedAnswer(outcome);
+      const merged =
+        checklist === undefined || before === undefined
+          ? freshAnswer(result, engine)
+          : mergeAnswer(before, result, { engine, checklist: checklist.name });
+      return [vulnId, merged];
+    }),
+  );
+  const differences = [...answers].flatMap(([vulnId, { differing, status }]) =>
+    differing === null ? [] : [{ vulnId, answered: differing, status }],
+  );
+  return { answers, differences };
+}
+
+export function engineOf({ scan }: Report, { toolVersion }: Pick<RenderOptions, "toolVersion">): ResultEngine {
+  return { toolVersion, time: scan.ended_at };
+}
+
+/** Null: this scan did not examine the rule. */
+function automatedAnswer({ check, disposition, details, comments }: RuleOutcome): AutomatedAnswer | null {
+  if (check === null) return null;
+  const { attestation } = check;
+  return {
+    status: statuses[disposition],
+    details,
+    comments,
+    // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.
+    hasVerdict: attestation !== null || (check.status !== "MANUAL" && disposition !== "not_reviewed"),
+    attestedBy: check.status === "FAIL" ? null : (attestation?.by ?? null),
+  };
+}

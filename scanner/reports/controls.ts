@@ -1,0 +1,38 @@
+import { catalog } from "../catalog/catalog.ts";
+import { controlBaselines, controls, controlsOf, type ControlBaseline } from "../catalog/controls.ts";
+import { countStatuses, type CheckResult, type ControlResult, type Report, type Status } from "../../shared/report.ts";
+import type { StatusCounts } from "../../shared/report.ts";
+import { dispositionOf, type Disposition } from "./disposition.ts";
+
+/** The verdicts of a report by control, for each control of which this scan examined a rule; in the order of NIST's catalog. */
+export function controlResults(report: Report): readonly ControlResult[] {
+  const byRule = new Map(report.checks.map((check) => [check.rule_id, check]));
+  return controls.flatMap((control) => {
+    const rules = catalog.filter(({ rule }) => controlsOf(rule).includes(control));
+    const checks = rules.map(({ rule }) => byRule.get(rule.rule_id) ?? null);
+    const examined = checks.filter((check) => check !== null);
+    if (examined.length === 0) return [];
+    const names = examined.map(({ check }) => check);
+    return [{ ...control, status: controlStatus(checks), checks: names }];
+  });
+}
+
+/** A control is met only when every rule of the STIG that names it was examined. */
+function controlStatus(checks: readonly (CheckResult | null)[]): Status {
+  const dispositions = checks.map((check): Disposition => (check === null ? "not_reviewed" : dispositionOf(check)));
+  if (dispositions.includes("fail")) return "FAIL";
+  return dispositions.includes("not_reviewed") || !dispositions.includes("pass") ? "MANUAL" : "PASS";
+}
+
+export interface BaselineCounts {
+  readonly baseline: ControlBaseline;
+  readonly counts: StatusCounts;
+}
+
+/** How the controls of each baseline stand, as far as the STIG examines them. */
+export function countBaselines(results: readonly ControlResult[]): readonly BaselineCounts[] {
+  return controlBaselines.map((baseline) => ({
+    baseline,
+    counts: countStatuses(results.filter(({ baselines }) => baselines.includes(baseline))),
+  }));
+}

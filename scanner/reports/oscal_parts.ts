@@ -1,0 +1,49 @@
+import type { CheckResult, Report } from "../../shared/report.ts";
+import { toLine } from "../../shared/text.ts";
+import { isCompanyRule, ruleOf } from "./benchmark_rules.ts";
+
+/** What every part of the document needs. */
+export interface OscalContext {
+  readonly report: Report;
+  readonly toolUuid: string;
+}
+
+const namespace = "https://scanstream.dev/ns/oscal";
+const maxTextLength = 10_000;
+
+/** Properties in a namespace of our own, or in OSCAL's; those without a value are left out, as their schema wants one. */
+export function oscalProps(
+  pairs: readonly (readonly [name: string, value: string])[],
+  { isOwn = true }: { readonly isOwn?: boolean } = {},
+): readonly object[] {
+  return pairs.flatMap(([name, text]) => {
+    const value = toLine(text, maxTextLength).trim();
+    return value === "" ? [] : [{ name, ...(isOwn ? { ns: namespace } : {}), value }];
+  });
+}
+
+/** The ids of a rule: V-, SV-, STIG and CCIs. */
+export function ruleProps(checks: readonly CheckResult[]): readonly object[] {
+  return checks.flatMap((check) => {
+    if (isCompanyRule(check)) return oscalProps([["company-rule-id", check.vuln_id]]);
+    return oscalProps([
+      ["vuln-id", check.vuln_id],
+      ["rule-id", check.rule_id],
+      ["stig-id", check.stig_id],
+      ...ruleOf(check).ccis.map((cci) => ["cci", cci] as const),
+    ]);
+  });
+}
+
+/** Where an observation or a risk comes from. */
+export function toolOrigin({ toolUuid }: OscalContext): object {
+  return { actors: [{ type: "tool", "actor-uuid": toolUuid }] };
+}
+
+/** Text that must not be empty. */
+export function textOr(text: string, otherwise: string): string {
+  const line = toLine(text, maxTextLength).trim();
+  return line === "" ? otherwise : line;
+}
+
+export const facetSystem = namespace;

@@ -1,0 +1,40 @@
+import { pause } from "../../shared/abortable.ts";
+import { subscribe } from "../../shared/client/subscribe.ts";
+import type { MonitorEvents } from "../../shared/schemas/monitor.ts";
+
+/** After the stream was refused. */
+const refusedPauseMs = 60_000;
+
+export interface FollowDoorbellOptions {
+  /** Of the gateway, without a path. */
+  readonly url: string;
+  readonly apiKey: string;
+  readonly monitorId: string;
+  readonly signal: AbortSignal;
+  readonly onDoorbell: () => void;
+  /** Called once with one line for a person. */
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Hears a monitor's doorbell until the signal aborts. A ring that is missed while the stream reconnects costs an interval:
+ * the follower polls all the same.
+ */
+export async function followDoorbell(options: FollowDoorbellOptions): Promise<void> {
+  const { url, apiKey, monitorId, signal, onDoorbell, warn } = options;
+  let hasWarned = false;
+  while (!signal.aborted) {
+    const { finished } = subscribe<MonitorEvents>(new URL(`/api/v1/monitors/${monitorId}/event-stream`, url), {
+      apiKey,
+      signal,
+      onEvent: ({ type, data }) => {
+        if (type === "monitor.progress" && data.doorbell) onDoorbell();
+      },
+    });
+    const outcome = await finished;
+    if (outcome.state !== "failed") return;
+    if (!hasWarned) warn(`The gateway's doorbell is not heard: ${outcome.error.message}`);
+    hasWarned = true;
+    await pause(refusedPauseMs, [signal]);
+  }
+}

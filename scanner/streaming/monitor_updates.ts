@@ -1,0 +1,62 @@
+import type { StatusCounts } from "../../shared/report.ts";
+import type { NewChange } from "../../shared/schemas/change.ts";
+import type { MonitorUpdate } from "../../shared/schemas/monitor_requests.ts";
+import { toLine } from "../../shared/text.ts";
+
+export interface Look {
+  /** RFC 3339: when the org was last looked at with success. */
+  readonly at: string;
+  /** How far behind the org's log the verdicts are; null when it is not known. */
+  readonly lagSeconds: number | null;
+  /** Of checks. */
+  readonly counts: StatusCounts;
+  readonly logStatus: NonNullable<MonitorUpdate["log_status"]>;
+  /** Null when nothing is wrong. */
+  readonly error: LookError | null;
+}
+
+export interface LookError {
+  readonly code: string;
+  readonly detail: string;
+  /** Between which times the log could not be read, as RFC 3339. */
+  readonly gap?: { readonly from: string; readonly to: string };
+}
+
+/** Bounds of the gateway's fields, in characters. */
+const maxCodeChars = 100;
+const maxNameChars = 1000;
+const maxActualChars = 4000;
+const maxDetailChars = 2000;
+const maxExplanations = 20;
+
+/** What is sent at once when it changes; the rest waits for the heartbeat. */
+export function stateOf({ pass, fail, manual, log_status, error_code, error_detail }: MonitorUpdate): string {
+  return JSON.stringify([pass, fail, manual, log_status, error_code, error_detail]);
+}
+
+export function toUpdate({ at, lagSeconds, counts, logStatus, error }: Look): MonitorUpdate {
+  return {
+    last_look_at: at,
+    lag_seconds: lagSeconds,
+    ...counts,
+    log_status: logStatus,
+    error_code: error === null ? null : toLine(error.code, maxCodeChars),
+    error_detail: error === null ? null : toLine(error.detail, maxDetailChars),
+    ...(error?.gap === undefined ? {} : { gap_from: error.gap.from, gap_to: error.gap.to }),
+  };
+}
+
+export function toEnded(reason: string): MonitorUpdate {
+  return { status: "ended", error_detail: toLine(reason, maxDetailChars) };
+}
+
+/** Within the gateway's bounds, whatever the evidence held. */
+export function toStored(change: NewChange): NewChange {
+  const { type, id, name } = change.resource;
+  return {
+    ...change,
+    resource: { type: toLine(type, maxNameChars), id: toLine(id, maxNameChars), name: toLine(name, maxNameChars) },
+    actual: toLine(change.actual, maxActualChars),
+    explained_by: change.explained_by.slice(0, maxExplanations),
+  };
+}

@@ -1,0 +1,90 @@
+import * as v from "valibot";
+import { manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
+import { count, type Output } from "./primitives.ts";
+
+/** What differs between two scans of an organization: `scanstream.diff/1`. */
+
+const sideSchema = v.object({
+  file: v.string(),
+  org_url: v.string(),
+  benchmark: v.pipe(v.string(), v.description("`okta-idaas-stig-v1r2`")),
+  ended_at: v.string(),
+  scan_id: v.pipe(v.nullable(v.string()), v.description("Null for artifacts")),
+});
+
+const verdictSchema = v.object({
+  status: statusSchema,
+  reason: v.nullable(manualReasonSchema),
+  expected: v.string(),
+  actual: v.string(),
+});
+
+const findingChangeSchema = v.object({
+  change: v.pipe(
+    v.picklist(["new", "verdict_moved", "reason_moved", "value_changed", "resolved", "gone"]),
+    v.description(
+      "new: there was none; resolved: it was open, and passes now or its resource is gone; gone: no longer there, and it was not open or could not be judged again; else of status, reason and value the first that differs",
+    ),
+  ),
+  check: v.string(),
+  severity: severitySchema,
+  resource: v.object({ type: v.string(), id: v.string(), name: v.string() }),
+  before: v.nullable(verdictSchema),
+  after: v.nullable(verdictSchema),
+});
+
+const fieldChangeSchema = v.object({
+  path: v.pipe(v.string(), v.description("`settings.password.age.maxAgeDays`, `roles[Super Administrator].type`")),
+  from: v.pipe(v.unknown(), v.description("Null: not set")),
+  to: v.unknown(),
+  checks: v.pipe(v.array(v.string()), v.description("The checks that read it")),
+});
+
+const objectChangeSchema = v.object({
+  change: v.picklist(["added", "removed", "changed"]),
+  type: v.pipe(v.string(), v.description("policy, rule, app, zone, …")),
+  id: v.string(),
+  name: v.string(),
+  checks: v.pipe(v.array(v.string()), v.description("The checks that read it, or what changed of it")),
+  fields: v.pipe(v.array(fieldChangeSchema), v.description("Empty for one that was added or removed")),
+});
+
+const evidenceSchema = v.object({
+  artifact: v.string(),
+  before: v.pipe(v.string(), v.description("obtained, not_collected, or the reason why it is missing")),
+  after: v.string(),
+});
+
+export const diffSchema = v.object({
+  schema: v.literal("scanstream.diff/1"),
+  kind: v.pipe(v.picklist(["reports", "artifacts"]), v.description("Reports hold no configuration: `objects` is null")),
+  before: sideSchema,
+  after: sideSchema,
+  identical: v.boolean(),
+  summary: v.object({
+    findings: v.object({
+      new: count,
+      verdict_moved: count,
+      reason_moved: count,
+      value_changed: count,
+      resolved: count,
+      gone: count,
+    }),
+    objects: v.nullable(v.object({ added: count, removed: count, changed: count })),
+  }),
+  findings: v.array(findingChangeSchema),
+  objects: v.nullable(v.array(objectChangeSchema)),
+  evidence: v.pipe(
+    v.array(evidenceSchema),
+    v.description("Artifacts that are not whole on both sides: their objects are not compared"),
+  ),
+  not_compared: v.pipe(
+    v.array(v.object({ check: v.string(), only_in: v.picklist(["before", "after"]) })),
+    v.description("Checks that only one of the two evaluated"),
+  ),
+});
+
+export type Diff = Output<typeof diffSchema>;
+export type DiffSide = Diff["before"];
+export type ObjectChange = NonNullable<Diff["objects"]>[number];
+export type FieldChange = ObjectChange["fields"][number];

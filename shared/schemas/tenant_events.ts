@@ -1,0 +1,29 @@
+import * as v from "valibot";
+import { monitorEventSchemas, monitorSchema } from "./monitor.ts";
+import { count, uuid, type Output } from "./primitives.ts";
+import { scanSchema } from "./scan.ts";
+import { scanEventSchemas } from "./scan_events.ts";
+
+/** A scan as `GET /scans/{id}` shows it, with its id as events name it. */
+const scanResourceSchema = v.object({ scan_id: uuid(), ...scanSchema.entries });
+
+/** The payloads of the events of a tenant's stream, by type. */
+export const tenantEventSchemas = {
+  "tenant.snapshot": v.object({ tenant_id: uuid(), count, monitors: count }),
+  "scan.snapshot": scanResourceSchema,
+  "monitor.snapshot": monitorSchema,
+  "scan.created": scanResourceSchema,
+  "scan.updated": scanResourceSchema,
+  "scan.end": scanEventSchemas["scan.end"],
+  "monitor.start": monitorEventSchemas["monitor.start"],
+  "monitor.updated": monitorEventSchemas["monitor.updated"],
+  "monitor.error": monitorEventSchemas["monitor.error"],
+  "monitor.end": monitorEventSchemas["monitor.end"],
+};
+
+export type ScanResource = Output<typeof scanResourceSchema>;
+
+/** The event map of a tenant's stream, for `subscribe<TenantEvents>`. */
+export type TenantEvents = {
+  readonly [Type in keyof typeof tenantEventSchemas]: Output<(typeof tenantEventSchemas)[Type]>;
+};

@@ -1,0 +1,26 @@
+import { execFile } from "node:child_process";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+const run = promisify(execFile);
+
+test("makeDirectory settles when the working directory was removed", async () => {
+  const module = pathToFileURL(join(import.meta.dirname, "../../command_line/files.ts")).href;
+  const script = `
+    import { access, rm } from "node:fs/promises";
+    import { makeDirectory } from ${JSON.stringify(module)};
+    const folder = process.cwd();
+    await rm(folder, { recursive: true });
+    await makeDirectory("state/of/it", 0o700);
+    await access(folder + "/state/of/it");
+    console.log("made");`;
+  const { stdout } = await run(process.execPath, ["--no-warnings", "--input-type=module", "--eval", script], {
+    cwd: await mkdtemp(join(tmpdir(), "scanstream-removed-")),
+    timeout: 10_000,
+  });
+  expect(stdout).toBe("made\n");
+});

@@ -1,0 +1,31 @@
+import { expect, onTestFinished, test } from "vitest";
+import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { startCommand, temporaryFolder } from "../support/command_line.ts";
+import { createFollowProcess } from "../support/follow_process.ts";
+import { createRandom } from "../support/random.ts";
+import { followAtRandom, passingMishaps } from "../support/random_follow.ts";
+
+test("after 150 random changes with faults, restarts and kill -9 the followed state is that of a fresh scan, without a hole on the way", async () => {
+  const folder = await temporaryFolder();
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const org = await createPracticeOrg({ profile: { name: "typical" }, role: "super", rateLimit: { buckets: {} } });
+  onTestFinished(() => org.stop());
+  const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY: org.privateKeyPem };
+  const args = ["follow", "--format", "ndjson", "--interval", "2"];
+  const follower = createFollowProcess(() => startCommand(args, { cwd: folder.path, env }));
+  await follower.until((lines) => lines.length > 0);
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const outcome = await followAtRandom({
+    org,
+    follower,
+    changes: 150,
+    endsAfter: 25,
+    mishaps: passingMishaps,
+    pauseMs: 300,
+    random: createRandom(seed),
+  });
+  await follower.end("SIGTERM");
+  expect(outcome.problems, `seed ${seed}\n${follower.said()}`).toEqual([]);
+  expect(outcome.kills + outcome.restarts).toBe(6);
+  expect(outcome.lines).toBeGreaterThan(20);
+}, 120_000);

@@ -1,0 +1,241 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parseChecklist } from "../../../scanner/checklists/checklist.ts";
+import { answersOf } from "../../../scanner/reports/checklist_answers.ts";
+import { cklFormat } from "../../../scanner/reports/ckl.ts";
+import { cklbFormat } from "../../../scanner/reports/cklb.ts";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import type { Report } from "../../../shared/report.ts";
+import { importToStigManager, reportOf, type ImportedReview } from "../../support/checklist_reports.ts";
+import { aReport } from "../../support/report_builders.ts";
+
+const folder = join(import.meta.dirname, "../../fixtures/checklists");
+const formats = { cklb: cklbFormat, ckl: cklFormat } as const;
+type Format = keyof typeof formats;
+const files = ["stig_manager.cklb", "stig_manager.ckl", "by_hand.cklb", "by_hand.ckl"] as const;
+const everyPair = files.flatMap((file) => (["cklb", "ckl"] as const).map((format) => [file, format] as const));
+
+/** What a person answered by V-id is what the API cannot decide; two rules are decided against the person. */
+const manual = ["V-273187", "V-273188", "V-273191", "V-273193", "V-273194"];
+const report = reportOf({ ...Object.fromEntries(manual.map((id) => [id, "MANUAL" as const])), "V-273195": "FAIL" });
+
+function read(file: string): string {
+  return readFileSync(join(folder, file), "utf8");
+}
+
+function merged(format: Format, content: string, of: Report = report, name = "old.cklb"): string {
+  const checklist = parseChecklist(content, name);
+  return formats[format].render(of, { color: false, width: 80, toolVersion: "1.2.3", checklist });
+}
+
+/** The reviews of Okta's STIG by V-id. */
+function reviewsOf(format: Format, text: string): ReadonlyMap<string, ImportedReview> {
+  const { checklists } = importToStigManager(format, text);
+  const okta = checklists.find(({ benchmarkId }) => benchmarkId === "Okta_IDaaS_STIG");
+  const vulnIds = new Map(catalog.map(({ rule }) => [rule.rule_id, rule.vuln_id]));
+  return new Map(okta?.reviews.map((review) => [vulnIds.get(review.ruleId) ?? "", review]));
+}
+
+const formatOf = (file: string): Format => (file.endsWith(".cklb") ? "cklb" : "ckl");
+
+describe.each(everyPair)("%s as %s", (file, format) => {
+  const before = reviewsOf(formatOf(file), read(file));
+  const text = merged(format, read(file), report, file);
+  const after = reviewsOf(format, text);
+  const { answers } = parseChecklist(read(file), file);
+
+  test("has every rule of the STIG once", () => {
+    expect([...after.keys()].toSorted()).toEqual(catalog.map(({ rule }) => rule.vuln_id).toSorted());
+  });
+
+  test("keeps what a person answered where the scan has no verdict, to the letter", () => {
+    const kept = manual.filter((id) => (answers.get(id)?.status ?? "not_reviewed") !== "not_reviewed");
+    expect(kept.length).toBeGreaterThan(0);
+    for (const id of kept) expect([id, parseChecklist(text, file).answers.get(id)]).toEqual([id, answers.get(id)]);
+  });
+
+  test("writes the scan's verdict, and beside it what a person answered otherwise", () => {
+    const { result, detail } = after.get("V-273195") ?? {};
+    expect(result).toBe("fail");
+    expect(detail).toContain(before.get("V-273195")?.detail);
+    expect(detail).toMatch(/Status: Open\. A person answered Not (a Finding|Applicable)\./);
+    expect(detail).toContain("Policy of V-273195: examined");
+    const { differences } = answersOf(report, { toolVersion: "1", checklist: parseChecklist(read(file), file) });
+    expect(differences.map(({ vulnId }) => vulnId)).toContain("V-273195");
+  });
+
+  test("gives rules that nobody answered the scan's verdict", () => {
+    expect(after.get("V-273186")).toMatchObject({ result: "pass", detail: expect.stringContaining("V-273186") });
+  });
+
+  test("keeps the asset", () => {
+    const { name, fqdn, metadata } = importToStigManager(formatOf(file), read(file)).target;
+    expect(importToStigManager(format, text).target).toMatchObject({ name, fqdn, metadata });
+  });
+
+  test("keeps the other STIGs", () => {
+    const others = (imported: ReturnType<typeof importToStigManager>) =>
+      imported.checklists
+        .filter(({ benchmarkId }) => benchmarkId !== "Okta_IDaaS_STIG")
+        .map(({ benchmarkId, revisionStr, reviews }) => ({ benchmarkId, revisionStr, reviews }));
+    if (format === formatOf(file)) {
+      const kept = others(importToStigManager(format, text));
+      expect(kept).toEqual(others(importToStigManager(format, read(file))));
+    }
+  });
+
+  test("is the same when the same scan is written into it again", () => {
+    expect(merged(format, text, report, file)).toBe(text);
+  });
+
+  test("with a later scan that knows less gives a person's answer back", () => {
+    const later = reportOf({ "V-273195": "MANUAL", "V-273186": "MANUAL" });
+    const reviews = reviewsOf(format, merged(format, text, later, file));
+    expect(reviews.get("V-273195")?.result).toBe(before.get("V-273195")?.result);
+    expect(reviews.get("V-273195")?.detail).toContain(before.get("V-273195")?.detail);
+    expect(reviews.get("V-273186")?.result).toBe("notchecked");
+  });
+
+  test("with a scan of other rules stays as it is there", () => {
+    const part = aReport(report.checks.filter(({ vuln_id: vulnId }) => vulnId === "V-273186"));
+    const later = parseChecklist(merged(format, read(file), part, file), file).answers;
+    for (const [id, answer] of answers) if (id !== "V-273186") expect([id, later.get(id)]).toEqual([id, answer]);
+  });
+});
+
+describe("a checklist that was worked in by hand", () => {
+  test("as cklb keeps every field that nobody asked to change, known or not", () => {
+    const before = JSON.parse(read("by_hand.cklb")) as Cklb;
+    const after = JSON.parse(merged("cklb", read("by_hand.cklb"))) as Cklb;
+    expect({ ...after, stigs: [] }).toEqual({ ...before, stigs: [] });
+    expect(after.stigs[0]).toEqual(before.stigs[0]);
+    const rule = { ...after.stigs[1]?.rules[0] };
+    expect(rule["evaluate-stig"]).toEqual({
+      answer_file: "old.cklb",
+      afmod: true,
+      old_status: "not_reviewed",
+      new_status: "open",
+    });
+    delete rule["evaluate-stig"];
+    expect(rule).toEqual(before.stigs[1]?.rules[0]);
+    expect(after.stigs[1]).toMatchObject({ x_reviewed_by: "team 3", size: catalog.length });
+    // The mark that the status was an answer file's is no longer true of the scan's verdict.
+    expect(after.stigs[1]?.rules[1]?.["evaluate-stig"]).toMatchObject({ afmod: false });
+  });
+
+  test("as ckl keeps every byte around the answers", () => {
+    const before = read("by_hand.ckl");
+    const after = merged("ckl", before);
+    const end = before.indexOf("<iSTIG>", before.indexOf("Another_Product_STIG"));
+    expect(after.slice(0, end)).toBe(before.slice(0, end));
+    const rule =
+      /<VULN>\s*<STIG_DATA>\s*<VULN_ATTRIBUTE>Vuln_Num<\/VULN_ATTRIBUTE>\s*<ATTRIBUTE_DATA>V-273187[^]*?<\/VULN>/;
+    const mark = /<!--<Evaluate-STIG>.*?-->/;
+    const [kept = ""] = /<VULN><!--<Evaluate-STIG><AnswerFile>[^]*?V-273187[^]*?<\/VULN>/.exec(after) ?? [];
+    expect(kept.replace(mark, "")).toBe(rule.exec(before)?.[0]);
+    expect(after).not.toContain("old.xml");
+  });
+
+  test("as cklb from ckl, and as ckl from cklb, keeps the severity that a person set and why", () => {
+    const cklb = JSON.parse(merged("cklb", read("by_hand.ckl"))) as Cklb;
+    const reason = "Consoles stand in a locked room <only>";
+    expect(cklb.stigs[1]?.rules[0]?.["overrides"]).toEqual({ severity: { severity: "low", reason } });
+    const ckl = merged("ckl", read("by_hand.cklb"));
+    expect(ckl).toContain("<SEVERITY_OVERRIDE>low</SEVERITY_OVERRIDE>");
+    expect(ckl).toContain(
+      "<SEVERITY_JUSTIFICATION>Consoles stand in a locked room &lt;only&gt;</SEVERITY_JUSTIFICATION>",
+    );
+  });
+
+  test("says which engine gave its results only where that is true of every STIG in it", () => {
+    expect(merged("cklb", read("by_hand.cklb"))).not.toContain('"version": "scanstream 1.2.3"');
+    expect(merged("ckl", read("by_hand.ckl"))).not.toContain("<version>scanstream 1.2.3</version>");
+    const [review] = reviewsOf("ckl", merged("ckl", read("stig_manager.ckl"))).values();
+    expect(review?.resultEngine).toMatchObject({ version: "scanstream 1.2.3" });
+  });
+});
+
+test("an answer of a person that is kept overrides the engine's result, for STIG Manager", () => {
+  const reviews = reviewsOf("ckl", merged("ckl", read("stig_manager.ckl"), report, "old -- list.ckl"));
+  expect(reviews.get("V-273187")?.resultEngine?.overrides).toMatchObject([
+    { authority: "old - - list.ckl", oldResult: "notchecked", newResult: "pass" },
+  ]);
+  expect(reviews.get("V-273195")?.resultEngine?.overrides).toBeUndefined();
+});
+
+test("what a person wrote around the scanner's words stays, and the words are replaced", () => {
+  const first = merged("cklb", read("stig_manager.cklb"));
+  const edited = JSON.parse(first) as Cklb;
+  const rule = edited.stigs[0]?.rules.find((each) => each["group_id"] === "V-273195");
+  if (rule === undefined) throw new Error("The rule is missing");
+  rule["finding_details"] = `${String(rule["finding_details"])}\r\nAsked the vendor.`;
+  rule["comments"] = `${String(rule["comments"])}\nSecond look`;
+  const second = reviewsOf("cklb", merged("cklb", JSON.stringify(edited))).get("V-273195");
+  expect(second?.detail.match(/automated result of/g)).toHaveLength(1);
+  expect(second?.detail).toContain("Asked the vendor.");
+  expect(second?.comment).toContain("Checked with the AD team");
+  expect(second?.comment).toContain("Second look");
+});
+
+test("a person who takes the scan's answer back is a person who answered", () => {
+  const first = JSON.parse(merged("cklb", read("stig_manager.cklb"))) as Cklb;
+  for (const rule of first.stigs[0]?.rules ?? []) if (rule["group_id"] === "V-273186") rule["status"] = "open";
+  const content = JSON.stringify(first);
+  const { differences } = answersOf(report, { toolVersion: "1", checklist: parseChecklist(content, "old.cklb") });
+  expect(differences).toContainEqual({ vulnId: "V-273186", answered: "open", status: "not_a_finding" });
+});
+
+describe("parseChecklist refuses, in one line that names the file,", () => {
+  const cklb = read("stig_manager.cklb");
+  const ckl = read("stig_manager.ckl");
+  test.each([
+    [
+      "another revision",
+      cklb.replace("Release: 2 ", "Release: 1 "),
+      /is of "Okta_IDaaS_STIG V1R1": expected Okta_IDaaS_STIG V1R2/,
+    ],
+    ["another version", ckl.replace("<SID_DATA>1<", "<SID_DATA>2<"), /"Okta_IDaaS_STIG V2R2"/],
+    ["another STIG", ckl.replace("<SID_DATA>Okta_IDaaS_STIG<", "<SID_DATA>Windows_11_STIG<"), /"Windows_11_STIG V1R2"/],
+    ["the STIG twice", JSON.stringify(twice(cklb)), /2 times: expected it once/],
+    ["text", "status: open", /expected CKLB \(JSON\) or CKL \(XML\)/],
+    ["JSON cut short", cklb.slice(0, 5000), /JSON/],
+    ["another JSON", '{"stigs": []}', /target_data/],
+    ["a CKLB without a STIG", '{"target_data": {"host_name": "x"}, "stigs": []}', /stigs: expected a STIG/],
+    [
+      "a status that is none",
+      cklb.replace('"status":"open"', '"status":"opened"'),
+      /rules\.\d+\.status: expected one of/,
+    ],
+    [
+      "a status of a CKL that is none",
+      ckl.replace("<STATUS>Open<", "<STATUS>open<"),
+      /STATUS of V-\d+: expected one of/,
+    ],
+    ["XML cut short", ckl.slice(0, 5000), /line \d+: it is not well-formed/],
+    ["XML with crossing elements", ckl.replace("</ASSET>", "</ASSETS>"), /line \d+: .*<\/ASSETS> ends no open element/],
+    [
+      "XML with a document type",
+      `<!DOCTYPE a [<!ENTITY b "c">]>${ckl.slice(ckl.indexOf("<CHECK"))}`,
+      /without a document type/,
+    ],
+    ["XML with an unknown entity", ckl.replace("Okta production", "&okta;"), /begins no known entity/],
+    ["another XML", "<TestResult/>", /expected the element CHECKLIST, found TestResult/],
+    ["a CKL without a STIG", "<CHECKLIST><ASSET/><STIGS/></CHECKLIST>", /expected the element iSTIG/],
+    ["elements without end", `<CHECKLIST>${"<a>".repeat(100_000)}`, /nested too deep/],
+    ["JSON without end", `{"a":${"[".repeat(100_000)}`, /nested too deep/],
+  ])("%s", (_, content, message) => {
+    const parse = () => parseChecklist(content, "old.ckl");
+    expect(parse).toThrow(message);
+    expect(parse).toThrow(/^Cannot use --checklist "old\.ckl": [^\n]+$/);
+  });
+});
+
+interface Cklb {
+  readonly stigs: readonly { readonly rules: readonly Record<string, unknown>[] }[];
+}
+
+function twice(text: string): unknown {
+  const checklist = JSON.parse(text) as Cklb;
+  return { ...checklist, stigs: [...checklist.stigs, ...checklist.stigs] };
+}

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import type { ScanEvents } from "../../../shared/scan_events.ts";
+import { follow, SubscribeError } from "../../../shared/client/subscribe.ts";
+import { cutStream, problem, startScriptedServer, status, stream } from "../../support/scripted_server.ts";
+import { end, progress } from "./subscribe_slow_cases.ts";
+
+const quick = { backoffMs: [1, 2], random: () => 0 } as const;
+
+/** What `follow` promises: a subscription as an iterable. */
+export const followCases: Readonly<Record<string, () => Promise<void>>> = {
+  "iterates over events across reconnects until the terminal event": async () => {
+    await using server = await startScriptedServer(cutStream(progress(1)), stream(progress(2), end));
+    const types: string[] = [];
+    for await (const { type } of follow<ScanEvents>(server.url, quick)) types.push(type);
+    assert.deepEqual(types, ["scan.progress", "scan.progress", "scan.end"]);
+    await server.closed(1);
+  },
+
+  "opens the stream when the first event is asked for": async () => {
+    await using server = await startScriptedServer(stream(end));
+    const events = follow<ScanEvents>(server.url);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    assert.equal(server.requests.length, 0);
+    assert.equal((await events.next()).value?.type, "scan.end");
+    assert.deepEqual(await events.next(), { done: true, value: undefined });
+    assert.deepEqual(await events.next(), { done: true, value: undefined });
+  },
+
+  "answers several requests in order": async () => {
+    await using server = await startScriptedServer(stream(progress(1), progress(2), end));
+    const events = follow<ScanEvents>(server.url);
+    const results = await Promise.all([events.next(), events.next(), events.next(), events.next()]);
+    assert.deepEqual(
+      results.map(({ value }) => value?.type),
+      ["scan.progress", "scan.progress", "scan.end", undefined],
+    );
+  },
+
+  "closes the stream at break": async () => {
+    await using server = await startScriptedServer(stream(progress(1), progress(2)));
+    for await (const { type } of follow<ScanEvents>(server.url)) {
+      assert.equal(type, "scan.progress");
+      break;
+    }
+    await server.closed(0);
+    assert.equal(server.requests.length, 1);
+  },
+
+  "closes the stream at return() while an event is waited for": async () => {
+    await using server = await startScriptedServer(stream(progress(1)));
+    const events = follow<ScanEvents>(server.url);
+    await events.next();
+    const waiting = events.next();
+    assert.deepEqual(await events.return?.(), { done: true, value: undefined });
+    assert.deepEqual(await waiting, { done: true, value: undefined });
+    await server.closed(0);
+  },
+
+  "ends without an error when its signal aborts": async () => {
+    await using server = await startScriptedServer(stream(progress(1)));
+    const closing = new AbortController();
+    let count = 0;
+    for await (const _event of follow<ScanEvents>(server.url, { signal: closing.signal })) {
+      count += 1;
+      closing.abort();
+    }
+    assert.equal(count, 1);
+    await server.closed(0);
+  },
+
+  "ends at 204 without an event": async () => {
+    await using server = await startScriptedServer(status(204));
+    assert.deepEqual(await follow<ScanEvents>(server.url).next(), { done: true, value: undefined });
+  },
+
+  "throws what the subscription fails with, after the events before it": async () => {
+    await using server = await startScriptedServer(cutStream(progress(1)), problem(403, "No longer"));
+    const types: string[] = [];
+    await assert.rejects(
+      async () => {
+        for await (const { type } of follow<ScanEvents>(server.url, quick)) types.push(type);
+      },
+      (error) => error instanceof SubscribeError && error.code === "permission_denied",
+    );
+    assert.deepEqual(types, ["scan.progress"]);
+  },
+
+  "throws for wrong options at once": async () => {
+    assert.throws(() => follow<ScanEvents>("/stream", { heartbeatMs: 0 }), /heartbeatMs 0/);
+  },
+
+  "reads no further while the events are not asked for": async () => {
+    let readCount = 0;
+    const source: UnderlyingDefaultSource<Uint8Array> = {
+      pull(controller) {
+        readCount += 1;
+        controller.enqueue(new TextEncoder().encode(readCount < 1000 ? progress(readCount) : end));
+      },
+    };
+    const body = new ReadableStream(source, { highWaterMark: 0 });
+    const events = follow<ScanEvents>("http://example.test/", {
+      fetch: async () => new Response(body, { headers: { "content-type": "text/event-stream" } }),
+    });
+    for (const asked of [1, 2, 3]) {
+      await events.next();
+      await new Promise((resolve) => setTimeout(resolve, 0));
+      // The next event waits, and the queues between hold a few.
+      assert.ok(readCount <= asked + 6, `${readCount} were read when ${asked} were asked for`);
+    }
+    await events.return?.();
+  },
+};
