@@ -82,7 +82,7 @@ export const reports: readonly Mutation[] = [
     file: "scanner/fix/whole_objects.ts",
     find: "else found.add(path);",
     replace: "else found.delete(path);",
-    testFile: "test/scanner/fix/plan_fixes.test.ts",
+    testFile: "test/scanner/fix/planners.test.ts",
     test: "a field that Terraform would reset, or that is missing, leaves the policy to a person",
   },
 ];
