@@ -27,7 +27,7 @@ interface ChecklistCommon {
 }
 
 /** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
-export async function readChecklist(file: string | null): Promise<Checklist | null> {
+export function readChecklist(file: string | null): Promise<Checklist | null> {
   return readOptionFile({ option: "--checklist", file, maxBytes: maxChecklistBytes }, parseChecklist);
 }
 
