@@ -27,7 +27,8 @@ interface ChecklistCommon {
 }
 
 /** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
-export function readChecklist(file: string | null): Promise<Checklist | null> {
+export async function readChecklist(file: string | null): Promise<Checklist | null> {
+  if (file === null) return null;
   return readOptionFile({ option: "--checklist", file, maxBytes: maxChecklistBytes }, parseChecklist);
 }
 
