@@ -58,13 +58,14 @@ function automatedAnswer({ check, disposition, details, comments }: RuleOutcome)
   if (check === null) return null;
   const { attestation } = check;
   const isProven = check.status === "FAIL" || check.tailoring?.stig_status === "FAIL";
+  // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.
+  const hasVerdict =
+    disposition === "pass" || disposition === "fail" || (disposition === "not_applicable" && attestation !== null);
   return {
     status: statuses[disposition],
     details,
     comments,
-    // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.
-    hasVerdict:
-      disposition === "pass" || disposition === "fail" || (disposition === "not_applicable" && attestation !== null),
-    attestedBy: isProven ? null : (attestation?.by ?? null),
+    hasVerdict,
+    attestedBy: isProven || !hasVerdict ? null : (attestation?.by ?? null),
   };
 }
