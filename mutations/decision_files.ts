@@ -6,6 +6,9 @@ const hidden =
   "a waiver that covers more than a reader of the file sees: a repeated key, a key of every object, brackets that are a pattern, a day that no month has";
 const endless = "files without end, all brackets, a million entries, cut short";
 
+const checklist = "a checklist whose XML names other files, grows when it is read, or keeps the reader busy for hours";
+const checklistTest = "test/scanner/checklists/checklist.test.ts";
+
 /** Files that a scan is given: the table of `docs/threat_model.md`. */
 export const decisionFiles: readonly Mutation[] = [
   {
@@ -79,5 +82,23 @@ export const decisionFiles: readonly Mutation[] = [
     replace: "throw error;",
     testFile,
     test: "%s cut short",
+  },
+  {
+    mistake: "a checklist may have a document type",
+    holds: [checklist],
+    file: "scanner/checklists/xml_elements.ts",
+    find: "<!--([^]*?)-->|",
+    replace: "<!--([^]*?)-->|<!DOCTYPE[^]*?\\]>|",
+    testFile: checklistTest,
+    test: "refuses %s in one line that names the file",
+  },
+  {
+    mistake: "a plan waives its finding",
+    holds: [hidden],
+    file: "scanner/decisions/waivers.ts",
+    find: "waiver.remediation_date === undefined || waiver.expires !== null",
+    replace: "waiver.remediation_date !== undefined || waiver.expires === null",
+    testFile: "test/scanner/decisions/plans.test.ts",
+    test: "is a plan, and no waiver",
   },
 ];
