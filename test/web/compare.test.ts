@@ -31,7 +31,6 @@ test("compares a scan with the one before, in the words of the command line", as
   await page.getByRole("heading", { name: "Changes of acme.okta.com" }).waitFor();
   expect(new URL(page.url()).hash).toBe(`#/compare/${before.id}/${after.id}`);
   expect(await page.locator(".compare h2").allTextContents()).toEqual(["New (1)", "Verdict moved (1)", "Resolved (1)"]);
-  await page.screenshot({ path: "/tmp/rules/compare.png" });
   const rows = await page.locator(".compare .change").allTextContents();
   expect(rows[0]).toContain("<img src=");
   expect(rows[1]).toMatch(/Beta.*Pass.*15 minutes.*Fail.*120 minutes/);
