@@ -1,8 +1,8 @@
-import type { ArtifactName } from "../evidence/artifacts.ts";
-import { appFields } from "../evidence/collectors/apps.ts";
-import { listFields } from "../evidence/collectors/lists.ts";
-import { idpFields } from "../evidence/collectors/smart_card_idps.ts";
-import type { Expression } from "../checks/conditions/expression.ts";
+import type { ArtifactName } from "../../evidence/artifacts.ts";
+import { appFields } from "../../evidence/collectors/apps.ts";
+import { listFields } from "../../evidence/collectors/lists.ts";
+import { idpFields } from "../../evidence/collectors/smart_card_idps.ts";
+import type { Expression } from "../../checks/conditions/expression.ts";
 
 /**
  * The fields that a scan keeps of an artifact's entries; an artifact that is not named here is kept whole. A field that is

@@ -1,14 +1,13 @@
-import { readOptionFile } from "../../command_line/files.ts";
-import { isJsonObject } from "../../shared/json.ts";
-import { UsageError } from "../../shared/usage_error.ts";
-import { catalog } from "../catalog/catalog.ts";
-import { nearestName } from "../catalog/nearest_name.ts";
-import type { Parameter, ParameterValue, ParameterValues } from "../checks/parameter.ts";
-import { parseJsonText } from "../evidence/json_text.ts";
+import { readOptionFile } from "../../../command_line/files.ts";
+import { isJsonObject } from "../../../shared/json.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
+import { catalog } from "../../catalog/catalog.ts";
+import { nearestName } from "../../catalog/nearest_name.ts";
+import type { Parameter, ParameterValue, ParameterValues } from "../../checks/parameter.ts";
+import { parseOptionJson, refuseFile } from "../option_file.ts";
 
 const maxParametersBytes = 1_048_576;
 const bounds = { maxDepth: 4, maxParts: 200, repeatedKeys: "refuse" } as const;
-const maxProblems = 10;
 const maxItems = 50;
 const maxItemLength = 500;
 
@@ -32,15 +31,8 @@ export async function readParameters(
 
 /** Throws `UsageError` naming everything that is wrong with the file. */
 export function parseParameters(text: string, file: string): ParameterValues {
-  const fail = (problems: readonly string[]) =>
-    new UsageError([`Cannot use --parameters ${JSON.stringify(file)}: ${problems.slice(0, maxProblems).join("; ")}`]);
-  let content: unknown;
-  try {
-    content = parseJsonText(text, bounds);
-  } catch (error) {
-    if (error instanceof RangeError) throw fail([error.message]);
-    throw fail([`it is not JSON: ${error instanceof Error ? error.message : "unreadable"}`]);
-  }
+  const fail = refuseFile("--parameters", file);
+  const content = parseOptionJson(text, bounds, fail);
   const values: unknown = isJsonObject(content) ? content["parameters"] : null;
   if (!isJsonObject(content) || !isJsonObject(values)) throw fail(['expected an object {"parameters": {…}}']);
   const others = Object.keys(content).filter((key) => key !== "parameters");

@@ -1,8 +1,8 @@
 import { parse as parseYaml } from "yaml";
-import { UsageError } from "../../shared/usage_error.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { shorten } from "../../shared/text.ts";
-import { nearestName } from "../catalog/nearest_name.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import { shorten } from "../../../shared/text.ts";
+import { nearestName } from "../../catalog/nearest_name.ts";
+import { refuseFile } from "../option_file.ts";
 import type { Threshold } from "./thresholds.ts";
 
 /** Threshold files of MITRE's SAF (https://github.com/mitre/saf/wiki/Validation-with-Thresholds), YAML or JSON, nested or with dotted keys. */
@@ -26,8 +26,7 @@ const knownKeys: ReadonlySet<string> = new Set([
 
 /** Throws `UsageError` naming everything that is wrong with the file. */
 export function parseThresholds(text: string, file: string): readonly Threshold[] {
-  const fail = (problems: readonly string[]) =>
-    new UsageError([`Cannot use --threshold ${JSON.stringify(file)}: ${problems.slice(0, maxProblems).join("; ")}`]);
+  const fail = refuseFile("--threshold", file);
   let content: unknown;
   try {
     // Every JSON is YAML.
@@ -46,7 +45,6 @@ export function parseThresholds(text: string, file: string): readonly Threshold[
   return thresholds;
 }
 
-const maxProblems = 10;
 const maxDepth = 4;
 
 /** Leaves by their dotted keys, however the file nests them. */
