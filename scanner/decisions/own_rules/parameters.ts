@@ -8,6 +8,8 @@ import { parseOptionJson, refuseFile } from "../option_file.ts";
 
 const maxParametersBytes = 1_048_576;
 const bounds = { maxDepth: 4, maxParts: 200, repeatedKeys: "refuse" } as const;
+/** Beside the known ones: the first few that are misspelt are named. */
+const maxProblems = 10;
 const maxItems = 50;
 const maxItemLength = 500;
 
@@ -37,13 +39,16 @@ export function parseParameters(text: string, file: string): ParameterValues {
   if (!isJsonObject(content) || !isJsonObject(values)) throw fail(['expected an object {"parameters": {…}}']);
   const others = Object.keys(content).filter((key) => key !== "parameters");
   const problems = others.map((key) => `there is no key ${JSON.stringify(key)}: expected "parameters" alone`);
-  for (const [name, value] of Object.entries(values)) {
+  const entries = Object.entries(values);
+  if (entries.length > knownParameters.size + maxProblems)
+    throw fail([`it sets ${entries.length} values: expected ${knownParameters.size} at most`]);
+  for (const [name, value] of entries) {
     const problem = problemOf(name, value);
     if (problem !== null) problems.push(problem);
   }
   if (problems.length > 0) throw fail(problems);
   // Each was found to be a number, or a list of texts.
-  return Object.fromEntries(Object.entries(values)) as Record<string, ParameterValue>;
+  return Object.fromEntries(entries) as Record<string, ParameterValue>;
 }
 
 function problemOf(name: string, value: unknown): string | null {
