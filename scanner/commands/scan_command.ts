@@ -239,7 +239,8 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
   const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
-  if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
+  // What was not evaluated neither passed nor failed.
+  if (flags.quiet !== true && scan.status === "completed") io.terminal.write(`${printable(gate.line)}\n`);
   if (problems.length > 0) return exitCodes.usage;
   return gate.isFailed ? exitCodes.findings : exitCodes.ok;
 }
