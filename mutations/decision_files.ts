@@ -6,6 +6,10 @@ const hidden =
   "a waiver that covers more than a reader of the file sees: a repeated key, a key of every object, brackets that are a pattern, a day that no month has";
 const endless = "files without end, all brackets, a million entries, cut short";
 
+const busyRule = "a company's rule that keeps the scanner busy, or runs code";
+const looserValue =
+  "a value looser than the STIG's that closes a rule in a checklist, or a company's rule that looks like one of DISA's";
+
 /** Files that a scan is given: the table of `docs/threat_model.md`. */
 export const decisionFiles: readonly Mutation[] = [
   {
@@ -79,5 +83,23 @@ export const decisionFiles: readonly Mutation[] = [
     replace: "throw error;",
     testFile,
     test: "%s cut short",
+  },
+  {
+    mistake: "a company's rule may take any number of steps",
+    holds: [busyRule],
+    file: "scanner/checks/company_check.ts",
+    find: "const maxSteps = 50_000_000;",
+    replace: "const maxSteps = 50_000_000_000;",
+    testFile: "test/scanner/decisions/company_rules.test.ts",
+    test: "a list that would take too long",
+  },
+  {
+    mistake: "a looser value closes a rule in a checklist",
+    holds: [looserValue],
+    file: "scanner/reports/disposition.ts",
+    find: 'return own === "pass" ? "not_reviewed" : own;',
+    replace: "return own;",
+    testFile: "test/scanner/decisions/parameters.test.ts",
+    test: "and %s does not close",
   },
 ];
