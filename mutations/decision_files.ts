@@ -102,4 +102,22 @@ export const decisionFiles: readonly Mutation[] = [
     testFile: "test/scanner/decisions/parameters.test.ts",
     test: "and %s does not close",
   },
+  {
+    mistake: "what is wrong with an expression is a bug of ours",
+    holds: [busyRule],
+    file: "scanner/decisions/own_rules/company_rules.ts",
+    find: "if (!(error instanceof ExpressionError)) throw error;",
+    replace: "if (error instanceof ExpressionError) throw error;",
+    testFile: "test/scanner/decisions/company_rules.test.ts",
+    test: "any text is a rule, or is refused",
+  },
+  {
+    mistake: "a company's rule may have an id of DISA's",
+    holds: [looserValue],
+    file: "shared/schemas/report.ts",
+    find: "(?!(?:S?V-\\d|SRG-|CCI-|OKTA-APP-))",
+    replace: "",
+    testFile: "test/scanner/decisions/company_rules.test.ts",
+    test: "refuses %j",
+  },
 ];
