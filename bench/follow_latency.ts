@@ -45,7 +45,7 @@ export async function watchOrg(stage: FollowStage, browser: Browser, followed: F
   await page.fill("#credential", apiKey);
   await page.press("#credential", "Enter");
   await page.locator('.pulse[data-pulse="alive"]').waitFor();
-  await page.locator('.connection[data-state="live"]').waitFor();
+  await page.locator('#main .connection[data-state="live"]').waitFor();
   await page.evaluate(() => {
     const tell = Reflect.get(globalThis, "lineShown") as (line: ShownLine) => void;
     const list = document.querySelector(".timeline .changes");
