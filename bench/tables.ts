@@ -160,8 +160,8 @@ function followTables(pages: Result<PageFigures>, faulty: Result<FaultFigures>, 
         `${requests} ÷ ${fewest} = ${(requests / fewest).toFixed(2)}`,
       ],
       [
-        `an hour at rest (${idle.logPolls} polls, here every ${idle.intervalSeconds} s)`,
-        `${idle.otherRequests} other requests, ${idle.tokenRequests} for a token`,
+        `at rest for ${idle.seconds / idle.intervalSeconds} intervals, here of ${idle.intervalSeconds} s`,
+        `${idle.logPolls} polls, ${idle.otherRequests} other requests, ${idle.tokenRequests} for a token`,
       ],
       [
         `${faults.changes.toLocaleString("en-US")} random changes in ${faults.orgs} orgs`,
