@@ -7,7 +7,7 @@ import { errorCode, hasCode } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
 /** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
-export class FileContentError extends Error {
+class FileContentError extends Error {
   constructor(problem: string) {
     super(problem);
     this.name = "FileContentError";

@@ -55,6 +55,7 @@ export function ruleFields({ name, rule, origin }: CatalogCheck) {
   return { check: name, vuln_id, stig_id, rule_id, severity, category, title, ...company };
 }
 
+/** The release of the STIG that a scan judges by: its file is all that a new release changes. */
 const { rules: stigRules, ...stigBenchmark } = stig;
 
 export const benchmark: Benchmark = stigBenchmark;

@@ -35,6 +35,7 @@ export function companyCheck(rule: CompanyRule): Check {
     name: companyCheckName(id),
     artifacts: [artifact],
     conditionalArtifacts: () => [],
+    parameters: [],
     explanation: {
       examines: `${title} (${each.source} of ${artifact})`,
       why: `A rule of the organization: ${expected}`,

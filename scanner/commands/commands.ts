@@ -17,6 +17,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .option("--no-stream", "do not register and publish the scan");
   addConnectionOptions(scan);
   addSelectionOptions(scan);
+  addRuleOptions(scan);
   addReportOptions(scan);
   scan.action((flags: ScanFlags) =>
     run(async (io) => {
@@ -32,6 +33,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .option("--quiet", "no progress, only problems");
   addConnectionOptions(collect);
   addSelectionOptions(collect);
+  addRuleOptions(collect);
   collect.action((flags: CollectFlags) =>
     run(async (io) => {
       keepHeapSmall();
@@ -44,6 +46,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .description("judge saved evidence, offline")
     .option("--from-artifacts <file>", "a file of `scan` or `collect` (required)");
   addSelectionOptions(evaluate);
+  addRuleOptions(evaluate);
   addReportOptions(evaluate);
   evaluate.action((flags: EvaluateFlags) =>
     run(async (io) => (await import("./scan_command.ts")).evaluateCommand(flags, io)),
@@ -150,8 +153,13 @@ function addSelectionOptions(command: Command): void {
   command
     .option("--check <names>", "only these checks, separated by commas")
     .option("--exclude <names>", "not these checks")
-    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
     .option("--severity <levels>", "only high, medium or low, separated by commas");
+}
+
+function addRuleOptions(command: Command): void {
+  command
+    .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
+    .option("--parameters <file>", "values of your own in place of the STIG's, such as idle minutes (JSON)");
 }
 
 /** Those of `reports/formats.ts`, which is loaded only when a report is written. */

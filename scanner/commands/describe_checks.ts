@@ -1,4 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
+import type { Parameter } from "../checks/parameter.ts";
 
 /** A check as `checks --format json` lists it. */
 export interface CheckDescription {
@@ -31,7 +32,7 @@ export function listChecks(checks: readonly CatalogCheck[]): string {
 }
 
 /** `explain CHECK`: what it examines, why, how to fix it in the console, which API fields decide. */
-export function explainCheck({ name, rule, origin, explanation }: CatalogCheck): string {
+export function explainCheck({ name, rule, origin, explanation, parameters }: CatalogCheck): string {
   const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
   const sections = [
     `${name}\n${rule.title}`,
@@ -42,6 +43,9 @@ export function explainCheck({ name, rule, origin, explanation }: CatalogCheck):
     `Why\n${indent(explanation.why)}`,
     `How to fix\n${explanation.fix.map((step, index) => indent(`${index + 1}. ${step}`)).join("\n")}`,
     `Which API fields decide\n${explanation.deciding_fields.map((field) => indent(field)).join("\n")}`,
+    ...(parameters.length === 0
+      ? []
+      : [`Parameters (--parameters)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),
     `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
     ...(rule.coverage === "partial"
       ? [
@@ -53,6 +57,13 @@ export function explainCheck({ name, rule, origin, explanation }: CatalogCheck):
       : [`DISA's check\n${indent(rule.check_text)}`, `DISA's fix\n${indent(rule.fix_text)}`]),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+/** `global_session_idle_minutes: 15 minutes in the STIG; less is stricter`. */
+function describeParameter(parameter: Parameter): string {
+  const { name, unit, stigValue } = parameter;
+  if (parameter.kind === "list") return `${name}: ${parameter.stigValue.join(" or ")} in the STIG; fewer are stricter`;
+  return `${name}: ${String(stigValue)} ${unit} in the STIG; ${parameter.stricter} is stricter`;
 }
 
 function levelOf({ origin, rule }: Pick<CatalogCheck, "origin" | "rule">): string {

@@ -5,13 +5,14 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import type { CatalogCheck } from "../catalog/catalog.ts";
+import { benchmark, type CatalogCheck } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { readChecks } from "../decisions/company_rules.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
+import { readParameters } from "../decisions/parameters.ts";
 import { applyGate } from "../decisions/gate.ts";
 import { allRules } from "../reports/benchmark_rules.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
@@ -38,6 +39,8 @@ export interface SelectionFlags {
   readonly severity?: string;
   /** Rules of the organization's own, beside those of the STIG. */
   readonly checks?: string;
+  /** The organization's values in place of the STIG's. */
+  readonly parameters?: string;
 }
 
 export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
@@ -53,6 +56,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   const checks = selectChecks(toSelection(flags), known);
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
+  const parameters = await readParameters(flags.parameters, approvedIssuers);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   const decisions = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
@@ -76,7 +80,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   let scan: FinishedScan;
   try {
     scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers, signal },
+      { orgUrl, clientId, checks, approvedIssuers, parameters, signal },
       {
         connect: (connectOptions) => connect(config, connectOptions),
         onResult(result, counts) {
@@ -116,13 +120,14 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
   const file = flags.saveArtifacts;
   if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
   const checks = selectChecks(toSelection(flags), await readChecks(flags.checks));
+  const parameters = await readParameters(flags.parameters, null);
   const config = readScannerConfig(flags, io.env);
   await requireWritable({ file });
   const progress = newProgress(flags, io);
   try {
     const { orgUrl, clientId } = config;
     const scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers: null, signal: io.interrupted },
+      { orgUrl, clientId, checks, approvedIssuers: null, parameters, signal: io.interrupted },
       { connect: (connectOptions) => connect(config, connectOptions), onResult: () => {}, now: io.now },
     );
     const areSaved = await saveArtifacts(file, scan, io);
@@ -148,10 +153,15 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const options = parseReportOptions(flags);
   const known = await readChecks(flags.checks);
   const selected = selectChecks(toSelection(flags), known);
+  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
   const decisions = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
-  const { results, document } = await evaluateSaved(file, { selected, isNamed: flags.check !== undefined }, io);
+  const { results, document } = await evaluateSaved(
+    file,
+    { selected, isNamed: flags.check !== undefined, parameters },
+    io,
+  );
   const scan: FinishedScan = { status: "completed", results, document };
   return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
 }
@@ -198,6 +208,7 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
     schema: "scanstream.report/1",
+    benchmark: benchmark.id,
     scan: {
       id: registered?.id ?? randomUUID(),
       tenant_id: registered?.tenant_id ?? null,

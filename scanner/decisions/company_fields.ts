@@ -54,7 +54,9 @@ function pathsIn(expression: Expression, at: string): readonly string[] {
       return pathsIn(expression.of, at);
     case "call":
       return expression.args.flatMap((arg) => pathsIn(arg, at));
-    default:
+    case "compare":
+    case "and":
+    case "or":
       return [...pathsIn(expression.left, at), ...pathsIn(expression.right, at)];
   }
 }

@@ -8,7 +8,12 @@ import { nearestName } from "../catalog/nearest_name.ts";
 import { companyCheck, companyCheckName, type CompanyRule } from "../checks/company_check.ts";
 import { artifactNames, viewOf } from "../checks/conditions/artifact_views.ts";
 import type { Expression } from "../checks/conditions/expression.ts";
-import { ExpressionError, parseCondition, parsePath } from "../checks/conditions/parse_expression.ts";
+import {
+  ExpressionError,
+  maxExpressionLength,
+  parseCondition,
+  parsePath,
+} from "../checks/conditions/parse_expression.ts";
 import type { ArtifactName } from "../evidence/artifacts.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import { describeKeptFields, droppedField, pathOf } from "./company_fields.ts";
@@ -35,10 +40,10 @@ const ruleSchema = v.strictObject({
   title: line(300),
   severity: v.picklist(["high", "medium", "low"], "expected high, medium or low"),
   artifact: line(60),
-  each: v.optional(line(2000)),
-  condition: line(2000),
+  each: v.optional(line(maxExpressionLength)),
+  condition: line(maxExpressionLength),
   expected: line(1000),
-  remediation: line(4000),
+  remediation: line(1900),
   if_none: v.optional(v.picklist(["PASS", "FAIL", "MANUAL"], "expected PASS, FAIL or MANUAL"), "MANUAL"),
 });
 

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
-import { attestationLine, findingMarks, noteOf } from "./disposition.ts";
+import { attestationLine, findingMarks, noteOf, tailoringLine } from "./disposition.ts";
 import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
@@ -126,7 +126,9 @@ function checkSection(check: CheckResult): Html {
     ${levelOf(check)}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
   </p>`;
   const passing = check.findings.filter((finding) => !isOpen(finding));
-  const attested = attestation === "" ? "" : html`<p class="mark">${attestation}</p>`;
+  const attested = [tailoringLine(check), attestation].map((line) =>
+    line === "" ? "" : html`<p class="mark">${line}</p>`,
+  );
   if (check.status === "PASS") {
     return html`<section id="${check.vuln_id}" class="pass">
       <details>

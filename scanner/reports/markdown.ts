@@ -1,5 +1,5 @@
 import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, findingMarks, verdictOf } from "./disposition.ts";
+import { attestationLine, findingMarks, tailoringLine, verdictOf } from "./disposition.ts";
 import { hostOf, isCompanyRule } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
@@ -17,7 +17,7 @@ export const markdownFormat: ReportFormat = {
   isMachine: false,
   render(report) {
     const { scan, summary, checks } = report;
-    const open = checks.filter((check) => check.status !== "PASS");
+    const open = checks.filter((check) => check.status !== "PASS" || check.tailoring !== undefined);
     return [
       `# Scan of ${markdownText(hostOf(report))}`,
       "",
@@ -94,7 +94,7 @@ function checkSection(check: CheckResult): readonly string[] {
     "",
     ...findings.slice(0, maxListed).map(findingItem),
     ...(findings.length > maxListed ? [`- and ${findings.length - maxListed} more`] : []),
-    ...(attestation === "" ? [] : ["", markdownText(attestation)]),
+    ...[tailoringLine(check), attestation].flatMap((line) => (line === "" ? [] : ["", markdownText(line)])),
     "",
   ];
 }

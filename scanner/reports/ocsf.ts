@@ -1,5 +1,5 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, planLine, waiverLine } from "./disposition.ts";
+import { attestationLine, planLine, tailoringLine, waiverLine } from "./disposition.ts";
 import { benchmarkVersion, isCompanyRule, ruleOf, standardOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -87,7 +87,7 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
       status,
       status_id,
       ...(finding.reason === null ? {} : { status_code: finding.reason }),
-      status_details: [finding.detail, ...(attestation === "" ? [] : [attestation])],
+      status_details: [finding.detail, tailoringLine(check), attestation].filter((line) => line !== ""),
       desc: check.title,
       checks: [
         {

@@ -1,5 +1,5 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, dispositionOf, planLine } from "./disposition.ts";
+import { attestationLine, ownDispositionOf, planLine, tailoringLine } from "./disposition.ts";
 import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -68,6 +68,7 @@ function driver(report: Report, version: string): object {
             ...(isCompanyRule(check) ? [] : [benchmarkVersion, ...rule.ccis]),
           ],
           ...(attestation === "" ? {} : { attestation }),
+          ...(check.tailoring === undefined ? {} : { tailoring: tailoringLine(check) }),
         },
       };
     }),
@@ -79,7 +80,7 @@ const stigViewer = "https://stigviewer.com/stigs/okta_identity_as_a_service_idaa
 /** An attested FAIL is a result too, at the check's first resource. */
 function failuresOf(check: CheckResult): readonly Finding[] {
   if (check.status === "FAIL") return check.findings.filter((finding) => finding.status === "FAIL");
-  return dispositionOf(check) === "fail" ? check.findings.slice(0, 1) : [];
+  return ownDispositionOf(check) === "fail" ? check.findings.slice(0, 1) : [];
 }
 
 interface ResultContext {

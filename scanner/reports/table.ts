@@ -2,7 +2,7 @@ import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
 import { levelOf } from "./benchmark_rules.ts";
-import { attestationLine, findingMarks, noteOf, verdictOf } from "./disposition.ts";
+import { attestationLine, findingMarks, noteOf, tailoringLine, verdictOf } from "./disposition.ts";
 import { countOverdue } from "./plan_items.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
@@ -54,11 +54,11 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
     `expected ${shorten(expected, maxTextLength)}`,
     ...findings.map(findingText),
   ]);
-  const attested = attestationLine(check);
+  const notes = [tailoringLine(check), attestationLine(check)].filter((line) => line !== "");
   return [
     paintStatus(first.slice(0, status.length), status, options) + first.slice(status.length),
     ...more,
-    ...[...details, ...(attested === "" ? [] : [attested])].flatMap((text) =>
+    ...[...details, ...notes].flatMap((text) =>
       wrapped(text, 2, options.width - margin).map((line) => " ".repeat(margin) + line),
     ),
   ];

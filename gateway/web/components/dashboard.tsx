@@ -5,6 +5,7 @@ import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import type { Monitor } from "../monitor_wire.ts";
 import { Message } from "./basics.tsx";
+import { ComparePage } from "./compare/compare_page.tsx";
 import { ConnectionState } from "./connection.tsx";
 import { useStore, useTitle } from "./hooks.ts";
 import { MonitorList } from "./monitors/monitor_list.tsx";
@@ -12,12 +13,18 @@ import { MonitorPage } from "./monitors/monitor_page.tsx";
 import { ScanList } from "./scan_list.tsx";
 import { ScanPage } from "./scan_page.tsx";
 
-/** `#/scans/<id>` or `#/monitors/<id>` in the address. */
+/** `#/scans/<id>`, `#/monitors/<id>` or `#/compare/<before>/<after>` in the address. */
 interface Route {
   readonly scanId: string | null;
   readonly monitorId: string | null;
+  readonly compared: Compared | null;
   /** By the person; a scan that the page opened by itself may be left by itself. */
   readonly isChosen: boolean;
+}
+
+interface Compared {
+  readonly beforeId: string;
+  readonly afterId: string;
 }
 
 /** Of all scans and monitors together: many that run change many times a second. */
@@ -34,13 +41,13 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
     const route = toRoute(location.hash);
-    return { ...route, isChosen: route.scanId !== null || route.monitorId !== null };
+    return { ...route, isChosen: !isListRoute(route) };
   });
   const [attempt, setAttempt] = useState(0);
   /** The scan that is looked at, as its stream knows it. */
   const [opened, setOpened] = useState<Scan | null>(null);
   const current = opened?.id === route.scanId ? opened : null;
-  const isListed = route.scanId === null && route.monitorId === null;
+  const isListed = isListRoute(route);
   useTitle(isListed ? "Scans" : null);
 
   useEffect(() => {
@@ -70,7 +77,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     if (newestId === null) return;
     // Replaced, so that "back" leaves the page instead of coming back here.
     history.replaceState(null, "", `#/scans/${newestId}`);
-    setRoute({ scanId: newestId, monitorId: null, isChosen: false });
+    setRoute({ scanId: newestId, monitorId: null, compared: null, isChosen: false });
   }, [newestId]);
 
   const onScan = useCallback(
@@ -124,7 +131,14 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
               </>
             )}
           </p>
-          {route.monitorId !== null ? (
+          {route.compared !== null ? (
+            <ComparePage
+              key={`${route.compared.beforeId} ${route.compared.afterId} ${attempt}`}
+              api={api}
+              {...route.compared}
+              onReopen={() => setAttempt(attempt + 1)}
+            />
+          ) : route.monitorId !== null ? (
             <MonitorPage
               key={`${route.monitorId} ${attempt}`}
               api={api}
@@ -166,7 +180,14 @@ function iconUrl(): string {
   return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
 }
 
-function toRoute(hash: string): Pick<Route, "scanId" | "monitorId"> {
+function isListRoute({ scanId, monitorId, compared }: Omit<Route, "isChosen">): boolean {
+  return scanId === null && monitorId === null && compared === null;
+}
+
+function toRoute(hash: string): Omit<Route, "isChosen"> {
+  const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
+  if (beforeId !== undefined && afterId !== undefined)
+    return { scanId: null, monitorId: null, compared: { beforeId, afterId } };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
-  return { scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
+  return { scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null, compared: null };
 }

@@ -20,6 +20,7 @@ export interface LiveList<Item> extends ListStore<Item> {
   /** What is there when the stream opens: all that have not ended, then the newest of all. */
   replace(unended: readonly Item[], newest: Page<Item>): void;
   add(item: Item): void;
+  remove(id: unknown): void;
   /** False: it is not listed. */
   change(id: unknown, toChanged: (item: Item) => Item): boolean;
 }
@@ -123,6 +124,9 @@ export function createListStore<Item extends ListItem>(
     add(item) {
       merge(item);
       changed();
+    },
+    remove(id) {
+      if (typeof id === "string" && items.delete(id)) changed();
     },
     change(id, toChanged) {
       const known = typeof id === "string" ? items.get(id) : undefined;

@@ -80,7 +80,8 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
         connection = { ...connection, ...toConnection(state, detail) };
         onChange();
         // A gateway that has no room for a stream may still answer; what is shown is then not live, and says so.
-        if (state === "reconnecting" && detail.retryInMs > 0 && !scans.isLoaded) load(signal).catch(() => undefined);
+        const isRefused = detail.error !== null && (state === "failed" || detail.retryInMs > 0);
+        if (isRefused && !scans.isLoaded) load(signal).catch(() => undefined);
       },
     });
   }
@@ -91,12 +92,20 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     if (type === "scan.end") scans.change(fields["scan_id"], (scan) => applyToScan(scan, type, fields));
     if (!type.startsWith("monitor.")) return;
     const id = fields["monitor_id"];
+    if (type === "monitor.end" && fields["reason"] === "deleted") {
+      monitors.remove(id);
+      return;
+    }
     const isListed = monitors.change(id, (monitor) => applyMonitorEvent(monitor, type, data, api.nowMs()));
     // The next open of the stream finds it, too.
     if (!isListed && typeof id === "string") api.getMonitor(id, signal).then(monitors.add, () => undefined);
   }
 
-  const retryNow = () => subscription?.retryNow();
+  function retryNow(): void {
+    if (connection.state === "failed") follow();
+    else subscription?.retryNow();
+  }
+
   function onVisibility(): void {
     clearTimeout(hiding);
     if (document.visibilityState === "hidden") {

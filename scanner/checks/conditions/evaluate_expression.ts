@@ -60,7 +60,10 @@ export function evaluateCondition(condition: Expression, subject: unknown, evalu
     }
     case "call":
       return call(condition.name, condition.args, { subject, evaluation });
-    default:
+    case "literal":
+    case "current":
+    case "field":
+    case "entries":
       return toTruth(readOne(condition, subject, evaluation));
   }
 }

@@ -34,7 +34,10 @@ export function typeOf(expression: Expression): ExpressionType {
       return "entries";
     case "call":
       return expression.name === "length" ? "number" : "truth";
-    default:
+    case "compare":
+    case "and":
+    case "or":
+    case "not":
       return "truth";
   }
 }

@@ -1,6 +1,6 @@
 import { functions, typeOf, type Expression, type FunctionName, type Literal, type Operator } from "./expression.ts";
 
-export const maxExpressionLength = 2000;
+export const maxExpressionLength = 1900;
 /** Of brackets and operators inside one another. */
 const maxDepth = 20;
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import { applyDecisions } from "../../../scanner/decisions/decisions.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
+import { applyGate } from "../../../scanner/decisions/gate.ts";
 import { parseWaivers } from "../../../scanner/decisions/waivers.ts";
-import { applyFailOn, parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
@@ -24,9 +25,8 @@ describe("a decision with a remediation date", () => {
   test("is a plan, and no waiver: the finding still fails", () => {
     const { results, warnings } = decide([plan]);
     expect(results[0]?.findings[0]).toMatchObject({ waived: false, plan: { reason: "Change 7" } });
-    const failOn = parseFailOn("fail") ?? [];
-    const { named } = applyFailOn(aReport(results), { failOn, failOnText: "fail", onlyNew: false });
-    expect(named).toHaveLength(1);
+    const gate = { failOn: parseFailOn("fail") ?? [], failOnText: "fail", onlyNew: false, thresholds: [] };
+    expect(applyGate(aReport(results), gate, []).isFailed).toBe(true);
     expect(warnings).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe("a decision with a remediation date", () => {
     [
       "a date that is none",
       { remediation_date: "soon" },
-      /decisions\[?.*waivers\[0\]\.remediation_date: expected a day/,
+      /decisions\.json.*waivers\[0\]\.remediation_date: expected a day/,
     ],
     ["a day that no month has", { remediation_date: "2026-02-30" }, /remediation_date: expected a day/],
     ["null", { remediation_date: null }, /remediation_date/],

@@ -7,7 +7,7 @@ import { identifier, toAttributes } from "../../../scanner/fix/terraform.ts";
 function unquote(text: string): string {
   const body = /^"((?:[^"\\\n]|\\.)*)"$/u.exec(text)?.[1];
   if (body === undefined) throw new Error(`${text} is no quoted text`);
-  expect(body.replaceAll(/\\./g, "")).not.toMatch(/[$%]\{/);
+  expect(body.replaceAll(/\\(?:u.{4}|.)/g, "\\")).not.toMatch(/[$%]\{/);
   return body.replaceAll(/\\(?:u([0-9a-f]{4})|(.))/g, (_, unit: string | undefined, letter: string) => {
     if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
     return { n: "\n", r: "\r", t: "\t" }[letter] ?? letter;
