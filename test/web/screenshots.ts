@@ -46,22 +46,14 @@ export async function takeScreenshots(folder: string): Promise<void> {
     }
     const pages = await Promise.all(liveShots.map((shot) => openLive(browser, gateway.url, shot)));
     const scanned = scan(gateway.url, tenant, org);
-<<<<<<< HEAD
-    await Promise.all(pages.map((page) => page.locator('#main .connection[data-state="live"]').waitFor()));
-=======
     await Promise.all(pages.map((page) => page.locator('main .connection[data-state="live"]').waitFor()));
->>>>>>> main
     await Promise.all(pages.map((page) => page.waitForFunction(isHalfDone, checksTotal / 2)));
     const [first] = pages;
     for (const [index, page] of pages.entries()) {
       await page.screenshot({ path: join(folder, `${liveShots[index]?.name ?? index}.png`) });
     }
     await scanned;
-<<<<<<< HEAD
-    for (const page of pages) await page.locator('#main .connection[data-state="ended"]').waitFor();
-=======
     for (const page of pages) await page.locator('main .connection[data-state="ended"]').waitFor();
->>>>>>> main
     await first?.locator(".finding summary").first().click();
     await first?.locator(".fix").waitFor();
     await first?.screenshot({ path: join(folder, "ended_light.png") });
@@ -102,11 +94,7 @@ export async function takeScreenshots(folder: string): Promise<void> {
 
 async function openLive(browser: Browser, url: string, shot: Shot): Promise<Page> {
   const page = await openShot(browser, url, shot);
-<<<<<<< HEAD
-  await page.locator('#main .connection[data-state="ended"]').waitFor();
-=======
   await page.locator('main .connection[data-state="ended"]').waitFor();
->>>>>>> main
   return page;
 }
 
