@@ -31,7 +31,7 @@ const findingTypes = {
   Coverage: coverageSchema,
 };
 
-const { scan, check, finding, resource, waiver, attestation, comparison } = reportDefinitions;
+const { scan, check, finding, resource, waiver, attestation, tailoring, comparison, plan, control } = reportDefinitions;
 
 /** What of `shared/schemas/` the published modules name. */
 const files: Readonly<Record<string, TypesFile>> = {
@@ -46,11 +46,15 @@ const files: Readonly<Record<string, TypesFile>> = {
       FindingResource: resource,
       Waiver: waiver,
       Attestation: attestation,
+      Tailoring: tailoring,
       Comparison: comparison,
+      Plan: plan,
+      ControlResult: control,
     },
     aliases: {
       StatusCounts: 'Report["summary"]',
       ResolvedFinding: 'Comparison["gone"][number]',
+      Milestone: 'Plan["milestones"][number]',
       Category: 'CheckResult["category"]',
       Engine: 'ScanSummary["engine"]',
       Role: 'ScanSummary["role"]',

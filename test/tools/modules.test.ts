@@ -118,12 +118,13 @@ describe("an empty TypeScript project", () => {
         type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
         type Plain<T> = T extends object ? { [Key in keyof T]: Plain<T[Key]> } : T;
         export const same: readonly true[] = [
-          ${sameTypes("report", ["Report", "ScanSummary", "StatusCounts", "CheckResult", "Finding", "FindingResource", "Waiver", "Attestation", "Comparison", "ResolvedFinding", "Category", "Engine", "Role", "ScanStatus", "FindingChange", "Status", "Severity", "ManualReason", "Coverage"])}
-          ${sameTypes("events", ["Scan", "ScanStatus", "ScanEndStatus", "ScanEvents", "ScanStart", "ScanEnd", "Monitor", "MonitorStatus", "MonitorEvents", "ScanResource", "TenantEvents"])}
+          ${sameTypes("report", [...(await typesOf("report")), "Status", "Severity", "ManualReason", "Coverage"])}
+          ${sameTypes("events", await typesOf("scan", "scan_events", "monitor", "tenant_events"))}
         ];
       `,
     );
-    const options = { allowImportingTsExtensions: true, exactOptionalPropertyTypes: true, skipLibCheck: true };
+    // Without `exactOptionalPropertyTypes`: JSON has no undefined, and the published types need not tell it from absence.
+    const options = { allowImportingTsExtensions: true, skipLibCheck: true };
     await compile(
       {
         strict: true,
@@ -137,6 +138,12 @@ describe("an empty TypeScript project", () => {
       ["same.ts"],
     );
   });
+
+  /** The names of the types that these files of `shared/schemas/` export. */
+  async function typesOf(...names: readonly string[]): Promise<readonly string[]> {
+    const texts = await Promise.all(names.map((name) => readFile(join(root, `shared/schemas/${name}.ts`), "utf8")));
+    return texts.flatMap((text) => [...text.matchAll(/^export type (\w+)/gm)].map(([, type = ""]) => type));
+  }
 
   function sameTypes(module: string, names: readonly string[]): string {
     return names
