@@ -18,7 +18,7 @@ const system = [
   "test/shared/brokers/{close_and_exit,contract,deno,redis,upstash,workerd}.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/support/upstash_bridge.test.ts",
-  "test/tools/{new,package}.test.ts",
+  "test/tools/{modules,new,package}.test.ts",
 ];
 
 /** Those that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */

@@ -36,7 +36,7 @@ export async function benchFollow(say: (line: string) => void): Promise<FollowFi
     say(`change to page, ${intervalSeconds} s poll: ${latencyText(polled)}`);
     say(`with the doorbell: ${latencyText(rung)}`);
     const faults = await followThroughFaults(stage, { orgs: 10, changes: 200, seed });
-    say(`faults: ${JSON.stringify(faults, null, 1)}`);
+    say(`faults: ${JSON.stringify(faults)}`);
     const large = await measureLarge(stage, { apps: 10_000, changes: 15, random: createRandom(seed) });
     say(`${large.apps} apps: peak memory ${large.peakMiB.toFixed(0)} MiB`);
     const idleFigures = await idle;

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { benchBundle } from "./bundle.ts";
+import { benchFollow } from "./follow.ts";
 import {
   benchFanOut,
   benchGrowth,
@@ -16,7 +17,7 @@ import { benchScan } from "./scan.ts";
 import { benchStart } from "./start.ts";
 
 /**
- * `npm run bench -- [scan fan_out processes memory opening growth profile bundle start]`: measures and prints; it never fails a
+ * `npm run bench -- [scan fan_out processes memory opening growth profile bundle start follow]`: measures and prints; it never fails a
  * run by a time. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
  */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
@@ -28,7 +29,7 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   profile: benchProfile,
 };
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const known = ["scan", ...Object.keys(gatewayBenches), "bundle", "start"];
+const known = ["scan", ...Object.keys(gatewayBenches), "bundle", "start", "follow"];
 const requested = process.argv.slice(2);
 const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -42,6 +43,7 @@ if (gatewayNames.length > 0) await gateway(gatewayNames);
 if (names.includes("bundle")) await bundle();
 if (names.includes("start")) await keep("start", await benchStart(say, rounds));
 if (names.includes("scan")) await scan();
+if (names.includes("follow")) await keep("follow", await benchFollow(say));
 
 async function gateway(benches: readonly string[]): Promise<void> {
   const run = await openBenchRun(say, rounds);

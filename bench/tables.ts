@@ -1,6 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FanOutFigures as Point } from "./fan_out.ts";
+import type { FollowFigures } from "./follow.ts";
+import type { LatencyFigures } from "./follow_latency.ts";
 import type { Profile } from "./profile.ts";
 import type { StartFigures } from "./start.ts";
 import { frame } from "./svg.ts";
@@ -41,6 +43,7 @@ const sections: Readonly<Record<string, string>> = {
   growth: growthTable(growth.figures),
   profiles: profileTable((await read<Readonly<Record<string, Profile>>>("profile")).figures),
   start: startTables(await read<StartFigures>("start")),
+  follow: followTables(await read<FollowFigures>("follow")),
 };
 const page = join(import.meta.dirname, "../docs/performance.md");
 let text = await readFile(page, "utf8");
@@ -131,11 +134,58 @@ function profileTable(profiles: Readonly<Record<string, Profile>>): string {
   ].join("\n");
 }
 
+function followTables({ figures, machine, node, at }: Result<FollowFigures>): string {
+  const { polled, rung, idle, faults, large, loads } = figures;
+  const row = (name: string, { changes, missing, medianSeconds, p99Seconds, maxSeconds }: LatencyFigures) =>
+    `| ${name} | ${changes} | ${[medianSeconds, p99Seconds, maxSeconds].map((value) => `${value.toFixed(2)} s`).join(" | ")} | ${missing} |`;
+  const requests = polled.requests + rung.requests;
+  const fewest = polled.fewestRequests + rung.fewestRequests;
+  return [
+    `${machineText({ machine, node, at })}; ${loadText(loads)}.`,
+    [
+      "| change → page | changes | median | p99 | most | missing |",
+      "|---|---|---|---|---|---|",
+      row("10 s poll", polled),
+      row("with the doorbell", rung),
+    ].join("\n"),
+    figureTable([
+      [
+        "requests for those changes ÷ the fewest possible",
+        `${requests} ÷ ${fewest} = ${(requests / fewest).toFixed(2)}`,
+      ],
+      [
+        `an hour at rest (${idle.logPolls} polls, here every ${idle.intervalSeconds} s)`,
+        `${idle.otherRequests} other requests, ${idle.tokenRequests} for a token`,
+      ],
+      [
+        `${faults.changes.toLocaleString("en-US")} random changes in ${faults.orgs} orgs`,
+        `${faults.mishaps} faults of the provider, ${faults.outages} outages of the gateway, ${faults.kills} × \`kill -9\`, ${faults.restarts} restarts`,
+      ],
+      [
+        "… findings that differ from a fresh scan's, holes on the way, lines that the gateway lacks",
+        `${faults.problems.length}, ${faults.notAtGateway}`,
+      ],
+      ["… verdicts that moved", `${faults.lines}, of them marked as not explained ${faults.unexplained}`],
+      [
+        `a follower of ${large.apps.toLocaleString("en-US")} apps, ${large.changes} changes, ${large.fullScans} full scans`,
+        `${large.peakMiB.toFixed(0)} MiB at its peak`,
+      ],
+    ]),
+  ].join("\n\n");
+}
+
+function machineText({ machine, node, at }: Omit<Result<unknown>, "figures">): string {
+  return `${machine.cores} cores (${machine.cpu}), Node ${node}, ${at.slice(0, 10)}`;
+}
+
+function loadText(loads: readonly [number, number]): string {
+  return `load ${loads.map((value) => value.toFixed(1)).join(" before, ")} at the end`;
+}
+
 function startTables({ figures, machine, node, at }: Result<StartFigures>): string {
   const { servers, commands, package: published, loads } = figures;
-  const load = `load ${loads.map((value) => value.toFixed(1)).join(" before, ")} at the end`;
   return [
-    `${machine.cores} cores (${machine.cpu}), Node ${node}, ${at.slice(0, 10)}; ${load}.`,
+    `${machineText({ machine, node, at })}; ${loadText(loads)}.`,
     [
       "| | ready after | resident |",
       "|---|---|---|",

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
+import type { LoadFlags } from "./load/load_command.ts";
 import type { WatchFlags } from "./watch_command.ts";
 import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 
@@ -17,6 +18,7 @@ export function addClientCommands(program: Command, run: RunCommand): void {
     .action((scanId: string | undefined, flags: WatchFlags) =>
       run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
     );
+  addLoadCommand(program, run);
   addConformanceCommand(program, run);
 }
 
@@ -58,6 +60,30 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .addOption(formats("table", "json", "ndjson"))
     .action((scanId: string | undefined, flags: FindingsListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).findingsListCommand(scanId, flags, io)),
+    );
+}
+
+function addLoadCommand(program: Command, run: RunCommand): void {
+  program
+    .command("load")
+    .description(
+      "open many streams of a gateway of yours with SCANSTREAM_API_KEY, and say how fast, what was refused and what was lost",
+    )
+    .argument("<url>", "the gateway's address")
+    .option("--streams <n>", "how many", toWhole(1, 20_000), 100)
+    .option("--seconds <n>", "how long they are held after they were opened", toWhole(1, 3600), 30)
+    .option("--scan <id>", "follow this scan; default: everything of the tenant")
+    .option(
+      "--publish <n>",
+      "register a scan, follow it, and publish as many numbered events a second",
+      toWhole(0, 1000),
+      0,
+    )
+    .option("--allow-remote", "a gateway that is not on this machine")
+    .addOption(formats("text", "json"))
+    .addHelpText("after", "\nExample:\n  $ scanstream load http://127.0.0.1:8787 --streams 1000 --publish 10")
+    .action((url: string, flags: LoadFlags) =>
+      run(async (io) => (await import("./load/load_command.ts")).loadCommand(url, flags, io)),
     );
 }
 

@@ -7,7 +7,7 @@ import { errorCode, hasCode } from "../shared/error_code.ts";
 import { UsageError } from "../shared/usage_error.ts";
 
 /** A file that is there and is no text of the expected size; its message is one sentence without the file's name. */
-export class FileContentError extends Error {
+class FileContentError extends Error {
   constructor(problem: string) {
     super(problem);
     this.name = "FileContentError";
@@ -32,35 +32,18 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
   }
 }
 
-/**
- * Makes a directory and those above it. Resolved first: with a relative path Node's own `mkdir` never settles, and keeps a
- * core busy, once the working directory was removed.
- */
-export async function makeDirectory(path: string, mode?: number): Promise<void> {
-  await mkdir(resolve(path), { recursive: true, ...(mode === undefined ? {} : { mode }) });
-}
-
-/** A file that an option names; null: the option was not given. */
+/** A file that an option names. */
 export interface OptionFile {
   readonly option: string;
-  readonly file: string | null;
+  readonly file: string;
   readonly maxBytes: number;
 }
 
-/** What `parse` makes of the file; null without one. Throws `UsageError` where it cannot be read, and what `parse` throws. */
-export async function readOptionFile<Value>(
-  file: OptionFile & { readonly file: string },
-  parse: (text: string, file: string) => Value,
-): Promise<Value>;
-export async function readOptionFile<Value>(
-  file: OptionFile,
-  parse: (text: string, file: string) => Value,
-): Promise<Value | null>;
+/** What `parse` makes of the file. Throws `UsageError` where it cannot be read, and what `parse` throws. */
 export async function readOptionFile<Value>(
   { option, file, maxBytes }: OptionFile,
   parse: (text: string, file: string) => Value,
-): Promise<Value | null> {
-  if (file === null) return null;
+): Promise<Value> {
   const text = await readText(file, maxBytes).catch((error: unknown) => {
     const isFileError = errorCode(error) !== null && error instanceof Error && "syscall" in error;
     const problem = error instanceof FileContentError ? error.message : isFileError ? errorCode(error) : null;
@@ -68,6 +51,14 @@ export async function readOptionFile<Value>(
     throw new UsageError([`Cannot read ${option} ${JSON.stringify(file)}: ${problem}`], { cause: error });
   });
   return parse(text, file);
+}
+
+/**
+ * Makes a directory and those above it. Resolved first: with a relative path Node's own `mkdir` never settles, and keeps a
+ * core busy, once the working directory was removed.
+ */
+export async function makeDirectory(path: string, mode?: number): Promise<void> {
+  await mkdir(resolve(path), { recursive: true, ...(mode === undefined ? {} : { mode }) });
 }
 
 /** A file or directory that was asked for, as a message names it: the option and its value. */

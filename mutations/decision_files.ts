@@ -56,9 +56,9 @@ export const decisionFiles: readonly Mutation[] = [
   {
     mistake: "a file that is too large is refused without its name",
     holds: [endless],
-    file: "scanner/decisions/decisions.ts",
-    find: "error instanceof FileContentError ? error.message : null",
-    replace: "null",
+    file: "command_line/files.ts",
+    find: "error instanceof FileContentError ? error.message : isFileError",
+    replace: "isFileError",
     testFile,
     test: "a file of %s that never ends",
   },

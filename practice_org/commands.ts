@@ -20,7 +20,7 @@ export function addPracticeOrgCommand(program: Command, run: RunCommand): void {
     .description("change a running practice org, as a person in its Admin Console would")
     .argument("<name...>", "names of changes, made in this order; list: all of them")
     .option("--url <url>", "the org's address", "http://127.0.0.1:8788")
-    .option("--as <login>", "the admin who makes the change")
+    .option("--as <login>", "the admin who makes the change: alex, dana or sam@practice.example (default: alex)")
     .action((names: readonly string[], flags) =>
       run(async (io) => (await import("./change_command.ts")).changeCommand(names, flags, io)),
     );

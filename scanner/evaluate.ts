@@ -1,5 +1,6 @@
 import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { ruleFields, type CatalogCheck } from "./catalog/catalog.ts";
+import { effectOf } from "./checks/parameter.ts";
 import type { CheckContext, FindingDraft } from "./checks/check.ts";
 import { toLine } from "../shared/text.ts";
 import {
@@ -8,6 +9,7 @@ import {
   type Finding,
   type FindingResource,
   type ManualReason,
+  type Tailoring,
 } from "../shared/report.ts";
 
 export interface EvaluationContext extends CheckContext {
@@ -25,7 +27,35 @@ export function evaluateCheck(
   artifacts: CollectedArtifacts,
   context: EvaluationContext,
 ): CheckResult {
-  return toResult(check, draftFindings(check, artifacts, context), context);
+  const result = toResult(check, draftFindings(check, artifacts, context), context);
+  const tailored = tailoredParameters(check, context);
+  if (tailored.length === 0) return result;
+  const { parameters: _own, ...stigContext } = context;
+  const byStig = toResult(check, draftFindings(check, artifacts, stigContext), context);
+  return withTailoring(result, tailored, byStig);
+}
+
+function tailoredParameters(check: CatalogCheck, { parameters = {} }: EvaluationContext): Tailoring["parameters"] {
+  return check.parameters.flatMap((parameter) => {
+    const { name, unit, stigValue } = parameter;
+    const value = Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+    const effect = value === undefined ? null : effectOf(parameter, value);
+    return value === undefined || effect === null ? [] : [{ name, unit, value, stig_value: stigValue, effect }];
+  });
+}
+
+/** The verdict by the organization's values, with the one by the STIG's beside it. */
+function withTailoring(result: CheckResult, parameters: Tailoring["parameters"], byStig: CheckResult): CheckResult {
+  const effect = parameters.some((parameter) => parameter.effect === "looser") ? "looser" : "stricter";
+  const stigFindings = new Map(byStig.findings.map((finding) => [finding.fingerprint, finding.status]));
+  return {
+    ...result,
+    tailoring: { effect, parameters, stig_status: byStig.status, stig_reason: byStig.reason },
+    findings: result.findings.map((finding) => {
+      const stigStatus = stigFindings.get(finding.fingerprint);
+      return stigStatus === undefined ? finding : { ...finding, stig_status: stigStatus };
+    }),
+  };
 }
 
 /** The result of a check that could not be evaluated at all, as in a scan that was interrupted. */

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { countStatuses, type CheckResult, type Engine, type ScanStatus } from "../shared/report.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
+import type { ParameterValues } from "./checks/parameter.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
 import { createCollection } from "./evidence/collect.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
@@ -23,6 +24,8 @@ export interface ScanPlan {
   readonly checks: readonly CatalogCheck[];
   /** Certificate issuers that the smart card check accepts instead of the DOD's; null: the DOD's. */
   readonly approvedIssuers: readonly string[] | null;
+  /** The organization's values in place of the STIG's; absent: none. */
+  readonly parameters?: ParameterValues;
   /** Interrupts the scan; results so far are kept. */
   readonly signal: AbortSignal;
 }
@@ -47,7 +50,8 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   const connection = await unlessAborted(parts.connect({ signal, probes }), signal);
   const engine = connection?.org.engine ?? "unknown";
   const context = toContext({ ...plan, engine, evaluatedAt: startedAt });
-  const collection = connection === null ? null : createCollection(connection.client, { signal });
+  const collection =
+    connection === null ? null : createCollection(connection.client, { signal, parameters: plan.parameters ?? {} });
   const evaluated = new Map<CatalogCheck, CheckResult>();
 
   try {
@@ -92,9 +96,11 @@ export function toContext(facts: {
   readonly evaluatedAt: string;
   readonly orgUrl: string;
   readonly approvedIssuers: readonly string[] | null;
+  readonly parameters?: ParameterValues;
 }): EvaluationContext {
-  const { engine, evaluatedAt, orgUrl, approvedIssuers } = facts;
-  return { engine, evaluatedAt, orgUrl, digest: sha256, ...(approvedIssuers === null ? {} : { approvedIssuers }) };
+  const { engine, evaluatedAt, orgUrl, approvedIssuers, parameters = {} } = facts;
+  const issuers = approvedIssuers === null ? {} : { approvedIssuers };
+  return { engine, evaluatedAt, orgUrl, digest: sha256, parameters, ...issuers };
 }
 
 function sha256(text: string): string {

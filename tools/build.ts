@@ -2,6 +2,7 @@ import { cp, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { buildPage } from "../gateway/web/build.ts";
+import { buildModules } from "./build_modules.ts";
 import { thirdPartyLicenses } from "./third_party_licenses.ts";
 
 const root = dirname(import.meta.dirname);
@@ -10,21 +11,26 @@ const worker = "worker";
 
 /**
  * Builds into `dist/` what is published and what `npm start` runs: our code and the packages that it uses as one bundle, in
- * chunks, so that each command loads only its own; and the page, the migrations and the schema of the report. Run as
+ * chunks, so that each command loads only its own; the modules that others import; and the page, the migrations and the schema
+ * of the report. Run as
  * `node tools/build.ts [FOLDER]`. Resolves with esbuild's description of the bundle.
  */
 export async function buildPackage(folder: string): Promise<Metafile> {
   const building = `${folder}.${process.pid}.building`;
   try {
-    const [program, page] = await Promise.all([
+    const [program, modules, page] = await Promise.all([
       bundle(building),
+      buildModules(join(building, "modules")),
       listPagePackages(),
       buildPage(join(building, "web")),
       cp(join(root, "drizzle/migrations"), join(building, "migrations"), { recursive: true }),
       cp(join(root, "shared/report.schema.json"), join(building, "report.schema.json")),
       cp(join(root, "shared/diff.schema.json"), join(building, "diff.schema.json")),
     ]);
-    await writeFile(join(building, "THIRD_PARTY_LICENSES.txt"), await thirdPartyLicenses(root, [program, page]));
+    await writeFile(
+      join(building, "THIRD_PARTY_LICENSES.txt"),
+      await thirdPartyLicenses(root, [program, modules, page]),
+    );
     await replaceFolder(folder, building);
     return program;
   } finally {

@@ -53,7 +53,7 @@ export const readingCases: readonly ConformanceCase[] = [
     name: "line-ends",
     group: "reading",
     promise: "takes CRLF, CR and LF for the end of a line, also when a chunk ends between CR and LF",
-    answers: [endedStream(opening, ...lineEnds)],
+    answers: [endedStream(opening, ...lineEnds, closing)],
     events: [first, second, end],
   },
   {

@@ -42,15 +42,20 @@ export interface Benchmark {
 }
 
 export interface CatalogCheck extends Check {
+  /** Whose rule it is: DISA's, or a company's own (`--checks`), which no checklist holds. */
+  readonly origin: "stig" | "company";
   readonly rule: StigRule;
 }
 
 /** The fields of a rule that every result of its check repeats. */
-export function ruleFields({ name, rule }: CatalogCheck) {
-  const { vuln_id, stig_id, rule_id, severity, category, title } = rule;
-  return { check: name, vuln_id, stig_id, rule_id, severity, category, title };
+export function ruleFields({ name, rule, origin }: CatalogCheck) {
+  const { vuln_id, stig_id, rule_id, severity, category, title, fix_text } = rule;
+  // DISA's texts are in the catalog, under the rule's id.
+  const company = origin === "stig" ? {} : { origin, remediation: fix_text };
+  return { check: name, vuln_id, stig_id, rule_id, severity, category, title, ...company };
 }
 
+/** The release of the STIG that a scan judges by: its file is all that a new release changes. */
 const { rules: stigRules, ...stigBenchmark } = stig;
 
 export const benchmark: Benchmark = stigBenchmark;
@@ -61,5 +66,5 @@ export const catalog: readonly CatalogCheck[] = stigRules.map((rule) => withRule
 function withRule(rule: StigRule): CatalogCheck {
   const check = allChecks.find((candidate) => candidate.name === rule.check);
   if (check === undefined) throw new Error(`No check is named "${rule.check}", as ${rule.vuln_id} of the catalog says`);
-  return { ...check, rule };
+  return { ...check, origin: "stig", rule };
 }

@@ -13,22 +13,25 @@ export interface CheckSelection {
 const severities: readonly Severity[] = ["high", "medium", "low"];
 
 /** The check of a name, V-id, rule id or STIG id, in any case; throws `AppError` ("not_found") naming the nearest. */
-export function findCheck(name: string): CatalogCheck {
+export function findCheck(name: string, checks: readonly CatalogCheck[] = catalog): CatalogCheck {
   const wanted = name.trim().toLowerCase();
-  const found = catalog.find((check) => namesOf(check).includes(wanted));
+  const found = checks.find((check) => namesOf(check).includes(wanted));
   if (found !== undefined) return found;
-  const nearest = nearestName(wanted, catalog.flatMap(namesOf));
+  const nearest = nearestName(wanted, checks.flatMap(namesOf));
   const advice = nearest === null ? "list them with the command checks" : `did you mean "${nearest}"?`;
   throw new AppError("not_found", `No check is named "${name}": ${advice}`);
 }
 
-/** In the order of the catalog; throws `AppError` for a name that is none, and for a selection that leaves nothing. */
-export function selectChecks(selection: CheckSelection = {}): readonly CatalogCheck[] {
+/** In their own order; throws `AppError` for a name that is none, and for a selection that leaves nothing. */
+export function selectChecks(
+  selection: CheckSelection = {},
+  checks: readonly CatalogCheck[] = catalog,
+): readonly CatalogCheck[] {
   const { check = [], exclude = [], severity = [] } = selection;
-  const included = new Set(check.map(findCheck));
-  const excluded = new Set(exclude.map(findCheck));
+  const included = new Set(check.map((name) => findCheck(name, checks)));
+  const excluded = new Set(exclude.map((name) => findCheck(name, checks)));
   const wanted = new Set(severity.map(parseSeverity));
-  const selected = catalog.filter(
+  const selected = checks.filter(
     (candidate) =>
       (included.size === 0 || included.has(candidate)) &&
       !excluded.has(candidate) &&

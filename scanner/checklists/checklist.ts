@@ -28,6 +28,7 @@ interface ChecklistCommon {
 
 /** Reads the file of `--checklist`; null: none was given. Throws `UsageError` naming what is wrong with it. */
 export async function readChecklist(file: string | null): Promise<Checklist | null> {
+  if (file === null) return null;
   return readOptionFile({ option: "--checklist", file, maxBytes: maxChecklistBytes }, parseChecklist);
 }
 

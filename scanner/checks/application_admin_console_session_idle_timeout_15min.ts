@@ -1,15 +1,21 @@
 import { defineCheck } from "./check.ts";
 import { judgeField, manualForMissing, type Subject } from "./judging/finding_drafts.ts";
+import { limitOf, type NumberParameter } from "./parameter.ts";
 import { readNumber, showMinutes } from "./parsing/fields.ts";
 
-const subject: Subject = {
-  resource: { type: "app", id: "admin-console", name: "Okta Admin Console" },
-  expected: "a maximum app session idle time of 1 to 15 minutes",
+const idleMinutes: NumberParameter = {
+  kind: "number",
+  name: "admin_console_idle_minutes",
+  unit: "minutes",
+  stigValue: 15,
+  stricter: "less",
+  most: 43_200,
 };
 
 export const applicationAdminConsoleSessionIdleTimeout = defineCheck({
   name: "application_admin_console_session_idle_timeout_15min",
   artifacts: ["admin_console_settings"],
+  parameters: [idleMinutes],
   explanation: {
     examines: "How long a session of the Admin Console may lie idle, apart from the global session.",
     why: "An administrator's unattended browser is worth more than any other. Okta refuses this setting to every role below Super Administrator.",
@@ -19,12 +25,17 @@ export const applicationAdminConsoleSessionIdleTimeout = defineCheck({
     ],
     deciding_fields: ["GET /api/v1/first-party-app-settings/admin-console: sessionIdleTimeoutMinutes"],
   },
-  evaluate({ admin_console_settings: settings }) {
+  evaluate({ admin_console_settings: settings }, { parameters }) {
+    const most = limitOf(idleMinutes, parameters);
+    const subject: Subject = {
+      resource: { type: "app", id: "admin-console", name: "Okta Admin Console" },
+      expected: `a maximum app session idle time of 1 to ${most} minutes`,
+    };
     if (settings.state === "missing") return [manualForMissing(subject, settings)];
     const minutes = readNumber(settings.value, "sessionIdleTimeoutMinutes");
     return [
       judgeField(subject, minutes, {
-        isCompliant: (value) => value >= 1 && value <= 15,
+        isCompliant: (value) => value >= 1 && value <= most,
         show: showMinutes,
       }),
     ];

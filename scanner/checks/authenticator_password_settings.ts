@@ -3,16 +3,25 @@ import { defineCheck, type Check, type FindingDraft } from "./check.ts";
 import { activityOf, unknownActivity } from "./parsing/activity.ts";
 import { fail, judgeField, judgeList, manual, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readBoolean, readNumber, readText, showValue, type Field } from "./parsing/fields.ts";
+import { limitOf, type NumberParameter } from "./parameter.ts";
 import { resourceOf } from "./parsing/names.ts";
 
 /** The checks of a password policy's settings: each active policy, one setting. */
 
 const minimumLength = passwordCheck({
   name: "authenticator_password_minimum_length_15",
-  expected: "a minimum length of at least 15 characters",
+  parameter: {
+    kind: "number",
+    name: "password_length",
+    unit: "characters",
+    stigValue: 15,
+    stricter: "more",
+    most: 200,
+  },
+  expected: (length) => `a minimum length of at least ${length} characters`,
   path: "complexity.minLength",
   read: readNumber,
-  isCompliant: (length) => length >= 15,
+  isCompliant: (length, least) => length >= least,
   show: (length) => `${length} characters`,
   examines: "The shortest password that each active password policy accepts.",
   why: "Length is what makes guessing a stolen hash expensive; DISA asks for 15 characters.",
@@ -26,10 +35,19 @@ const symbol = complexityCheck("symbol", "Symbol (e.g., !@#$%^&*)", "minSymbol")
 
 const minimumAge = passwordCheck({
   name: "authenticator_password_minimum_age_24h",
-  expected: "a minimum password age of at least 1440 minutes (24 hours)",
+  parameter: {
+    kind: "number",
+    name: "password_minimum_age_minutes",
+    unit: "minutes",
+    stigValue: 1440,
+    stricter: "more",
+    most: 525_600,
+  },
+  expected: (minutes) =>
+    `a minimum password age of at least ${minutes} minutes${minutes === 1440 ? " (24 hours)" : ""}`,
   path: "age.minAgeMinutes",
   read: readNumber,
-  isCompliant: (minutes) => minutes >= 1440,
+  isCompliant: (minutes, least) => minutes >= least,
   show: (minutes) => `${minutes} minutes`,
   examines: "How long a new password must be kept before it may be changed again.",
   why: "Without a minimum age a user changes the password several times in a row and is back at the old one.",
@@ -38,10 +56,18 @@ const minimumAge = passwordCheck({
 
 const maximumAge = passwordCheck({
   name: "authenticator_password_maximum_age_60d",
-  expected: "a maximum password age of 1 to 60 days",
+  parameter: {
+    kind: "number",
+    name: "password_maximum_age_days",
+    unit: "days",
+    stigValue: 60,
+    stricter: "less",
+    most: 3650,
+  },
+  expected: (days) => `a maximum password age of 1 to ${days} days`,
   path: "age.maxAgeDays",
   read: readNumber,
-  isCompliant: (days) => days >= 1 && days <= 60,
+  isCompliant: (days, most) => days >= 1 && days <= most,
   show: (days) => (days === 0 ? "no limit (0)" : `${days} days`),
   examines: "After how many days a password expires.",
   why: "A password that leaked unnoticed stays good until it is changed; 0 means that it never expires.",
@@ -50,10 +76,11 @@ const maximumAge = passwordCheck({
 
 const history = passwordCheck({
   name: "authenticator_password_history_5",
-  expected: "a password history of at least 5",
+  parameter: { kind: "number", name: "password_history", unit: "passwords", stigValue: 5, stricter: "more", most: 30 },
+  expected: (passwords) => `a password history of at least ${passwords}`,
   path: "age.historyCount",
   read: readNumber,
-  isCompliant: (passwords) => passwords >= 5,
+  isCompliant: (passwords, least) => passwords >= least,
   show: (passwords) => `a history of ${passwords}`,
   examines: "How many earlier passwords may not be used again.",
   why: "A password that was once exposed must not come back by rotation.",
@@ -62,7 +89,7 @@ const history = passwordCheck({
 
 const commonPasswordCheck = passwordCheck({
   name: "authenticator_password_common_password_check",
-  expected: "the common password check to be on",
+  expected: () => "the common password check to be on",
   path: "complexity.dictionary.common.exclude",
   read: readBoolean,
   isCompliant: (isOn) => isOn,
@@ -74,10 +101,18 @@ const commonPasswordCheck = passwordCheck({
 
 const lockoutThreshold = passwordCheck({
   name: "authenticator_password_lockout_threshold_3",
-  expected: "a lockout after 1 to 3 unsuccessful attempts",
+  parameter: {
+    kind: "number",
+    name: "password_lockout_attempts",
+    unit: "attempts",
+    stigValue: 3,
+    stricter: "less",
+    most: 100,
+  },
+  expected: (attempts) => `a lockout after 1 to ${attempts} unsuccessful attempts`,
   path: "lockout.maxAttempts",
   read: readNumber,
-  isCompliant: (attempts) => attempts >= 1 && attempts <= 3,
+  isCompliant: (attempts, most) => attempts >= 1 && attempts <= most,
   show: (attempts) => (attempts === 0 ? "no limit (0)" : `${attempts} attempts`),
   isLeftToDirectory: true,
   examines: "After how many wrong passwords an account is locked.",
@@ -102,11 +137,13 @@ export const passwordChecks: readonly Check[] = [
 
 interface PasswordSetting<Value> {
   readonly name: string;
-  readonly expected: string;
+  readonly parameter?: NumberParameter;
+  /** Both take the parameter's value; 0 without one. */
+  readonly expected: (limit: number) => string;
   /** Under `settings.password`. */
   readonly path: string;
   readonly read: (policy: JsonObject, path: string) => Field<Value>;
-  readonly isCompliant: (value: Value) => boolean;
+  readonly isCompliant: (value: Value, limit: number) => boolean;
   readonly show: (value: Value) => string;
   /** Whether the rule does not apply to users that a directory sources. */
   readonly isLeftToDirectory?: true;
@@ -116,11 +153,12 @@ interface PasswordSetting<Value> {
 }
 
 function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
-  const { name, expected, examines, why, path } = setting;
+  const { name, parameter, examines, why, path } = setting;
   const providerField = "GET /api/v1/policies?type=PASSWORD: conditions.authProvider.provider";
   return defineCheck({
     name,
     artifacts: ["password_policies"],
+    ...(parameter === undefined ? {} : { parameters: [parameter] }),
     explanation: {
       examines,
       why,
@@ -135,17 +173,29 @@ function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
         ...(setting.isLeftToDirectory === undefined ? [] : [providerField]),
       ],
     },
-    evaluate: ({ password_policies }) =>
-      judgeList(password_policies, {
+    evaluate({ password_policies }, { parameters }) {
+      const limit = parameter === undefined ? 0 : limitOf(parameter, parameters);
+      const expected = setting.expected(limit);
+      return judgeList(password_policies, {
         expected,
-        judgeItem: (policy) => judgePolicy(policy, setting),
+        judgeItem: (policy) => judgePolicy(policy, { expected, limit, setting }),
         judgeEmpty: () => [fail({ resource: null, expected }, "no active password policy")],
-      }),
+      });
+    },
   });
 }
 
-function judgePolicy<Value>(policy: JsonObject, setting: PasswordSetting<Value>): FindingDraft | null {
-  const subject: Subject = { resource: resourceOf("policy", policy), expected: setting.expected };
+interface PasswordCriteria<Value> {
+  readonly expected: string;
+  readonly limit: number;
+  readonly setting: PasswordSetting<Value>;
+}
+
+function judgePolicy<Value>(
+  policy: JsonObject,
+  { expected, limit, setting }: PasswordCriteria<Value>,
+): FindingDraft | null {
+  const subject: Subject = { resource: resourceOf("policy", policy), expected };
   const activity = activityOf(policy);
   if (activity === "inactive") return null;
   if (activity === "unknown") return unreadable(subject, unknownActivity(policy));
@@ -158,13 +208,16 @@ function judgePolicy<Value>(policy: JsonObject, setting: PasswordSetting<Value>)
     if (word !== null && word !== "OKTA" && word !== "ANY")
       return unreadable(subject, `the provider ${showValue(word)}`);
   }
-  return judgeField(subject, setting.read(policy, `settings.password.${setting.path}`), setting);
+  return judgeField(subject, setting.read(policy, `settings.password.${setting.path}`), {
+    isCompliant: (value) => setting.isCompliant(value, limit),
+    show: setting.show,
+  });
 }
 
 function complexityCheck(suffix: string, label: string, field: string): Check {
   return passwordCheck({
     name: `authenticator_password_complexity_${suffix}`,
-    expected: `at least 1 character of the kind "${label}"`,
+    expected: () => `at least 1 character of the kind "${label}"`,
     path: `complexity.${field}`,
     read: readNumber,
     isCompliant: (characters) => characters >= 1,

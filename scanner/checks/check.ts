@@ -1,4 +1,5 @@
 import type { ArtifactName, Artifacts, CollectedArtifacts } from "../evidence/artifacts.ts";
+import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { Engine, FindingResource, ManualReason } from "../../shared/report.ts";
 
 /**
@@ -11,7 +12,12 @@ export interface Check {
   /** What `evaluate` always needs. */
   readonly artifacts: readonly ArtifactName[];
   /** What `evaluate` needs too, given the values collected so far; called again until it names nothing new. */
-  readonly conditionalArtifacts: (artifacts: CollectedArtifacts) => readonly ArtifactName[];
+  readonly conditionalArtifacts: (
+    artifacts: CollectedArtifacts,
+    parameters?: ParameterValues,
+  ) => readonly ArtifactName[];
+  /** The values of its rule that an organization may set otherwise (`--parameters`). */
+  readonly parameters: readonly Parameter[];
   readonly explanation: Explanation;
   readonly evaluate: (artifacts: CollectedArtifacts, context: CheckContext) => readonly FindingDraft[];
 }
@@ -33,6 +39,8 @@ export interface CheckContext {
   readonly evaluatedAt: string;
   /** Replaces the DOD's certificate issuers, as `OU=DoD` or a whole distinguished name. */
   readonly approvedIssuers?: readonly string[];
+  /** The organization's values in place of the STIG's. */
+  readonly parameters?: ParameterValues;
 }
 
 /** A finding without its fingerprint. A null resource means the org. */
@@ -62,7 +70,9 @@ export interface CheckDefinition<Needed extends ArtifactName, Conditional extend
   readonly artifacts: readonly Needed[];
   readonly conditionalArtifacts?: (
     artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
+    parameters: ParameterValues,
   ) => readonly Conditional[];
+  readonly parameters?: readonly Parameter[];
   readonly explanation: Explanation;
   readonly evaluate: (
     artifacts: Pick<Artifacts, Needed> & Pick<CollectedArtifacts, Conditional>,
@@ -74,13 +84,14 @@ export interface CheckDefinition<Needed extends ArtifactName, Conditional extend
 export function defineCheck<Needed extends ArtifactName, Conditional extends ArtifactName = never>(
   definition: CheckDefinition<Needed, Conditional>,
 ): Check {
-  const { name, artifacts, conditionalArtifacts, explanation, evaluate } = definition;
+  const { name, artifacts, conditionalArtifacts, parameters = [], explanation, evaluate } = definition;
   return {
     name,
     artifacts,
+    parameters,
     explanation,
-    conditionalArtifacts: (collected) =>
-      conditionalArtifacts !== undefined && hasAll(collected, artifacts) ? conditionalArtifacts(collected) : [],
+    conditionalArtifacts: (collected, values = {}) =>
+      conditionalArtifacts !== undefined && hasAll(collected, artifacts) ? conditionalArtifacts(collected, values) : [],
     evaluate(collected, context) {
       if (hasAll(collected, artifacts)) return evaluate(collected, context);
       throw new TypeError(`Cannot evaluate "${name}": it needs the artifacts ${artifacts.join(", ")}`);

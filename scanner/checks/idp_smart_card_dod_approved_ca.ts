@@ -4,13 +4,22 @@ import { explicitActivityOf } from "./parsing/activity.ts";
 import { dodIssuers, namesApprovedIssuer } from "./parsing/distinguished_name.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { readText, showValue } from "./parsing/fields.ts";
+import { listOf, type ListParameter } from "./parameter.ts";
 import { resourceOf } from "./parsing/names.ts";
+
+const approvedIssuers: ListParameter = {
+  kind: "list",
+  name: "approved_issuers",
+  unit: "issuers",
+  stigValue: dodIssuers,
+};
 
 const uncovered = "That every certificate of the chain is on the DOD's list, a person has to verify.";
 
 export const idpSmartCardDodApprovedCa = defineCheck({
   name: "idp_smart_card_dod_approved_ca",
   artifacts: ["smart_card_idps"],
+  parameters: [approvedIssuers],
   explanation: {
     examines:
       "Whether each Smart Card identity provider is active and trusts a certificate authority of the DOD (or an ECA), " +
@@ -29,7 +38,7 @@ export const idpSmartCardDodApprovedCa = defineCheck({
     ],
   },
   evaluate({ smart_card_idps: idps }, context) {
-    const approved = context.approvedIssuers ?? dodIssuers;
+    const approved = listOf(approvedIssuers, context.parameters) ?? context.approvedIssuers ?? dodIssuers;
     const expected = `an active Smart Card identity provider that trusts an approved authority (${approved.join(" or ")})`;
     return judgeList(idps, {
       expected,

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type Check, type Explanation } from "./check.ts";
 import { fail, judgeField, type Subject, unreadable } from "./judging/finding_drafts.ts";
 import { readBoolean, readNumber, showMinutes, showValue, type Field } from "./parsing/fields.ts";
+import { limitOf, type NumberParameter } from "./parameter.ts";
 import { isBuiltIn } from "./judging/rules.ts";
 import { judgeSessionPolicies } from "./judging/session_policies.ts";
 import { nameOf } from "./parsing/names.ts";
@@ -16,10 +17,18 @@ const fixSteps = [
 
 const idleTimeout = sessionCheck({
   name: "signon_global_session_idle_timeout_15min",
-  expected: `${atPriorityOne} with a maximum idle time of 1 to 15 minutes`,
+  parameter: {
+    kind: "number",
+    name: "global_session_idle_minutes",
+    unit: "minutes",
+    stigValue: 15,
+    stricter: "less",
+    most: 43_200,
+  },
+  expected: (minutes) => `${atPriorityOne} with a maximum idle time of 1 to ${minutes} minutes`,
   field: "maxSessionIdleMinutes",
   read: readNumber,
-  isCompliant: (minutes) => minutes >= 1 && minutes <= 15,
+  isCompliant: (minutes, most) => minutes >= 1 && minutes <= most,
   show: showMinutes,
   explanation: {
     examines:
@@ -35,10 +44,19 @@ const idleTimeout = sessionCheck({
 
 const lifetime = sessionCheck({
   name: "signon_global_session_lifetime_18h",
-  expected: `${atPriorityOne} with a maximum session lifetime of 1 to 1080 minutes (18 hours)`,
+  parameter: {
+    kind: "number",
+    name: "global_session_lifetime_minutes",
+    unit: "minutes",
+    stigValue: 1080,
+    stricter: "less",
+    most: 525_600,
+  },
+  expected: (minutes) =>
+    `${atPriorityOne} with a maximum session lifetime of 1 to ${minutes} minutes${minutes === 1080 ? " (18 hours)" : ""}`,
   field: "maxSessionLifetimeMinutes",
   read: readNumber,
-  isCompliant: (minutes) => minutes >= 1 && minutes <= 1080,
+  isCompliant: (minutes, most) => minutes >= 1 && minutes <= most,
   show: showMinutes,
   explanation: {
     examines: "How long a global session may last in all, in the deciding rule of every active policy.",
@@ -52,7 +70,7 @@ const lifetime = sessionCheck({
 
 const cookies = sessionCheck({
   name: "signon_global_session_cookies_not_persistent",
-  expected: `${atPriorityOne} whose session cookies do not persist`,
+  expected: () => `${atPriorityOne} whose session cookies do not persist`,
   field: "usePersistentCookie",
   read: readBoolean,
   isCompliant: (isPersistent) => !isPersistent,
@@ -69,30 +87,39 @@ export const globalSessionChecks: readonly Check[] = [idleTimeout, lifetime, coo
 
 interface SessionSetting<Value> {
   readonly name: string;
-  readonly expected: string;
+  readonly parameter?: NumberParameter;
+  /** Both take the parameter's value; 0 without one. */
+  readonly expected: (limit: number) => string;
   /** Under `actions.signon.session`. */
   readonly field: string;
   readonly read: (rule: JsonObject, path: string) => Field<Value>;
-  readonly isCompliant: (value: Value) => boolean;
+  readonly isCompliant: (value: Value, limit: number) => boolean;
   readonly show: (value: Value) => string;
   readonly explanation: Explanation;
 }
 
 function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
-  const { name, expected, field, read, isCompliant, show, explanation } = setting;
+  const { name, parameter, field, read, isCompliant, show, explanation } = setting;
   return defineCheck({
     name,
     artifacts: ["global_session_policies"],
+    ...(parameter === undefined ? {} : { parameters: [parameter] }),
     explanation,
-    evaluate: ({ global_session_policies }) => judgeSessionPolicies(global_session_policies, { expected, judgeRule }),
+    evaluate({ global_session_policies }, { parameters }) {
+      const limit = parameter === undefined ? 0 : limitOf(parameter, parameters);
+      return judgeSessionPolicies(global_session_policies, {
+        expected: setting.expected(limit),
+        judgeRule: (subject, rule) => judgeRule(subject, rule, limit),
+      });
+    },
   });
 
-  function judgeRule(subject: Subject, rule: JsonObject) {
+  function judgeRule(subject: Subject, rule: JsonObject, limit: number) {
     const isDefault = isBuiltIn(rule);
     if (isDefault === true)
       return fail(subject, `the built-in rule "${nameOf(rule)}" at priority ${showValue(rule["priority"])}`);
     const draft = judgeField(subject, read(rule, `actions.signon.session.${field}`), {
-      isCompliant,
+      isCompliant: (value) => isCompliant(value, limit),
       show: (value) => `${show(value)} in rule "${nameOf(rule)}"`,
     });
     // What it gets wrong is wrong in a built-in rule too.

@@ -9,20 +9,33 @@ import type { JsonObject } from "../../shared/json.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import type { FindingResource } from "../../shared/report.ts";
 import { createAutomationEvaluator, type JudgedAutomation } from "./judging/automations.ts";
+import { limitOf, type NumberParameter } from "./parameter.ts";
 import { showValue } from "./parsing/fields.ts";
 import { sortBy, resourceOf } from "./parsing/names.ts";
 import { directoryOf, type DirectoryEvidence, type DirectorySource } from "./parsing/directory.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 
-const expected = "an active automation that suspends or deactivates users after at most 35 days of inactivity";
-const org: Subject = { resource: null, expected };
+const inactiveDays: NumberParameter = {
+  kind: "number",
+  name: "user_inactivity_days",
+  unit: "days",
+  stigValue: 35,
+  stricter: "less",
+  most: 3650,
+};
+
+function expectation(maxDays: number): string {
+  return `an active automation that suspends or deactivates users after at most ${maxDays} days of inactivity`;
+}
 
 const uncovered = "Whether the groups of the automation hold every user, a person has to see.";
 
 export const userInactivityAutomationEnabled = defineCheck({
   name: "user_inactivity_automation_35d_enabled",
   artifacts: ["user_lifecycle_policies"],
-  conditionalArtifacts: (artifacts): readonly DirectoryEvidence[] => directoryEvidenceNeeded(artifacts),
+  conditionalArtifacts: (artifacts, parameters): readonly DirectoryEvidence[] =>
+    directoryEvidenceNeeded(artifacts, limitOf(inactiveDays, parameters)),
+  parameters: [inactiveDays],
   explanation: {
     examines:
       "Whether an active automation disables accounts after at most 35 days without a sign-in. Where a directory sources users, " +
@@ -44,13 +57,18 @@ export const userInactivityAutomationEnabled = defineCheck({
       "GET /api/v1/apps: name, status (is a directory in use?)",
     ],
   },
-  evaluate({ user_lifecycle_policies: policies, ...directory }) {
+  evaluate({ user_lifecycle_policies: policies, ...directory }, { parameters }) {
+    const maxDays = limitOf(inactiveDays, parameters);
+    const expected = expectation(maxDays);
+    const org: Subject = { resource: null, expected };
     if (policies.state === "missing") return [manualForMissing(org, policies)];
-    const seen = judgePolicies(policies.value);
+    const seen = judgePolicies(policies.value, maxDays);
     if (seen.compliant.length > 0)
-      return seen.compliant.map((automation) => pass(subjectOf(automation), automation.actual, uncovered));
+      return seen.compliant.map((automation) =>
+        pass({ resource: automation.resource, expected }, automation.actual, uncovered),
+      );
     if (seen.missing !== null) return [manualForMissing(org, seen.missing)];
-    return [judgeLacking(seen, directoryOf(directory))];
+    return [judgeLacking(seen, directoryOf(directory), org)];
   },
 });
 
@@ -64,13 +82,16 @@ interface SeenAutomations {
 /** More than any org has: many policies that share one long list of rules must not cost the product of both. */
 const maxAutomations = 10_000;
 
-function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
+function judgePolicies(policies: readonly PolicyWithRules[], maxDays: number): SeenAutomations {
   const count = policies.reduce((sum, { rules }) => sum + (rules?.state === "obtained" ? rules.value.length : 0), 0);
   if (count > maxAutomations) {
     const problem = `The org names more than ${maxAutomations} automations, which this version does not judge`;
     return { automations: [], compliant: [], missing: missing("unreadable", problem) };
   }
-  const automations = sortBy(policies.flatMap(judgePolicy), ({ resource }) => JSON.stringify(resource));
+  const automations = sortBy(
+    policies.flatMap((policy) => judgePolicy(policy, maxDays)),
+    ({ resource }) => JSON.stringify(resource),
+  );
   const unseen = sortBy(policies, ({ policy }) => showValue(policy["id"]))
     .map(({ rules }) => rules)
     .find((rules) => rules?.state === "missing");
@@ -79,9 +100,9 @@ function judgePolicies(policies: readonly PolicyWithRules[]): SeenAutomations {
 }
 
 /** An automation is a policy with one of its rules; a policy without rules lacks the action. */
-function judgePolicy({ policy, rules }: PolicyWithRules): readonly JudgedAutomation[] {
+function judgePolicy({ policy, rules }: PolicyWithRules, maxDays: number): readonly JudgedAutomation[] {
   if (rules?.state !== "obtained") return [];
-  const judge = createAutomationEvaluator(policy);
+  const judge = createAutomationEvaluator(policy, maxDays);
   const actions: readonly (JsonObject | null)[] = rules.value.length > 0 ? rules.value : [null];
   return actions.map((rule) => judge(rule, automationResource(policy, rule, actions.length)));
 }
@@ -89,17 +110,18 @@ function judgePolicy({ policy, rules }: PolicyWithRules): readonly JudgedAutomat
 /** None once an automation complies or rules are missing; else the cheaper evidence first. */
 function directoryEvidenceNeeded(
   artifacts: Pick<CollectedArtifacts, "user_lifecycle_policies" | DirectoryEvidence>,
+  maxDays: number,
 ): readonly DirectoryEvidence[] {
   const { user_lifecycle_policies: policies, password_policies: passwords } = artifacts;
   if (policies?.state !== "obtained") return [];
-  const seen = judgePolicies(policies.value);
+  const seen = judgePolicies(policies.value, maxDays);
   if (seen.compliant.length > 0 || seen.missing !== null) return [];
   if (passwords === undefined) return ["password_policies"];
   return directoryOf({ password_policies: passwords }).kind === "all_users" ? [] : ["apps"];
 }
 
 /** A directory that may have to disable users comes before what is wrong with the automations. */
-function judgeLacking({ automations }: SeenAutomations, source: DirectorySource): FindingDraft {
+function judgeLacking({ automations }: SeenAutomations, source: DirectorySource, org: Subject): FindingDraft {
   if (source.kind === "all_users") {
     const note = "a directory that sources users has to disable them itself";
     return manual({ ...org, note }, "not_applicable", `no such automation, and ${source.what}`);
@@ -109,23 +131,19 @@ function judgeLacking({ automations }: SeenAutomations, source: DirectorySource)
     return manual({ ...org, note }, "needs_review", `no such automation, and ${source.what}`);
   }
   const unread = automations.find((automation) => automation.kind === "unreadable");
-  if (unread !== undefined) return unreadable(subjectOf(unread), unread.problems.join(", "));
+  if (unread !== undefined) return unreadable({ ...org, resource: unread.resource }, unread.problems.join(", "));
   if (source.kind === "missing") return manualForMissing(org, source.evidence);
   if (source.kind === "unreadable") return unreadable(org, source.found);
   const note = source.hidesApps ? hiddenApps : {};
   // The sort is stable, so of equals the first by name stays first.
   const closest = automations.toSorted((one, other) => one.problems.length - other.problems.length)[0];
   if (closest === undefined) return fail({ ...org, ...note }, "no automation");
-  return fail({ ...subjectOf(closest), ...note }, closest.problems.join(", "));
+  return fail({ ...org, resource: closest.resource, ...note }, closest.problems.join(", "));
 }
 
 const hiddenApps = {
   note: "a directory that shows only as an app cannot be seen by the administrator role of this run",
 };
-
-function subjectOf({ resource }: JudgedAutomation): Subject {
-  return { resource, expected };
-}
 
 /** The console shows the policy; where it has several actions each is named too. */
 function automationResource(policy: JsonObject, rule: JsonObject | null, actions: number): FindingResource {

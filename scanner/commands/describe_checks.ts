@@ -1,4 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
+import type { Parameter } from "../checks/parameter.ts";
 
 /** A check as `checks --format json` lists it. */
 export interface CheckDescription {
@@ -22,33 +23,51 @@ export function describeCheck({ name, rule }: CatalogCheck): CheckDescription {
 /** `checks`: one line each. */
 export function listChecks(checks: readonly CatalogCheck[]): string {
   const width = Math.max(...checks.map((check) => check.name.length));
-  const lines = checks.map(({ name, rule }) => {
+  const lines = checks.map(({ name, rule, origin }) => {
     const role = rule.role === "super_admin" ? "super" : "read-only";
-    return `${rule.vuln_id}  ${rule.stig_id}  CAT ${rule.category.padEnd(3)} ${name.padEnd(width)}  ${role.padEnd(9)}  ${rule.scopes.join(" ")}`;
+    const ids = origin === "company" ? rule.vuln_id.padEnd(25) : `${rule.vuln_id}  ${rule.stig_id}`;
+    return `${ids}  ${levelOf({ origin, rule }).padEnd(7)} ${name.padEnd(width)}  ${role.padEnd(9)}  ${rule.scopes.join(" ")}`;
   });
   return `${lines.join("\n")}\n`;
 }
 
 /** `explain CHECK`: what it examines, why, how to fix it in the console, which API fields decide. */
-export function explainCheck({ name, rule, explanation }: CatalogCheck): string {
+export function explainCheck({ name, rule, origin, explanation, parameters }: CatalogCheck): string {
   const role = rule.role === "super_admin" ? "Super Administrator" : "Read-Only Administrator";
   const sections = [
     `${name}\n${rule.title}`,
-    `${rule.vuln_id} · ${rule.stig_id} · ${rule.rule_id} · CAT ${rule.category} (${rule.severity})`,
+    origin === "company"
+      ? `${rule.vuln_id} · rule of the organization (${rule.severity})`
+      : `${rule.vuln_id} · ${rule.stig_id} · ${rule.rule_id} · CAT ${rule.category} (${rule.severity})`,
     `Examines\n${indent(explanation.examines)}`,
     `Why\n${indent(explanation.why)}`,
     `How to fix\n${explanation.fix.map((step, index) => indent(`${index + 1}. ${step}`)).join("\n")}`,
     `Which API fields decide\n${explanation.deciding_fields.map((field) => indent(field)).join("\n")}`,
+    ...(parameters.length === 0
+      ? []
+      : [`Parameters (--parameters)\n${parameters.map((each) => indent(describeParameter(each))).join("\n")}`]),
     `Needs\n${indent(`scopes ${rule.scopes.join(", ")}; role ${role}`)}`,
     ...(rule.coverage === "partial"
       ? [
           `Coverage\n${indent("partial: the API shows a part of what the rule asks; a person attests the rest (--attestations)")}`,
         ]
       : []),
-    `DISA's check\n${indent(rule.check_text)}`,
-    `DISA's fix\n${indent(rule.fix_text)}`,
+    ...(origin === "company"
+      ? []
+      : [`DISA's check\n${indent(rule.check_text)}`, `DISA's fix\n${indent(rule.fix_text)}`]),
   ];
   return `${sections.join("\n\n")}\n`;
+}
+
+/** `global_session_idle_minutes: 15 minutes in the STIG; less is stricter`. */
+function describeParameter(parameter: Parameter): string {
+  const { name, unit, stigValue } = parameter;
+  if (parameter.kind === "list") return `${name}: ${parameter.stigValue.join(" or ")} in the STIG; fewer are stricter`;
+  return `${name}: ${String(stigValue)} ${unit} in the STIG; ${parameter.stricter} is stricter`;
+}
+
+function levelOf({ origin, rule }: Pick<CatalogCheck, "origin" | "rule">): string {
+  return origin === "company" ? rule.severity : `CAT ${rule.category}`;
 }
 
 function indent(text: string): string {

@@ -12,6 +12,7 @@ import { selectChecks } from "../catalog/select_checks.ts";
 import { readApprovedIssuers, readScannerConfig } from "../config.ts";
 import { applyDecisions, readDecisions } from "../decisions/decisions.ts";
 import { changeText } from "../follow/change_text.ts";
+import type { ChangeLine } from "../follow/changes.ts";
 import { createDoorbell } from "../follow/doorbell.ts";
 import { follow } from "../follow/follower.ts";
 import type { FollowEnd } from "../follow/follow_plan.ts";
@@ -45,6 +46,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
   const doorbell = createDoorbell();
   const store = createFollowStore(directory);
+  const severities = new Map(checks.map(({ name, severity }) => [name, severity]));
   const scopes = [...new Set([...config.scopes, "logs.read"])];
   try {
     const end = await follow(
@@ -69,7 +71,9 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         decide: (results) => applyDecisions(results, decisions, io.now().getTime()).results,
         write(lines) {
           const color = io.colorStdout;
-          io.stdout(lines.map((line) => `${changeText(line, { format, color })}\n`).join(""));
+          const text = (line: ChangeLine) =>
+            changeText(line, { format, color, severity: severities.get(line.check) ?? null });
+          io.stdout(lines.map((line) => `${text(line)}\n`).join(""));
         },
         say,
         monitor: createMonitor(streamConfig, { doorbell, log: say }),

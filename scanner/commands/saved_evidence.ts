@@ -3,9 +3,17 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { readApprovedIssuers } from "../config.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
 import { evaluateCheck } from "../evaluate.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
 import { toContext } from "../run_scan.ts";
+
+interface SavedSelection {
+  readonly selected: readonly CatalogCheck[];
+  readonly isNamed: boolean;
+  /** The organization's values in place of the STIG's; absent: none. */
+  readonly parameters?: ParameterValues;
+}
 
 /**
  * The verdicts on a file of `--save-artifacts`. `isNamed`: the checks were named one by one; else a check whose artifacts
@@ -13,18 +21,28 @@ import { toContext } from "../run_scan.ts";
  */
 export async function evaluateSaved(
   file: string,
-  { selected, isNamed }: { readonly selected: readonly CatalogCheck[]; readonly isNamed: boolean },
+  { selected, isNamed, parameters = {} }: SavedSelection,
   { env }: Pick<CommandIo, "env">,
 ): Promise<{ readonly results: readonly CheckResult[]; readonly document: ArtifactsDocument }> {
-  const source = { option: "--from-artifacts", file, maxBytes: maxArtifactsBytes };
-  const document = await readOptionFile(source, parseArtifacts);
-  const checks = isNamed ? selected : selected.filter((check) => document.checks.includes(check.name));
+  const document = await readOptionFile(
+    { option: "--from-artifacts", file, maxBytes: maxArtifactsBytes },
+    parseArtifacts,
+  );
+  const checks = isNamed ? selected : selected.filter((check) => wasCollectedFor(check, document));
   const { engine, org_url: orgUrl } = document.scan;
+  const approvedIssuers = readApprovedIssuers(env);
   const context = toContext({
     engine,
     orgUrl,
     evaluatedAt: document.evaluated_at,
-    approvedIssuers: readApprovedIssuers(env),
+    approvedIssuers,
+    parameters,
   });
   return { results: checks.map((check) => evaluateCheck(check, document.artifacts, context)), document };
+}
+
+/** A company's rule may be new: its artifact counts, not its name. */
+function wasCollectedFor(check: CatalogCheck, document: ArtifactsDocument): boolean {
+  if (check.origin === "company") return check.artifacts.every((name) => document.artifacts[name] !== undefined);
+  return document.checks.includes(check.name);
 }

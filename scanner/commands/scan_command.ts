@@ -5,14 +5,16 @@ import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { catalog } from "../catalog/catalog.ts";
+import { benchmark, type CatalogCheck } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import { readChecks } from "../decisions/company_rules.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
+import { readParameters } from "../decisions/parameters.ts";
 import { applyGate } from "../decisions/gate.ts";
-import { benchmarkRules } from "../reports/benchmark_rules.ts";
+import { allRules } from "../reports/benchmark_rules.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, writeWhole } from "../../command_line/files.ts";
 import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
@@ -35,6 +37,10 @@ export interface SelectionFlags {
   readonly check?: string;
   readonly exclude?: string;
   readonly severity?: string;
+  /** Rules of the organization's own, beside those of the STIG. */
+  readonly checks?: string;
+  /** The organization's values in place of the STIG's. */
+  readonly parameters?: string;
 }
 
 export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
@@ -46,11 +52,13 @@ export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
 /** `scan`: everything that can be refused is refused before the first request. Resolves with the exit code. */
 export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<number> {
   const options = parseReportOptions(flags);
-  const checks = selectChecks(toSelection(flags));
+  const known = await readChecks(flags.checks);
+  const checks = selectChecks(toSelection(flags), known);
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
+  const parameters = await readParameters(flags.parameters, approvedIssuers);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const decisions = await readDecisions(options, checkNames);
+  const decisions = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
 
@@ -72,7 +80,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   let scan: FinishedScan;
   try {
     scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers, signal },
+      { orgUrl, clientId, checks, approvedIssuers, parameters, signal },
       {
         connect: (connectOptions) => connect(config, connectOptions),
         onResult(result, counts) {
@@ -111,14 +119,15 @@ export interface CollectFlags extends ScannerFlags, SelectionFlags {
 export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
   const file = flags.saveArtifacts;
   if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
-  const checks = selectChecks(toSelection(flags));
+  const checks = selectChecks(toSelection(flags), await readChecks(flags.checks));
+  const parameters = await readParameters(flags.parameters, null);
   const config = readScannerConfig(flags, io.env);
   await requireWritable({ file });
   const progress = newProgress(flags, io);
   try {
     const { orgUrl, clientId } = config;
     const scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers: null, signal: io.interrupted },
+      { orgUrl, clientId, checks, approvedIssuers: null, parameters, signal: io.interrupted },
       { connect: (connectOptions) => connect(config, connectOptions), onResult: () => {}, now: io.now },
     );
     const areSaved = await saveArtifacts(file, scan, io);
@@ -142,16 +151,24 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   if (file === undefined)
     throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
   const options = parseReportOptions(flags);
-  const selected = selectChecks(toSelection(flags));
-  const decisions = await readDecisions(options, checkNames);
+  const known = await readChecks(flags.checks);
+  const selected = selectChecks(toSelection(flags), known);
+  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
+  const decisions = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
-  const { results, document } = await evaluateSaved(file, { selected, isNamed: flags.check !== undefined }, io);
+  const { results, document } = await evaluateSaved(
+    file,
+    { selected, isNamed: flags.check !== undefined, parameters },
+    io,
+  );
   const scan: FinishedScan = { status: "completed", results, document };
   return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
 }
 
-const checkNames: ReadonlySet<string> = new Set(catalog.map((check) => check.name));
+function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
+  return new Set(checks.map((check) => check.name));
+}
 
 export function toSelection(flags: SelectionFlags) {
   const { check = "", exclude = "", severity = "" } = flags;
@@ -191,6 +208,7 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
   const report: Report = {
     schema: "scanstream.report/1",
+    benchmark: benchmark.id,
     scan: {
       id: registered?.id ?? randomUUID(),
       tenant_id: registered?.tenant_id ?? null,
@@ -220,7 +238,7 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   ];
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
-  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, benchmarkRules(report));
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
   if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
   if (problems.length > 0) return exitCodes.usage;
   return gate.isFailed ? exitCodes.findings : exitCodes.ok;

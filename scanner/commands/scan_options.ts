@@ -23,7 +23,6 @@ export interface ReportOptions extends DecisionFiles, FailRule {
   readonly outputDir: string | null;
   /** A CKLB or CKL that people worked in; null: the checklists begin empty. */
   readonly checklistFile: string | null;
-  readonly thresholdFile: string | null;
 }
 
 /** Throws `UsageError` naming everything that is wrong. */
@@ -67,14 +66,14 @@ function chooseFormats<Format extends { readonly name: string }>(
   known: readonly Format[],
   problems: string[],
 ): readonly Format[] {
-  const everyName = known.map(({ name }) => name);
-  const names = [...new Set(splitList(format).flatMap((name) => (name === "all" ? everyName : [name])))];
+  const every = known.map(({ name }) => name);
+  const names = [...new Set(splitList(format).flatMap((name) => (name === "all" ? every : [name])))];
   const formats = names.flatMap((name) => known.find((candidate) => candidate.name === name) ?? []);
-  const unknown = names.filter((name) => !everyName.includes(name));
+  const unknown = names.filter((name) => !every.includes(name));
   const option = `--format ${JSON.stringify(format)}`;
   if (unknown.length > 0 || formats.length === 0) {
     const which = unknown.map((name) => `there is no format ${JSON.stringify(name)}; `).join("");
-    problems.push(`${option}: ${which}expected one or more of ${[...everyName, "all"].join(", ")}`);
+    problems.push(`${option}: ${which}expected one or more of ${[...every, "all"].join(", ")}`);
   }
   if (names.length > 1 && output === undefined) {
     problems.push(`${option}: several formats need --output DIR, where each becomes a file`);

@@ -29,9 +29,13 @@ export interface DecisionFiles {
 export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySet<string>): Promise<Decisions> {
   const problems: string[] = [];
 
-  async function read<Value>(file: OptionFile, parse: (text: string, file: string) => Value): Promise<Value | null> {
+  async function read<Value>(
+    { file, ...source }: MaybeFile,
+    parse: (text: string, file: string) => Value,
+  ): Promise<Value | null> {
+    if (file === null) return null;
     try {
-      return await readOptionFile(file, parse);
+      return await readOptionFile({ ...source, file }, parse);
     } catch (error) {
       problems.push(messageOf(error));
       return null;
@@ -52,7 +56,8 @@ export async function readDecisions(files: DecisionFiles, checkNames: ReadonlySe
   return { waivers: waivers ?? [], attestations: attestations ?? [], baseline, thresholds: thresholds ?? [] };
 }
 
-type Read = <Value>(file: OptionFile, parse: (text: string, file: string) => Value) => Promise<Value | null>;
+type MaybeFile = Omit<OptionFile, "file"> & { readonly file: string | null };
+type Read = <Value>(file: MaybeFile, parse: (text: string, file: string) => Value) => Promise<Value | null>;
 
 /** The YAML parser is loaded only where it is needed. */
 async function readThresholds(file: string | null, read: Read): Promise<readonly Threshold[] | null> {

@@ -6,7 +6,7 @@ import { nearestName } from "../catalog/nearest_name.ts";
 import type { Threshold } from "./thresholds.ts";
 
 /** Threshold files of MITRE's SAF (https://github.com/mitre/saf/wiki/Validation-with-Thresholds), YAML or JSON, nested or with dotted keys. */
-export const maxThresholdBytes = 65_536;
+export const maxThresholdBytes = 1_048_576;
 
 const statuses = ["passed", "failed", "skipped", "error", "no_impact"] as const;
 type CountedStatus = (typeof statuses)[number];

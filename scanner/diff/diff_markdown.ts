@@ -23,7 +23,7 @@ export function renderMarkdown(diff: Diff): string {
   return [
     `# Changes of ${markdownText(diff.after.org_url)}`,
     "",
-    `${markdownText(sidesText(diff))}`,
+    markdownText(sidesText(diff)),
     "",
     `**${summaryText(diff)}**`,
     "",

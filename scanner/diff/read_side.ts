@@ -28,15 +28,13 @@ const bounds = { maxDepth: 20, maxParts: 4_000_000 } as const;
 /** Reads a report or an artifact file, which is judged then; throws `UsageError` naming the file and what is wrong. */
 export async function readComparedFile(file: string, approvedIssuers: readonly string[] | null): Promise<ComparedFile> {
   const source = { option: "the file", file, maxBytes: maxComparedBytes };
-  const read = await readOptionFile(source, (content) => {
+  return readOptionFile(source, (content) => {
     const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+)"/.exec(content)?.[1];
     if (schema === "scanstream.report/1") return readReport(content, file);
     if (schema === "scanstream.artifacts/1") return readArtifacts(content, { file, approvedIssuers });
     const found = schema === undefined ? "it is neither" : `it has the schema "${schema}"`;
     throw refusal(file, `${found}: expected a report (--format json) or artifacts (--save-artifacts)`);
   });
-  if (read === null) throw new TypeError("Cannot compare a file without its name");
-  return read;
 }
 
 const text = v.string("expected a text");

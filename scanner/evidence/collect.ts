@@ -7,6 +7,7 @@ import {
   type MissingEvidence,
 } from "./artifacts.ts";
 import type { Check } from "../checks/check.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
 import type { CollectorContext } from "./collectors/collector.ts";
 import { collectors } from "./collectors/collectors.ts";
 import { createPolicyRules } from "./collectors/policies.ts";
@@ -24,10 +25,12 @@ export interface Collection {
 
 export interface CollectionOptions {
   readonly signal?: AbortSignal;
+  /** The organization's values, of which it may depend what a check needs. */
+  readonly parameters?: ParameterValues;
 }
 
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
-  const { signal } = options;
+  const { signal, parameters = {} } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
   const collected: Partial<Record<ArtifactName, unknown>> = {};
   const context: CollectorContext = {
@@ -47,7 +50,7 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   async function obtainFor(check: Check): Promise<CollectedArtifacts> {
     await obtain(check.artifacts);
     for (;;) {
-      const missing = conditionalArtifacts(check, artifacts()).filter((name) => !(name in collected));
+      const missing = conditionalArtifacts(check, artifacts(), parameters).filter((name) => !(name in collected));
       if (missing.length === 0) return artifacts();
       await obtain(missing);
     }
@@ -86,9 +89,16 @@ function notUnderstood(error: unknown): MissingEvidence<never> {
 }
 
 /** A check that fails here fails in `evaluate.ts` too, where that becomes its result. */
-function conditionalArtifacts(check: Check, collected: CollectedArtifacts): readonly ArtifactName[] {
+function conditionalArtifacts(
+  check: Check,
+  collected: CollectedArtifacts,
+  parameters: ParameterValues,
+): readonly ArtifactName[] {
   try {
-    return check.conditionalArtifacts(collected);
+    // Judged by the STIG's values too, where the organization has its own.
+    return [
+      ...new Set([...check.conditionalArtifacts(collected, parameters), ...check.conditionalArtifacts(collected)]),
+    ];
   } catch {
     return [];
   }

@@ -87,7 +87,7 @@ export function expression(value: Value | null, indent = ""): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   if (!("kind" in value)) return `[${value.map((item) => expression(item, indent)).join(", ")}]`;
   if (value.kind === "reference") return value.to;
-  if (value.kind === "page") return page(value.text);
+  if (value.kind === "page") return page(value.text, indent);
   return `jsonencode(${jsonExpression(value.value, indent)})`;
 }
 
@@ -112,7 +112,7 @@ function isList(value: JsonValue): value is readonly JsonValue[] {
 }
 
 /** As lines between two delimiters where these lines can hold it, else in quotation marks. */
-function page(text: string): string {
+function page(text: string, indent: string): string {
   const body = text.endsWith("\n") ? text.slice(0, -1) : text;
   const isPlain = body.replaceAll(/[\n\t]/g, "").search(unprintable) === -1 && !/[$%]{2,}\{/.test(body);
   if (!isPlain || body === "") return quote(text);
@@ -120,5 +120,5 @@ function page(text: string): string {
   let delimiter = "PAGE";
   while (lines.includes(delimiter)) delimiter += "_";
   const block = `<<${delimiter}\n${lines}\n${delimiter}\n`;
-  return text.endsWith("\n") ? block.trimEnd() : `chomp(${block})`;
+  return text.endsWith("\n") ? block.trimEnd() : `chomp(${block}${indent})`;
 }

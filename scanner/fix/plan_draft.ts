@@ -1,4 +1,6 @@
 import { availableValue, type CollectedArtifacts, type Evidence } from "../evidence/artifacts.ts";
+import { pathSegment } from "../evidence/collectors/collector.ts";
+import type { JsonObject } from "../../shared/json.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import {
   addressOf,
@@ -37,8 +39,8 @@ export interface PlanDraft {
   readonly artifacts: CollectedArtifacts;
   /** The findings of these checks that fail. */
   failedOf(checks: readonly string[]): readonly Failed[];
-  /** The resource of that address, which is made where the plan has none yet. */
-  resource(wanted: NewResource): ResourceDraft;
+  /** The resource of that address, which is made where the plan has none yet; it fixes these findings. */
+  resource(wanted: NewResource, failed: readonly Failed[]): ResourceDraft;
   /** Those that are planned so far. */
   resources(): readonly ResourceDraft[];
   variable(variable: Variable): Value;
@@ -55,10 +57,12 @@ export function createPlanDraft(
   const resources = new Map<string, ResourceDraft>();
   const variables = new Map<string, Variable>();
   const byHand = new Map<Finding, ByHand>();
+  const planned = new Set<Finding>();
   const draft: PlanDraft = {
     artifacts,
     failedOf: (checks) => failed.filter(({ check }) => checks.includes(check)),
-    resource(wanted) {
+    resource(wanted, fixes) {
+      for (const { finding } of fixes) planned.add(finding);
       const address = addressOf(wanted);
       const known = resources.get(address) ?? draftResource(wanted);
       resources.set(address, known);
@@ -75,16 +79,28 @@ export function createPlanDraft(
   };
   return {
     draft,
-    finish: () => ({
-      resources: [...resources.values()].map(finishResource),
-      variables: [...variables.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
-      fixed: failed.filter(({ finding }) => !byHand.has(finding)),
-      byHand: [...byHand.values()],
-    }),
+    finish() {
+      draft.byHand(
+        failed.filter(({ finding }) => !planned.has(finding) && !byHand.has(finding)),
+        "the evidence does not say enough about what fails",
+      );
+      return {
+        resources: [...resources.values()].map(finishResource),
+        variables: [...variables.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
+        fixed: failed.filter(({ finding }) => !byHand.has(finding)),
+        byHand: [...byHand.values()],
+      };
+    },
   };
 }
 
 /** The entries that were obtained; a finding that fails rests on what was. */
 export function listed<Item>(evidence: Evidence<readonly Item[]> | undefined): readonly Item[] {
   return evidence === undefined ? [] : (availableValue(evidence) ?? []);
+}
+
+/** The id of an object of the provider; null where it has none that a request could name. */
+export function idOf(object: JsonObject): string | null {
+  const { id } = object;
+  return typeof id === "string" && pathSegment(id) === id ? id : null;
 }

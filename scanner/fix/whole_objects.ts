@@ -26,10 +26,16 @@ export function readWhole(object: JsonObject, sources: readonly Source[]): Whole
   for (const { attribute, path, read, ifAbsent } of sources) {
     const field = readers[read](object, path);
     const value = field.kind === "absent" ? ifAbsent : field.kind === "value" ? field.value : undefined;
-    if (value === undefined) missing.push(path);
+    if (value === undefined || isChanged(value, read)) missing.push(path);
     else if (value !== null) attributes[attribute] = value;
   }
   return { attributes, missing };
+}
+
+/** Whether it is not as the provider sent it (`idp/provider_text.ts`): lists hold ids and words, which have no blanks. */
+function isChanged(value: Value | null, read: Source["read"]): boolean {
+  if (read === "texts") return Array.isArray(value) && value.some((item) => /[\s\uFFFD]/.test(String(item)));
+  return typeof value === "string" && value.includes("\uFFFD");
 }
 
 const readers: Readonly<Record<Source["read"], (object: JsonObject, path: string) => Field<Value>>> = {

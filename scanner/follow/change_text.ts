@@ -1,4 +1,5 @@
 import { paintStatus, printable } from "../../command_line/terminal.ts";
+import type { Severity } from "../../shared/report.ts";
 import { toPrintableJson } from "../../shared/text.ts";
 import type { ChangeLine, Verdict } from "./changes.ts";
 
@@ -7,14 +8,19 @@ export type ChangeFormat = "table" | "ndjson";
 /** One line, without its end. */
 export function changeText(
   line: ChangeLine,
-  options: { readonly format: ChangeFormat; readonly color: boolean },
+  options: {
+    readonly format: ChangeFormat;
+    readonly color: boolean;
+    /** How bad it is that the check fails. */
+    readonly severity: Severity | null;
+  },
 ): string {
   if (options.format === "ndjson") return toPrintableJson(line);
   const { seen_at: seenAt, from, to, check, resource, cause } = line;
   const moved = cause === "start" ? verdict(to, options) : `${verdict(from, options)} → ${verdict(to, options)}`;
-  const parts = [seenAt.slice(11, 19), moved, check, printable(resource.name)];
-  const why = reason(line);
-  return (why === "" ? parts : [...parts, why]).join("  ");
+  const severity = to?.status === "FAIL" ? options.severity : null;
+  const parts = [seenAt.slice(11, 19), moved, check, printable(resource.name), reason(line), severity];
+  return parts.filter((part) => part !== null && part !== "").join("  ");
 }
 
 function verdict(value: Verdict | null, options: { readonly color: boolean }): string {

@@ -9,7 +9,7 @@ export interface SavedLines {
 }
 
 /** Of a kilobyte or so each. */
-const maxWaiting = 10_000;
+const maxWaiting = 20_000;
 
 /**
  * Lines on their way to the output and then to the gateway. They are saved with the follower's state until the gateway

@@ -32,6 +32,63 @@ export function benchmarkRules(report: Report): readonly RuleOutcome[] {
   });
 }
 
+/** Those of the benchmark, and after them the organization's own that were evaluated; no checklist holds the latter. */
+export function allRules(report: Report): readonly RuleOutcome[] {
+  const own = report.checks.filter(isCompanyRule).map((check) => ({
+    rule: ruleOf(check),
+    check,
+    disposition: dispositionOf(check),
+    details: findingDetails(check),
+    comments: checkComments(check),
+  }));
+  return [...benchmarkRules(report), ...own];
+}
+
+export function isCompanyRule({ origin }: CheckResult): boolean {
+  return origin === "company";
+}
+
+const rules: ReadonlyMap<string, StigRule> = new Map(catalog.map(({ rule }) => [rule.rule_id, rule]));
+
+/** The rule of a check: as DISA wrote it, or as far as the report tells of the organization's own. */
+export function ruleOf(check: CheckResult): StigRule {
+  return (isCompanyRule(check) ? undefined : rules.get(check.rule_id)) ?? ruleOfReport(check);
+}
+
+function ruleOfReport(check: CheckResult): StigRule {
+  const { vuln_id, stig_id, rule_id, severity, category, title, coverage, remediation = "" } = check;
+  const expected = check.findings[0]?.expected ?? title;
+  return {
+    check: check.check,
+    vuln_id,
+    stig_id,
+    rule_id,
+    severity,
+    category,
+    title,
+    coverage,
+    group_title: "",
+    satisfies: [],
+    ccis: [],
+    nist_800_53_r5: [],
+    scopes: [],
+    role: "read_only_admin",
+    discussion: title,
+    check_text: expected,
+    fix_text: remediation,
+  };
+}
+
+/** What the rule is of, in words. */
+export function standardOf(check: CheckResult): string {
+  return isCompanyRule(check) ? "Rules of the organization" : `DISA Okta IDaaS STIG ${benchmarkVersion}`;
+}
+
+/** DISA's category; only the severity of a rule that is not DISA's. */
+export function levelOf(check: Pick<CheckResult, "origin" | "category" | "severity">): string {
+  return check.origin === "company" ? check.severity : `CAT ${check.category}`;
+}
+
 export const benchmarkVersion = revisionOf(benchmark.version, benchmark.release_info);
 
 /** The org's host name, without a port: what a checklist calls the asset. */

@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { shorten, toLine } from "../../shared/text.ts";
-import { attestationLine } from "./disposition.ts";
+import { attestationLine, tailoringLine } from "./disposition.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const columns = {
@@ -30,6 +30,8 @@ const columns = {
   advisory: (_: CheckResult, finding: Finding) => String(finding.advisory),
   remediation_date: (_: CheckResult, finding: Finding) => finding.plan?.remediation_date ?? "",
   overdue: (_: CheckResult, finding: Finding) => String(finding.plan?.overdue === true),
+  stig_status: (_: CheckResult, finding: Finding) => finding.stig_status ?? "",
+  tailoring: (check: CheckResult) => tailoringLine(check),
   fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
 } as const;
 

@@ -4,6 +4,15 @@ import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts"
 export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
 
 export function dispositionOf(check: CheckResult): Disposition {
+  const own = ownDispositionOf(check);
+  if (check.tailoring?.effect !== "looser") return own;
+  // A value that is looser than the STIG's closes none of its rules, whoever attests it.
+  if (check.tailoring.stig_status === "FAIL") return "fail";
+  return own === "pass" ? "not_reviewed" : own;
+}
+
+/** The same by the organization's own values, where it has set some. */
+export function ownDispositionOf(check: CheckResult): Disposition {
   if (check.status === "FAIL") return "fail";
   if (check.attestation !== null) {
     return ({ PASS: "pass", FAIL: "fail", NOT_APPLICABLE: "not_applicable" } as const)[check.attestation.status];
@@ -14,7 +23,8 @@ export function dispositionOf(check: CheckResult): Disposition {
 
 /** What was found, a line for each finding, waived and changed ones marked. */
 export function findingDetails(check: CheckResult): string {
-  return [verdictOf(check), ...check.findings.map(findingLine)].join("\n");
+  const tailoring = tailoringLine(check);
+  return [verdictOf(check), ...(tailoring === "" ? [] : [tailoring]), ...check.findings.map(findingLine)].join("\n");
 }
 
 /** One finding as a line for a person. */
@@ -41,8 +51,10 @@ export function noteOf({ expected, actual, detail }: Finding): string {
 }
 
 /** What people decided about a finding, what it leaves open, and how it compares with the baseline; none for most. */
-export function findingMarks({ waiver, plan, change, coverage_reason: remains, advisory }: Finding): readonly string[] {
+export function findingMarks(finding: Finding): readonly string[] {
+  const { status, stig_status: stigStatus, waiver, plan, change, coverage_reason: remains, advisory } = finding;
   return [
+    ...(stigStatus === undefined || stigStatus === status ? [] : [`by the STIG's value: ${stigStatus}`]),
     ...(waiver === null ? [] : [waiverLine(waiver)]),
     ...(plan === undefined ? [] : [planLine(plan)]),
     ...(remains === null ? [] : [`covers a part of the rule: ${remains}`]),
@@ -55,6 +67,7 @@ export function findingMarks({ waiver, plan, change, coverage_reason: remains, a
 export function checkComments(check: CheckResult): string {
   const { attestation } = check;
   const lines = [
+    ...(check.tailoring === undefined ? [] : [tailoringLine(check)]),
     ...(attestation === null ? [] : [attestationLine(check)]),
     ...(check.coverage === "partial" && attestation === null
       ? ["The API shows a part of what this rule asks; a person has to answer for the rest.", ...remainders(check)]
@@ -76,6 +89,21 @@ export function waiverLine({ reason, expires }: Waiver): string {
 /** A plan as a line: `remediation planned by 2027-01-31: why`. */
 export function planLine({ remediation_date: date, overdue, reason }: Plan): string {
   return `${overdue ? "overdue: remediation was planned by" : "remediation planned by"} ${date}: ${reason}`;
+}
+
+/** By which values of the organization's own a check was judged, and the verdict by the STIG's; empty for the STIG's. */
+export function tailoringLine({ tailoring }: CheckResult): string {
+  if (tailoring === undefined) return "";
+  const { parameters, stig_status: status, stig_reason: reason } = tailoring;
+  const values = parameters.map(
+    ({ name, unit, value, stig_value: stigValue, effect }) =>
+      `${name} ${valueText(value)} ${unit} (STIG: ${valueText(stigValue)}, so this is ${effect})`,
+  );
+  return `Judged by the organization's ${values.join(", ")}; by the STIG's own value: ${status}${reason === null ? "" : ` (${reason})`}`;
+}
+
+function valueText(value: number | readonly string[]): string {
+  return typeof value === "number" ? String(value) : value.join(" or ");
 }
 
 /** The attestation of a check as a line; empty when there is none. */

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { benchmark } from "../catalog/catalog.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
-import { benchmarkRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
-import { attestationLine, checkComments, dispositionOf, findingLine } from "./disposition.ts";
+import { allRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
+import { attestationLine, checkComments, dispositionOf, findingLine, tailoringLine } from "./disposition.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
@@ -16,7 +16,7 @@ export const hdfFormat: ReportFormat = {
   isMachine: true,
   render(report, options) {
     const { scan } = report;
-    const controls = benchmarkRules(report).map((outcome) => toControl(outcome, scan.ended_at));
+    const controls = allRules(report).map((outcome) => toControl(outcome, scan.ended_at));
     const duration = (Date.parse(scan.ended_at) - Date.parse(scan.started_at)) / 1000;
     const document = {
       platform: { name: "scanstream", release: options.toolVersion, target_id: hostOf(report) },
@@ -83,6 +83,11 @@ function toResults(check: CheckResult, time: string): readonly object[] {
   if (attestation !== "" && check.status !== "FAIL") {
     const status = disposition === "fail" ? "failed" : "passed";
     return [{ status, code_desc: attestation, start_time: time, message: check.findings.map(findingLine).join("\n") }];
+  }
+  // Judged by a looser value than the STIG's, by which it fails.
+  if (check.status !== "FAIL" && disposition === "fail") {
+    const message = check.findings.map(findingLine).join("\n");
+    return [{ status: "failed", code_desc: tailoringLine(check), start_time: time, message }];
   }
   // One result that passed would make heimdall call the control passed: what is half seen is skipped as a whole.
   if (check.status === "PASS" && disposition !== "pass") {

@@ -1,10 +1,9 @@
 import { html } from "hono/html";
-import { catalog } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, ManualReason, Report, Status } from "../../shared/report.ts";
-import { attestationLine, findingMarks, noteOf } from "./disposition.ts";
-import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
-import { controlResults, countBaselines } from "./controls.ts";
+import { attestationLine, findingMarks, noteOf, tailoringLine } from "./disposition.ts";
+import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
+import { controlResults, countBaselines } from "./controls.ts";
 import { countOverdue } from "./plan_items.ts";
 import type { ReportFormat } from "./report_format.ts";
 
@@ -71,7 +70,7 @@ function overview(checks: readonly CheckResult[]): Html {
             <td>${badge(check.status)}</td>
             <td><a href="#${check.vuln_id}">${check.title}</a></td>
             <td>${check.vuln_id}</td>
-            <td>${check.category}</td>
+            <td>${isCompanyRule(check) ? check.severity : check.category}</td>
             <td>${check.findings.filter(isOpen).length} of ${check.findings.length}</td>
           </tr> `,
       )}
@@ -84,18 +83,13 @@ function controlSection(report: Report): Html | string {
   const results = controlResults(report);
   if (results.length === 0) return "";
   const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
-  return html`<h2 id="controls">Controls of NIST SP 800-53 rev. 5</h2>
-    <p>As far as the rules of the STIG examine them:</p>
-    <ul>
-      ${countBaselines(results).map(
-        ({ baseline, counts }) =>
-          html`<li>
-            ${baseline} baseline: ${counts.fail} failed, ${counts.manual} for a person, ${counts.pass} passed
-          </li>`,
-      )}
-    </ul>
+  const lines = countBaselines(results).map(
+    ({ baseline, counts }) =>
+      `${baseline} baseline ${counts.fail} failed, ${counts.manual} for a person, ${counts.pass} passed`,
+  );
+  return html`<h2 id="controls">Controls of NIST SP 800-53</h2>
     <details>
-      <summary>Every control of this scan: ${results.length}</summary>
+      <summary>Rev. 5, as far as the rules of the STIG examine them: ${lines.join("; ")}</summary>
       <table>
         <thead>
           <tr>
@@ -128,11 +122,13 @@ function checkSection(check: CheckResult): Html {
   const attestation = attestationLine(check);
   const heading = html`<h3>${badge(check.status)} ${check.title}</h3>`;
   const ids = html`<p class="ids">
-    <code>${check.check}</code> · ${check.vuln_id} · ${check.stig_id} · CAT
-    ${check.category}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
+    <code>${check.check}</code> · ${idsOf(check)} ·
+    ${levelOf(check)}${check.coverage === "partial" ? " · covers a part of its rule" : ""}${check.reason === null ? "" : ` · ${wordsOf(check.reason)}`}
   </p>`;
   const passing = check.findings.filter((finding) => !isOpen(finding));
-  const attested = attestation === "" ? "" : html`<p class="mark">${attestation}</p>`;
+  const attested = [tailoringLine(check), attestation].map((line) =>
+    line === "" ? "" : html`<p class="mark">${line}</p>`,
+  );
   if (check.status === "PASS") {
     return html`<section id="${check.vuln_id}" class="pass">
       <details>
@@ -188,12 +184,16 @@ function marks(finding: Finding): readonly Html[] {
 }
 
 function fix(check: CheckResult): Html | string {
-  const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
-  if (rule === undefined) return "";
+  const { fix_text: text } = ruleOf(check);
+  if (text === "") return "";
   return html`<details class="fix">
     <summary>How to fix</summary>
-    <pre>${rule.fix_text}</pre>
+    <pre>${text}</pre>
   </details>`;
+}
+
+function idsOf(check: CheckResult): string {
+  return isCompanyRule(check) ? `${check.vuln_id} · rule of the organization` : `${check.vuln_id} · ${check.stig_id}`;
 }
 
 function isOpen(finding: Finding): boolean {

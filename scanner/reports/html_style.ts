@@ -43,9 +43,9 @@ pre { margin: .5rem 0 0; white-space: pre-wrap; font: .9rem/1.45 ui-monospace, m
   @page { margin: 14mm; }
   :root { color-scheme: light; --ink: #000; --soft: #444; --paper: #fff; --page: #fff; --line: #ccc; --fail: #b3202c; --manual: #8a5a00; --pass: #1d7a45; }
   body { font-size: 10pt; line-height: 1.35; } header, main, footer { max-width: none; padding: 0; }
-  section { padding: .4rem .6rem; } section.pass { padding: .1rem .6rem; }
+  h2 { margin-top: 1rem; } section { padding: .4rem .6rem; } section.pass { padding: .1rem .6rem; }
   h1, h2, h3, h4, caption, .ids, .expected { break-after: avoid; }
   h3, .ids, .expected, article, tr, footer, .cards, section:not(:has(article:nth-of-type(5))) { break-inside: avoid; }
-  details { break-before: avoid; } .fix:not([open]) { display: none; } summary { list-style: none; }
+  dl { grid-template-columns: max-content 1fr max-content 1fr; } details { break-before: avoid; } .fix:not([open]) { display: none; } summary { list-style: none; }
 }
 `;

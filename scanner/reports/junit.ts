@@ -1,7 +1,7 @@
 import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import type { CheckResult } from "../../shared/report.ts";
-import { attestationLine, dispositionOf, findingDetails } from "./disposition.ts";
-import { hostOf } from "./benchmark_rules.ts";
+import { attestationLine, findingDetails, ownDispositionOf } from "./disposition.ts";
+import { hostOf, levelOf } from "./benchmark_rules.ts";
 import type { ReportFormat } from "./report_format.ts";
 import { createXml, xmlString, xmlText } from "./xml.ts";
 
@@ -35,7 +35,7 @@ function addTestCase(suite: XMLBuilder, check: CheckResult): void {
   const details = xmlText([findingDetails(check), attestationLine(check)].filter((text) => text !== "").join("\n"));
   const outcome = outcomeOf(check);
   if (outcome === "failure") {
-    testCase.ele("failure", { message: xmlText(check.detail), type: `CAT ${check.category}` }).txt(details);
+    testCase.ele("failure", { message: xmlText(check.detail), type: levelOf(check) }).txt(details);
   } else if (outcome === "skipped") {
     testCase.ele("skipped", { message: xmlText(`${check.reason ?? "partial coverage"}: ${check.detail}`) });
     testCase.ele("system-out").txt(details);
@@ -46,7 +46,7 @@ function addTestCase(suite: XMLBuilder, check: CheckResult): void {
 
 /** A failure that is waived in all its findings does not fail the pipeline; it is skipped, visibly. */
 function outcomeOf(check: CheckResult): "failure" | "skipped" | "passed" {
-  const disposition = dispositionOf(check);
+  const disposition = ownDispositionOf(check);
   if (disposition === "pass") return "passed";
   if (disposition !== "fail") return "skipped";
   const failing = check.findings.filter((finding) => finding.status === "FAIL");

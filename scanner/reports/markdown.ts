@@ -1,6 +1,6 @@
 import type { CheckResult, ControlResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, findingMarks, verdictOf } from "./disposition.ts";
-import { hostOf } from "./benchmark_rules.ts";
+import { attestationLine, findingMarks, tailoringLine, verdictOf } from "./disposition.ts";
+import { hostOf, isCompanyRule } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
 import { countOverdue } from "./plan_items.ts";
@@ -17,7 +17,7 @@ export const markdownFormat: ReportFormat = {
   isMachine: false,
   render(report) {
     const { scan, summary, checks } = report;
-    const open = checks.filter((check) => check.status !== "PASS");
+    const open = checks.filter((check) => check.status !== "PASS" || check.tailoring !== undefined);
     return [
       `# Scan of ${markdownText(hostOf(report))}`,
       "",
@@ -75,8 +75,9 @@ function comparisonLines({ baseline }: Report): readonly string[] {
 }
 
 function checkRow(check: CheckResult): string {
-  const ids = [check.check, check.vuln_id, check.stig_id].map(markdownCell);
-  return `| ${icons[check.status]} | ${ids[0]} | ${ids[1]} · ${ids[2]} | ${check.category} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
+  const [name, ...ids] = [check.check, ...new Set([check.vuln_id, check.stig_id])].map(markdownCell);
+  const level = isCompanyRule(check) ? check.severity : check.category;
+  return `| ${icons[check.status]} | ${name} | ${ids.join(" · ")} | ${level} | ${markdownText(verdictOf(check))}${waivedNote(check)} |`;
 }
 
 function waivedNote(check: CheckResult): string {
@@ -93,7 +94,7 @@ function checkSection(check: CheckResult): readonly string[] {
     "",
     ...findings.slice(0, maxListed).map(findingItem),
     ...(findings.length > maxListed ? [`- and ${findings.length - maxListed} more`] : []),
-    ...(attestation === "" ? [] : ["", markdownText(attestation)]),
+    ...[tailoringLine(check), attestation].flatMap((line) => (line === "" ? [] : ["", markdownText(line)])),
     "",
   ];
 }

@@ -1,7 +1,6 @@
-import { catalog } from "../catalog/catalog.ts";
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, planLine, waiverLine } from "./disposition.ts";
-import { benchmarkVersion } from "./benchmark_rules.ts";
+import { attestationLine, planLine, tailoringLine, waiverLine } from "./disposition.ts";
+import { benchmarkVersion, isCompanyRule, ruleOf, standardOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
@@ -40,7 +39,7 @@ interface EventContext {
 
 function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: EventContext): object {
   const { scan } = report;
-  const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
+  const rule = ruleOf(check);
   const time = Date.parse(scan.ended_at);
   const { status, status_id } = statuses[finding.status];
   const severity = finding.status === "PASS" ? informational : checkSeverities[check.category];
@@ -83,27 +82,27 @@ function toEvent(check: CheckResult, finding: Finding, { report, toolVersion }: 
     },
     compliance: {
       control: check.stig_id,
-      standards: [`DISA Okta IDaaS STIG ${benchmarkVersion}`],
-      requirements: [check.rule_id, ...(rule?.ccis ?? [])],
+      standards: [standardOf(check)],
+      requirements: [check.rule_id, ...rule.ccis],
       status,
       status_id,
       ...(finding.reason === null ? {} : { status_code: finding.reason }),
-      status_details: [finding.detail, ...(attestation === "" ? [] : [attestation])],
+      status_details: [finding.detail, tailoringLine(check), attestation].filter((line) => line !== ""),
       desc: check.title,
       checks: [
         {
           uid: check.vuln_id,
           name: check.check,
           desc: check.title,
-          version: benchmarkVersion,
-          standards: [`DISA Okta IDaaS STIG ${benchmarkVersion}`],
+          ...(isCompanyRule(check) ? {} : { version: benchmarkVersion }),
+          standards: [standardOf(check)],
           status,
           status_id,
           ...checkSeverities[check.category],
         },
       ],
     },
-    ...(rule === undefined ? {} : { remediation: { desc: rule.fix_text } }),
+    ...(rule.fix_text === "" ? {} : { remediation: { desc: rule.fix_text } }),
     resources: [
       { uid: finding.resource.id, name: finding.resource.name, type: finding.resource.type, namespace: scan.org_url },
     ],

@@ -1,5 +1,5 @@
 import type { CheckResult, Finding, FindingResource, Report } from "../../shared/report.ts";
-import { catalog } from "../catalog/catalog.ts";
+import { ruleOf } from "./benchmark_rules.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { attestationLine, findingLine, verdictOf } from "./disposition.ts";
 import { oscalProps, ruleProps, textOr, toolOrigin, type OscalContext } from "./oscal_parts.ts";
@@ -64,8 +64,8 @@ function attestationObservation(check: CheckResult, context: OscalContext): obje
   };
 }
 
-function evidenceOf({ rule_id: ruleId }: CheckResult, { scan }: Report): string {
-  const scopes = catalog.find(({ rule }) => rule.rule_id === ruleId)?.rule.scopes ?? [];
+function evidenceOf(check: CheckResult, { scan }: Report): string {
+  const { scopes } = ruleOf(check);
   const read = scopes.length === 0 ? "" : ` with the scopes ${scopes.join(", ")}`;
   return `Answers of the provider's API${read}, read from ${scan.started_at} to ${scan.ended_at}.`;
 }

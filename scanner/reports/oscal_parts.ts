@@ -1,6 +1,6 @@
 import type { CheckResult, Report } from "../../shared/report.ts";
 import { toLine } from "../../shared/text.ts";
-import { catalog } from "../catalog/catalog.ts";
+import { isCompanyRule, ruleOf } from "./benchmark_rules.ts";
 
 /** What every part of the document needs. */
 export interface OscalContext {
@@ -25,12 +25,12 @@ export function oscalProps(
 /** The ids of a rule: V-, SV-, STIG and CCIs. */
 export function ruleProps(checks: readonly CheckResult[]): readonly object[] {
   return checks.flatMap((check) => {
-    const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
+    if (isCompanyRule(check)) return oscalProps([["company-rule-id", check.vuln_id]]);
     return oscalProps([
       ["vuln-id", check.vuln_id],
       ["rule-id", check.rule_id],
       ["stig-id", check.stig_id],
-      ...(rule?.ccis ?? []).map((cci) => ["cci", cci] as const),
+      ...ruleOf(check).ccis.map((cci) => ["cci", cci] as const),
     ]);
   });
 }

@@ -1,5 +1,5 @@
 import type { CheckResult, Finding, Plan } from "../../shared/report.ts";
-import { catalog } from "../catalog/catalog.ts";
+import { isCompanyRule, ruleOf } from "./benchmark_rules.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { waiverLine } from "./disposition.ts";
 import { attestationUuid, observationUuid } from "./oscal_observations.ts";
@@ -50,12 +50,11 @@ function toRisk(check: CheckResult, finding: Finding, context: OscalContext): ob
 }
 
 function recommendation(check: CheckResult, riskId: string): object {
-  const rule = catalog.find((candidate) => candidate.rule.rule_id === check.rule_id)?.rule;
   return {
     uuid: stableUuid("recommendation", riskId),
     lifecycle: "recommendation",
-    title: "DISA's fix",
-    description: rule?.fix_text ?? textOr(check.title, "Remediate the finding"),
+    title: isCompanyRule(check) ? "The organization's fix" : "DISA's fix",
+    description: ruleOf(check).fix_text || textOr(check.title, "Remediate the finding"),
   };
 }
 

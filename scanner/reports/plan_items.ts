@@ -1,6 +1,6 @@
 import type { CheckResult, Finding, Plan, Report } from "../../shared/report.ts";
-import { catalog } from "../catalog/catalog.ts";
 import { controlsOf, type Control } from "../catalog/controls.ts";
+import { ruleOf } from "./benchmark_rules.ts";
 
 /** One weakness of a plan of action: a finding that fails and that nobody accepted. */
 export interface PlanItem {
@@ -16,15 +16,14 @@ export interface PlanItem {
 
 /** In the order of the report. */
 export function planItems(report: Report): readonly PlanItem[] {
-  const ruleOf = new Map(catalog.map(({ rule }) => [rule.rule_id, rule]));
   return report.checks.flatMap((check) => {
-    const rule = ruleOf.get(check.rule_id);
+    const rule = ruleOf(check);
     return failuresOf(check).map((finding) => ({
       check,
       finding,
       plan: finding.plan ?? null,
-      controls: rule === undefined ? [] : controlsOf(rule),
-      ccis: rule?.ccis ?? [],
+      controls: controlsOf(rule),
+      ccis: rule.ccis,
       detectedFirst: finding.detected_first ?? report.scan.ended_at,
     }));
   });

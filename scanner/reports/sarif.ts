@@ -1,7 +1,6 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { catalog } from "../catalog/catalog.ts";
-import { attestationLine, dispositionOf, planLine } from "./disposition.ts";
-import { benchmarkVersion, hostOf } from "./benchmark_rules.ts";
+import { attestationLine, ownDispositionOf, planLine, tailoringLine } from "./disposition.ts";
+import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
@@ -44,21 +43,20 @@ export const sarifFormat: ReportFormat = {
 };
 
 function driver(report: Report, version: string): object {
-  const ruleOf = new Map(catalog.map(({ rule }) => [rule.rule_id, rule]));
   return {
     name: "scanstream",
     semanticVersion: version,
     informationUri: "https://public.cyber.mil/stigs/",
     rules: report.checks.map((check) => {
-      const rule = ruleOf.get(check.rule_id);
+      const rule = ruleOf(check);
       const attestation = attestationLine(check);
       return {
         id: check.vuln_id,
         name: check.check,
         shortDescription: { text: check.title },
-        fullDescription: { text: rule?.discussion ?? check.title },
-        help: { text: rule?.fix_text ?? check.title },
-        helpUri: `https://stigviewer.com/stigs/okta_identity_as_a_service_idaas/finding/${check.vuln_id}`,
+        fullDescription: { text: rule.discussion },
+        help: { text: rule.fix_text || check.title },
+        ...(isCompanyRule(check) ? {} : { helpUri: `${stigViewer}/${check.vuln_id}` }),
         defaultConfiguration: { level: levels[check.severity] },
         properties: {
           "security-severity": securitySeverity[check.severity],
@@ -66,21 +64,23 @@ function driver(report: Report, version: string): object {
             "security",
             "compliance",
             check.stig_id,
-            `CAT ${check.category}`,
-            benchmarkVersion,
-            ...(rule?.ccis ?? []),
+            levelOf(check),
+            ...(isCompanyRule(check) ? [] : [benchmarkVersion, ...rule.ccis]),
           ],
           ...(attestation === "" ? {} : { attestation }),
+          ...(check.tailoring === undefined ? {} : { tailoring: tailoringLine(check) }),
         },
       };
     }),
   };
 }
 
+const stigViewer = "https://stigviewer.com/stigs/okta_identity_as_a_service_idaas/finding";
+
 /** An attested FAIL is a result too, at the check's first resource. */
 function failuresOf(check: CheckResult): readonly Finding[] {
   if (check.status === "FAIL") return check.findings.filter((finding) => finding.status === "FAIL");
-  return dispositionOf(check) === "fail" ? check.findings.slice(0, 1) : [];
+  return ownDispositionOf(check) === "fail" ? check.findings.slice(0, 1) : [];
 }
 
 interface ResultContext {

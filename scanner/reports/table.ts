@@ -1,7 +1,8 @@
 import type { CheckResult, Finding, Report } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
 import { paintStatus, printable, wrapText } from "../../command_line/terminal.ts";
-import { attestationLine, findingMarks, noteOf, verdictOf } from "./disposition.ts";
+import { levelOf } from "./benchmark_rules.ts";
+import { attestationLine, findingMarks, noteOf, tailoringLine, verdictOf } from "./disposition.ts";
 import { countOverdue } from "./plan_items.ts";
 import type { RenderOptions, ReportFormat } from "./report_format.ts";
 
@@ -43,9 +44,9 @@ function header({ scan }: Report): readonly string[] {
 }
 
 function checkLines(check: CheckResult, options: RenderOptions): readonly string[] {
-  const { status, vuln_id: vulnId, category } = check;
+  const { status, vuln_id: vulnId } = check;
   const margin = options.width < 60 ? 2 : 7;
-  const label = `${status.padEnd(6)} ${vulnId}  CAT ${category.padEnd(3)} ${check.check}`;
+  const label = `${status.padEnd(6)} ${vulnId}  ${levelOf(check).padEnd(7)} ${check.check}`;
   const [first = "", ...more] = wrapped(label, margin, options.width);
   const open = check.status === "PASS" ? [] : check.findings.filter((finding) => finding.status !== "PASS");
   // The expectation is mostly the same for every resource of a check, so it is printed once.
@@ -53,11 +54,11 @@ function checkLines(check: CheckResult, options: RenderOptions): readonly string
     `expected ${shorten(expected, maxTextLength)}`,
     ...findings.map(findingText),
   ]);
-  const attested = attestationLine(check);
+  const notes = [tailoringLine(check), attestationLine(check)].filter((line) => line !== "");
   return [
     paintStatus(first.slice(0, status.length), status, options) + first.slice(status.length),
     ...more,
-    ...[...details, ...(attested === "" ? [] : [attested])].flatMap((text) =>
+    ...[...details, ...notes].flatMap((text) =>
       wrapped(text, 2, options.width - margin).map((line) => " ".repeat(margin) + line),
     ),
   ];

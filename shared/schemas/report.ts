@@ -54,9 +54,32 @@ const planSchema = v.object({
   overdue: v.pipe(v.boolean(), v.description("true: the date has passed, and the finding is open and not waived")),
 });
 
+/** A rule that was judged by the organization's values (--parameters), not by the STIG's. */
+const tailoringSchema = v.object({
+  effect: v.pipe(
+    v.picklist(["stricter", "looser"]),
+    v.description("looser: any value is; then no checklist calls the rule not a finding"),
+  ),
+  parameters: v.array(
+    v.object({
+      name: v.string(),
+      unit: v.string(),
+      value: v.union([v.number(), v.array(v.string())]),
+      stig_value: v.union([v.number(), v.array(v.string())]),
+      effect: v.picklist(["stricter", "looser"]),
+    }),
+  ),
+  stig_status: v.pipe(statusSchema, v.description("The verdict by the STIG's own values")),
+  stig_reason: v.nullable(manualReasonSchema),
+});
+
 const findingSchema = v.pipe(
   v.object({
     status: statusSchema,
+    stig_status: v.pipe(
+      v.optional(statusSchema),
+      v.description("The verdict on the same resource by the STIG's own values, where the organization has its own"),
+    ),
     reason,
     resource: resourceSchema,
     expected: v.string(),
@@ -95,15 +118,28 @@ const findingSchema = v.pipe(
   v.metadata(reasonRule),
 );
 
+/** Upper case, and nothing that DISA's ids begin with. */
+export const companyIdPattern = /^(?!(?:S?V-\d|SRG-|CCI-|OKTA-APP-))[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/;
+
 const checkSchema = v.pipe(
   v.object({
     check: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/)),
-    vuln_id: v.pipe(v.string(), v.regex(/^V-[0-9]+$/)),
+    origin: v.pipe(
+      v.optional(v.literal("company")),
+      v.description(
+        "A rule of the organization's own (--checks), whose id stands in all three ids below; absent: a rule of the STIG",
+      ),
+    ),
+    vuln_id: v.pipe(v.string(), v.regex(/^V-[0-9]+$|^[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/)),
     stig_id: v.string(),
-    rule_id: v.pipe(v.string(), v.regex(/^SV-[0-9]+r[0-9]+_rule$/)),
+    rule_id: v.pipe(v.string(), v.regex(/^SV-[0-9]+r[0-9]+_rule$|^[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/)),
     severity: severitySchema,
     category: v.picklist(["I", "II", "III"]),
     title: v.string(),
+    remediation: v.pipe(
+      v.optional(v.string()),
+      v.description("How to fix what a rule of the organization's own finds"),
+    ),
     status: statusSchema,
     reason,
     detail: someText,
@@ -114,6 +150,7 @@ const checkSchema = v.pipe(
       ),
     ),
     attestation: v.nullable(attestationSchema),
+    tailoring: v.pipe(v.optional(tailoringSchema), v.description("Absent: judged by the STIG's values")),
     findings: v.array(findingSchema),
   }),
   v.metadata(reasonRule),
@@ -175,6 +212,7 @@ const statusCountsSchema = v.object(statusCountsEntries);
 
 export const reportSchema = v.object({
   schema: v.literal("scanstream.report/1"),
+  benchmark: v.pipe(v.optional(v.string()), v.description("By which it was judged: `okta-idaas-stig-v1r2`")),
   scan: scanSummarySchema,
   summary: v.pipe(statusCountsSchema, v.description("Counts of checks")),
   checks: v.array(checkSchema),
@@ -192,6 +230,7 @@ export const reportDefinitions = {
   resource: resourceSchema,
   waiver: waiverSchema,
   attestation: attestationSchema,
+  tailoring: tailoringSchema,
   comparison: comparisonSchema,
   plan: planSchema,
   control: controlSchema,
@@ -208,6 +247,7 @@ export type Plan = Output<typeof planSchema>;
 export type Milestone = Output<typeof milestoneSchema>;
 export type ControlResult = Output<typeof controlSchema>;
 export type Attestation = Output<typeof attestationSchema>;
+export type Tailoring = Output<typeof tailoringSchema>;
 export type Comparison = Output<typeof comparisonSchema>;
 export type ResolvedFinding = Output<typeof resolvedFindingSchema>;
 export type Category = CheckResult["category"];

@@ -213,7 +213,7 @@ describe("the command line", () => {
   const evaluate = (...args: readonly string[]) =>
     runCommand(["evaluate", ...args], { cwd: folder.path, env: { NODE_OPTIONS: "--max-old-space-size=200" } });
 
-  test.each(["--waivers", "--attestations", "--baseline"])(
+  test.each(["--waivers", "--attestations", "--baseline", "--threshold", "--checks", "--parameters"])(
     "a file of %s that never ends is read to its bound, and refused with 2",
     async (option) => {
       await writeFile(join(folder.path, "artifacts.json"), "{}");

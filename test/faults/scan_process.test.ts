@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { catalog } from "../../scanner/catalog/catalog.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import type { Report } from "../../shared/report.ts";
@@ -85,7 +86,7 @@ async function startScan(environment: Readonly<Record<string, string>> = {}): Pr
     },
   });
   const [, id = ""] = await running.until("stderr", /Streaming as scan ([0-9a-f-]{36})/);
-  await running.until("stderr", /\[ 3\/29\]/);
+  await running.until("stderr", /\[ 3\/\d+\]/);
   return { running, id };
 }
 
@@ -138,7 +139,7 @@ function reportOf({ stdout, stderr }: Outcome, warningCount: number): Report {
   expect(report.schema).toBe("scanstream.report/1");
   const others = stderr
     .split("\n")
-    .filter((line) => !/^(\[ ?\d+\/29\] .*|Streaming as scan \S+ at \S+|Scanning: 29 checks|)$/.test(line));
+    .filter((line) => !/^(\[ ?\d+\/\d+\] .*|Streaming as scan \S+ at \S+|Scanning: \d+ checks|)$/.test(line));
   expect(others.filter((line) => /goes on without its live view/.test(line))).toHaveLength(warningCount);
   expect(others.filter((line) => !/goes on without its live view|was given up/.test(line))).toEqual([]);
   expect(stderr).not.toContain(apiKey);
@@ -165,7 +166,7 @@ test("a gateway that is killed in the middle of a scan and started again: the sc
   running.process.kill("SIGCONT");
   const awayMs = performance.now() - killedAtMs;
   const report = expectCalmVerdicts(await running.finished, 1);
-  expect(await stored(id)).toMatchObject({ status: "completed", checks_done: 29, ...report.summary });
+  expect(await stored(id)).toMatchObject({ status: "completed", checks_done: catalog.length, ...report.summary });
   expect(await storedFingerprints(id)).toEqual(fingerprintsOf(report));
   recordFault(
     {
@@ -190,10 +191,10 @@ test("an interrupted scan: exit 130, the report of what was evaluated, and its f
   expect(tookMs).toBeLessThan(endBoundMs);
   const report = reportOf(outcome, 0);
   expect(report.scan).toMatchObject({ id, status: "cancelled" });
-  expect(report.checks).toHaveLength(29);
+  expect(report.checks).toHaveLength(catalog.length);
   const evaluated = report.checks.filter(({ detail }) => !detail.includes("interrupted"));
   expect(evaluated.length).toBeGreaterThanOrEqual(3);
-  expect(evaluated.length).toBeLessThan(29);
+  expect(evaluated.length).toBeLessThan(catalog.length);
   const last = (await events).at(-1);
   expect(last).toMatchObject({ type: "scan.end", data: { scan_id: id, status: "cancelled" } });
   expect(await stored(id)).toMatchObject({ status: "cancelled" });

@@ -145,12 +145,13 @@ export async function createRawClient(org: PracticeOrg, nowMs: () => number = Da
   async function call(
     token: string,
     pathOrUrl: string,
-    { method = "GET", ...parts }: ProofParts & { readonly method?: string } = {},
+    { method = "GET", body, ...parts }: ProofParts & { readonly method?: string; readonly body?: unknown } = {},
   ): Promise<Response> {
     const url = pathOrUrl.startsWith("/") ? `${org.url}${pathOrUrl}` : pathOrUrl;
     const ath = createHash("sha256").update(token).digest("base64url");
     const dpop = await proof(method, url.split("?")[0] ?? url, { ...parts, claims: { ath, ...parts.claims } });
-    return fetch(url, { method, headers: { authorization: `DPoP ${token}`, dpop } });
+    const headers = { authorization: `DPoP ${token}`, dpop, "content-type": "application/json" };
+    return fetch(url, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   }
 
   return { tokenUrl, assertion, proof, requestToken, obtainNonce, logIn, call };

@@ -1,10 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { catalog } from "../../scanner/catalog/catalog.ts";
-import { readScannerConfig } from "../../scanner/config.ts";
-import { connect } from "../../scanner/idp/connection.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
-import { runScan } from "../../scanner/run_scan.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
+import { scanPracticeOrg } from "../support/scan_practice_org.ts";
 
 /** Settings that look right but apply to some users only: a whole scan of the practice org `narrow`. */
 
@@ -13,22 +10,7 @@ let results: ReadonlyMap<string, CheckResult>;
 
 beforeAll(async () => {
   org = await createPracticeOrg({ profile: { name: "narrow" }, role: "super" });
-  const scopes = [...new Set(catalog.flatMap(({ rule }) => rule.scopes)), "users.read"];
-  const config = readScannerConfig(
-    { timeout: "10" },
-    {
-      IDP_ORG_URL: org.url,
-      IDP_CLIENT_ID: org.clientId,
-      IDP_PRIVATE_KEY: org.privateKeyPem,
-      IDP_SCOPES: scopes.join(" "),
-    },
-  );
-  const { signal } = new AbortController();
-  const { orgUrl, clientId } = config;
-  const scan = await runScan(
-    { orgUrl, clientId, checks: catalog, approvedIssuers: null, signal },
-    { connect: (options) => connect(config, options), onResult: () => {}, now: () => new Date() },
-  );
+  const scan = await scanPracticeOrg(org);
   results = new Map(scan.results.map((result) => [result.check, result]));
 });
 

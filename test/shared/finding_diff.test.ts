@@ -76,7 +76,7 @@ describe("compareFindings", () => {
     const after = before.slice(3).map((finding, index) => (index % 5 === 0 ? { ...finding, ...passing } : finding));
     const expected = compareFindings(before, after);
     expect(compareFindings(before, before).changes).toEqual([]);
-    expect(compareFindings(before, [...before].reverse()).changes).toEqual([]);
-    expect(compareFindings([...before].reverse(), [...after].reverse())).toEqual(expected);
+    expect(compareFindings(before, before.toReversed()).changes).toEqual([]);
+    expect(compareFindings(before.toReversed(), after.toReversed())).toEqual(expected);
   });
 });

@@ -1,6 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import { monitors } from "../../drizzle/schema.ts";
+import { withTenant } from "../../drizzle/with_tenant.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { buildPage } from "../../gateway/web/build.ts";
@@ -36,6 +39,8 @@ export interface WebGateway extends AsyncDisposable {
   /** Every subscription is lost, as when the broker's connection breaks. */
   loseBroker(): void;
   revokeApiKey(apiKeyId: string): Promise<void>;
+  /** As when the monitor's producer has not reported for 61 s. */
+  silenceMonitor(tenant: WebTenant, monitorId: string): Promise<void>;
 }
 
 export async function startWebGateway(environment: Environment = {}): Promise<WebGateway> {
@@ -78,6 +83,12 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
     },
     async revokeApiKey(apiKeyId) {
       await gateway.gateway.admin("api-key.revoke", { id: apiKeyId });
+    },
+    async silenceMonitor(tenant, monitorId) {
+      const updatedAt = new Date(Date.now() - 61_000);
+      await withTenant(database, tenant.id, (tx) =>
+        tx.update(monitors).set({ updatedAt }).where(eq(monitors.id, monitorId)),
+      );
     },
     async [Symbol.asyncDispose]() {
       await gateway.stop();

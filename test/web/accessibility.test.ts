@@ -96,13 +96,10 @@ test.for(looks)("axe finds no violation in any picture of an organization, %s", 
   await monitor.update({ status: "stopped" });
   await until("stopped");
   await expectAccessible(page, "stopped");
-  // As after a minute without a report.
-  await page.route(`**/api/v1/monitors/${monitor.id}`, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...((await response.json()) as object), status: "stale" } });
-  });
+  await monitor.update({ status: "running", log_status: "reading", error_code: null });
   await gateway.stop();
   await watched.untilConnection("reconnecting");
+  await gateway.silenceMonitor(tenant, monitor.id);
   await gateway.start();
   await watched.untilConnection("live", longestPauseMs);
   await until("stale");

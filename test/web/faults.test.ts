@@ -27,7 +27,7 @@ test("retries a full gateway after its Retry-After, and shows the countdown", as
     await refuse(route, 429, "This tenant has as many open streams as it may", { "retry-after": "2" });
   });
   await watched.untilConnection("reconnecting");
-  const connection = watched.page.locator(".connection");
+  const connection = watched.page.locator("main .connection");
   await connection.filter({ hasText: "This tenant has as many open streams as it may · next try in" }).waitFor();
   expect(await watched.page.getByRole("heading", { level: 1, name: "acme.okta.com" }).isVisible()).toBe(true);
   isFull = false;
@@ -42,9 +42,9 @@ test("'Try now' ends the pause before the next retry", async () => {
     if (!isUnavailable || !isStream(route.request())) return route.fallback();
     await refuse(route, 503, "The broker is unavailable", { "retry-after": "600" });
   });
-  await watched.page.locator(".connection", { hasText: "The broker is unavailable · next try in" }).waitFor();
+  await watched.page.locator("main .connection", { hasText: "The broker is unavailable · next try in" }).waitFor();
   isUnavailable = false;
-  await watched.page.getByRole("button", { name: "Try now" }).click();
+  await watched.page.locator("main").getByRole("button", { name: "Try now" }).click();
   await watched.untilConnection("live");
 });
 
@@ -56,10 +56,10 @@ test("keeps showing the scan when its stream is refused for good, and offers a r
     await refuse(route, 403, "You may not follow this scan");
   });
   await watched.untilConnection("failed");
-  await watched.page.locator(".connection", { hasText: "You may not follow this scan" }).waitFor();
+  await watched.page.locator("main .connection", { hasText: "You may not follow this scan" }).waitFor();
   expect(await watched.page.getByRole("heading", { level: 1, name: "acme.okta.com" }).isVisible()).toBe(true);
   isRefused = false;
-  await watched.page.getByRole("button", { name: "Try now" }).click();
+  await watched.page.locator("main").getByRole("button", { name: "Try now" }).click();
   await watched.untilConnection("live");
 });
 
@@ -74,7 +74,7 @@ test("shows every finding after a stream that was cut three times", async () => 
     const check = `check_${count}`;
     await scan.check(check, [buildFinding({ check, resource_name: `Finding ${count}` })], { done: count, total: 3 });
     await watched.untilConnection("reconnecting");
-    await watched.page.getByRole("button", { name: "Try now" }).click();
+    await watched.page.locator("main").getByRole("button", { name: "Try now" }).click();
   }
   await watched.untilConnection("live");
   await scan.end("completed", { pass: 0, fail: 3, manual: 0 });
@@ -91,24 +91,42 @@ test("retries after a proxy's error page, without showing its markup", async () 
     await route.fulfill({ status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" });
   });
   await watched.untilConnection("reconnecting");
-  await watched.page.locator(".connection", { hasText: "answered with status 502" }).waitFor();
+  await watched.page.locator("main .connection", { hasText: "answered with status 502" }).waitFor();
   isBroken = false;
   await watched.untilConnection("live");
 });
 
-test("keeps the list of scans when it cannot be refreshed, and shows why", async () => {
+test("keeps the lists while the tenant's stream is lost, says so, and reads them again", async () => {
   let isBroken = false;
-  await registerScan();
+  const scan = await registerScan();
   await using watched = await openWith(async (route) => {
     if (!isBroken || !route.request().url().endsWith("/scans?limit=50")) return route.fallback();
     await refuse(route, 503, "The database is unavailable");
   });
-  await watched.untilConnection("live");
+  const state = (name: string) => watched.page.locator(`.sidebar .connection[data-state="${name}"]`);
+  await state("live").waitFor();
   isBroken = true;
-  await watched.page.getByText("The database is unavailable. Trying again by itself.").waitFor();
+  gateway.loseBroker();
+  await state("reconnecting").filter({ hasText: "The database is unavailable" }).waitFor();
   expect(await watched.page.locator(".scan-link").count()).toBe(1);
+  await scan.end("completed", { pass: 0, fail: 0, manual: 0 });
   isBroken = false;
-  await watched.page.getByText("The database is unavailable").waitFor({ state: "detached" });
+  await watched.page.locator(".sidebar").getByRole("button", { name: "Try now" }).click();
+  await state("live").waitFor();
+  await watched.page.locator(".scan-link", { hasText: "Completed" }).waitFor();
+});
+
+test("shows the lists of a gateway that has no room for a stream, and that they are not live", async () => {
+  let isFull = true;
+  await registerScan();
+  await using watched = await openWith(async (route) => {
+    if (!isFull || !route.request().url().endsWith("/api/v1/event-stream?snapshot=1")) return route.fallback();
+    await refuse(route, 429, "This tenant has as many open streams as it may", { "retry-after": "1" });
+  });
+  await watched.page.locator(".scan-link").waitFor();
+  await watched.page.locator('.sidebar .connection[data-state="reconnecting"]', { hasText: "as many open" }).waitFor();
+  isFull = false;
+  await watched.page.locator('.sidebar .connection[data-state="live"]').waitFor();
 });
 
 test("shows that the gateway is unavailable, and can retry", async () => {
@@ -141,7 +159,7 @@ test("renews the demo's token when the gateway no longer accepts it", async () =
   let refusals = 0;
   await registerScan();
   await using watched = await openWith(async (route) => {
-    if (refusals > 0 || !route.request().url().includes("stream-tokens")) return route.fallback();
+    if (refusals > 0 || !isStream(route.request())) return route.fallback();
     refusals += 1;
     await refuse(route, 401, "The token has expired");
   });
@@ -162,7 +180,7 @@ function openWith(answer: (route: Route) => Promise<void>): Promise<WatchedPage>
 }
 
 function isStream(request: Request): boolean {
-  return request.url().endsWith("/event-stream");
+  return /\/scans\/[^/]+\/event-stream\?snapshot=1$/.test(request.url());
 }
 
 function isDemoSession(request: Request): boolean {

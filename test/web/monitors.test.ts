@@ -30,24 +30,13 @@ async function watchOrg(): Promise<{ readonly acme: WebTenant; readonly monitor:
   return { acme, monitor };
 }
 
-function openMonitor(monitor: ProducedMonitor, beforeOpen?: (page: Page) => Promise<void>): Promise<WatchedPage> {
-  const options = beforeOpen === undefined ? {} : { beforeOpen };
-  return openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`, options);
+function openMonitor(monitor: ProducedMonitor): Promise<WatchedPage> {
+  return openPage(browser, `${gateway.url}/#/monitors/${monitor.id}`);
 }
 
 async function untilNames(page: Page, names: readonly string[]): Promise<void> {
   await expect.poll(() => page.locator(".finding-name").allTextContents(), { timeout: 8000 }).toEqual(names);
 }
-
-/** Changes what REST says of the monitor, as if that had happened. */
-async function pretend(page: Page, monitor: ProducedMonitor, fields: object): Promise<void> {
-  await page.route(`**/api/v1/monitors/${monitor.id}`, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, json: { ...((await response.json()) as object), ...fields } });
-  });
-}
-
-const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
 test("lists organizations, opens one, and shows its present verdicts and how long ago the last look was", async () => {
   await watchOrg();
@@ -151,17 +140,20 @@ test("filters verdicts and changes together, and reads older changes on demand",
 describe("alive, delayed, stale and blind are four pictures", () => {
   test.for([
     ["alive", "Alive", {}],
-    ["delayed", "Delayed", { last_look_at: secondsAgo(61), updated_at: secondsAgo(5) }],
-    ["stale", "Stale", { updated_at: secondsAgo(61) }],
+    ["delayed", "Delayed", { last_look_at: new Date(Date.now() - 61_000).toISOString() }],
+    ["stale", "Stale", {}],
     ["blind", "Blind", { log_status: "unreadable", error_code: "forbidden", error_detail: "The scope is missing" }],
     ["stopped", "Stopped", { status: "stopped" }],
   ] as const)("%s", async ([pulse, words, fields]) => {
-    const { monitor } = await watchOrg();
-    await using watched = await openMonitor(monitor, (page) => pretend(page, monitor, fields));
+    const { acme, monitor } = await watchOrg();
+    await monitor.update(fields);
+    if (pulse === "stale") await gateway.silenceMonitor(acme, monitor.id);
+    await using watched = await openMonitor(monitor);
     const card = watched.page.locator(`.pulse[data-pulse="${pulse}"]`);
     await card.getByRole("heading", { name: words }).waitFor();
     // Words and a drawing of their own; a colour comes in addition.
     expect(await card.locator("h2 use").getAttribute("href")).toBe(`#icon-${pulse}`);
+    await watched.page.locator(`.monitor-link [data-pulse="${pulse}"]`).waitFor();
   });
 
   test("a picture changes while it is looked at, and never looks alive while the page is not connected", async () => {
@@ -176,6 +168,7 @@ describe("alive, delayed, stale and blind are four pictures", () => {
     expect(await page.getByText("The scope is missing").count()).toBe(0);
     await gateway.stop();
     await page.locator('.pulse[data-pulse="unknown"]', { hasText: "This page is not connected" }).waitFor();
+    await page.locator('.monitor-link [data-pulse="unknown"]').waitFor();
     await gateway.start();
     await monitor.store([aChange({ ...mfa, from: pass, to: fail })]);
     await watched.untilConnection("live", 40_000);

@@ -11,15 +11,9 @@ import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
 import { scanCommand } from "../../scanner/commands/scan_command.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { startWebGateway, type WebTenant } from "../support/web_gateway.ts";
+import { takeMonitorShots } from "./monitor_shots.ts";
+import { openShot, phone, wide, type Shot } from "./shot.ts";
 
-interface Shot {
-  readonly name: string;
-  readonly colorScheme: "light" | "dark";
-  readonly viewport: { readonly width: number; readonly height: number };
-}
-
-const wide = { width: 1440, height: 940 };
-const phone = { width: 390, height: 844 };
 const liveShots: readonly Shot[] = [
   { name: "live_light", colorScheme: "light", viewport: wide },
   { name: "live_dark", colorScheme: "dark", viewport: wide },
@@ -50,21 +44,23 @@ export async function takeScreenshots(folder: string): Promise<void> {
       const scan = await tenant.producer.register({ org_url: org.url, checks_total: checksTotal });
       await scan.update({ status: "completed", checks_done: checksTotal, ...counts });
     }
-    const pages = await Promise.all(liveShots.map((shot) => open(browser, gateway.url, shot)));
+    const pages = await Promise.all(liveShots.map((shot) => openLive(browser, gateway.url, shot)));
     const scanned = scan(gateway.url, tenant, org);
-    await Promise.all(pages.map((page) => page.locator('.connection[data-state="live"]').waitFor()));
+    await Promise.all(pages.map((page) => page.locator('main .connection[data-state="live"]').waitFor()));
     await Promise.all(pages.map((page) => page.waitForFunction(isHalfDone, checksTotal / 2)));
     const [first] = pages;
     for (const [index, page] of pages.entries()) {
       await page.screenshot({ path: join(folder, `${liveShots[index]?.name ?? index}.png`) });
     }
     await scanned;
-    for (const page of pages) await page.locator('.connection[data-state="ended"]').waitFor();
+    for (const page of pages) await page.locator('main .connection[data-state="ended"]').waitFor();
     await first?.locator(".finding summary").first().click();
     await first?.locator(".fix").waitFor();
     await first?.screenshot({ path: join(folder, "ended_light.png") });
     await pages.at(-1)?.locator(".back").click();
     await pages.at(-1)?.screenshot({ path: join(folder, "list_phone.png") });
+    for (const page of pages) await page.close();
+    await takeMonitorShots(folder, { browser, gatewayUrl: gateway.url, apiKey: tenant.apiKey });
   } finally {
     await browser.close();
     await org.stop();
@@ -96,17 +92,9 @@ export async function takeScreenshots(folder: string): Promise<void> {
   }
 }
 
-async function open(browser: Browser, url: string, { colorScheme, viewport }: Shot): Promise<Page> {
-  const page = await browser.newPage({
-    viewport,
-    colorScheme,
-    // Sharp on a fine screen, and not too heavy for a README.
-    deviceScaleFactor: 1.5,
-    reducedMotion: "reduce",
-    locale: "en-US",
-  });
-  await page.goto(url);
-  await page.locator('.connection[data-state="ended"]').waitFor();
+async function openLive(browser: Browser, url: string, shot: Shot): Promise<Page> {
+  const page = await openShot(browser, url, shot);
+  await page.locator('main .connection[data-state="ended"]').waitFor();
   return page;
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openPage, openStage, signIn } from "./watched_page.ts";
 import { signsInWithoutLeaking } from "./watching_cases.ts";
 
-const { browser, gateway } = await openStage();
+const { browser, gateway } = await openStage({ EVENTSTREAM_RECHECK_SECONDS: "1" });
 
 for (const [name, key] of [
   ["an API key", "apiKey"],

@@ -1,16 +1,17 @@
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, expect } from "vitest";
+import type { Environment } from "../../shared/environment_reader.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { startWebGateway, type WebGateway, type WebTenant } from "../support/web_gateway.ts";
 
 /** A browser and a gateway for all tests of a file. */
-export async function openStage(): Promise<{
+export async function openStage(environment: Environment = {}): Promise<{
   readonly browser: Browser;
   readonly gateway: WebGateway;
   /** A tenant of its own for each test, and the page signed in as it. */
   readonly demoTenant: () => Promise<WebTenant>;
 }> {
-  const [browser, gateway] = await Promise.all([launchChromium(), startWebGateway()]);
+  const [browser, gateway] = await Promise.all([launchChromium(), startWebGateway(environment)]);
   afterAll(async () => {
     await browser.close();
     await gateway[Symbol.asyncDispose]();
@@ -32,7 +33,7 @@ export interface WatchedPage extends AsyncDisposable {
   /** Every request, in order. */
   readonly requestUrls: readonly string[];
   connection(): Promise<string>;
-  /** Waits until the connection is in this state, by default as long as for anything on the page. */
+  /** Waits until the connection of what is open is in this state, by default as long as for anything on the page. */
   untilConnection(state: string, timeoutMs?: number): Promise<void>;
 }
 
@@ -66,13 +67,13 @@ export async function openPage(
   page.on("request", (request) => requestUrls.push(request.url()));
   await beforeOpen?.(page);
   await page.goto(url);
-  const connection = page.locator(".connection");
+  const connection = page.locator("main .connection");
   return {
     page,
     requestUrls,
     connection: async () => (await connection.getAttribute("data-state")) ?? "",
     untilConnection: (state, timeoutMs = defaultTimeoutMs) =>
-      page.locator(`.connection[data-state="${state}"]`).waitFor({ timeout: timeoutMs }),
+      page.locator(`main .connection[data-state="${state}"]`).waitFor({ timeout: timeoutMs }),
     async [Symbol.asyncDispose]() {
       await context.close();
       const { origin } = new URL(url);

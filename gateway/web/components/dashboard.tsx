@@ -1,41 +1,53 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { formatOrg } from "../model/format.ts";
-import { createListStore, type ListSource } from "../model/list_store.ts";
-import { mergeScan } from "../model/scan_model.ts";
-import type { Api } from "../model/api.ts";
+import { followTenant } from "../model/tenant_follower.ts";
 import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import type { Monitor } from "../monitor_wire.ts";
 import { Message } from "./basics.tsx";
+import { ComparePage } from "./compare/compare_page.tsx";
+import { ConnectionState } from "./connection.tsx";
 import { useStore, useTitle } from "./hooks.ts";
 import { MonitorList } from "./monitors/monitor_list.tsx";
 import { MonitorPage } from "./monitors/monitor_page.tsx";
 import { ScanList } from "./scan_list.tsx";
 import { ScanPage } from "./scan_page.tsx";
 
-/** `#/scans/<id>` or `#/monitors/<id>` in the address. */
+/** `#/scans/<id>`, `#/monitors/<id>` or `#/compare/<before>/<after>` in the address. */
 interface Route {
   readonly scanId: string | null;
   readonly monitorId: string | null;
+  readonly compared: Compared | null;
   /** By the person; a scan that the page opened by itself may be left by itself. */
   readonly isChosen: boolean;
 }
 
+interface Compared {
+  readonly beforeId: string;
+  readonly afterId: string;
+}
+
+/** Of all scans and monitors together: many that run change many times a second. */
+const manyScansPauseMs = 250;
+
 /** The signed-in page: the tenant's scans beside the one that is looked at. */
 export function Dashboard({ session, onSignOut }: { readonly session: Session; readonly onSignOut: () => void }) {
   const { api, isDemo, tenantName } = session;
-  const [store] = useStore((onChange) => createListStore(scansOf(api), onChange));
-  const [monitors] = useStore((onChange) => createListStore(monitorsOf(api), onChange));
+  const [tenant] = useStore(
+    (onChange) => followTenant(api, onChange),
+    () => manyScansPauseMs,
+  );
+  const { scans, monitors } = tenant;
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
     const route = toRoute(location.hash);
-    return { ...route, isChosen: route.scanId !== null || route.monitorId !== null };
+    return { ...route, isChosen: !isListRoute(route) };
   });
   const [attempt, setAttempt] = useState(0);
   /** The scan that is looked at, as its stream knows it. */
   const [opened, setOpened] = useState<Scan | null>(null);
   const current = opened?.id === route.scanId ? opened : null;
-  const isListed = route.scanId === null && route.monitorId === null;
+  const isListed = isListRoute(route);
   useTitle(isListed ? "Scans" : null);
 
   useEffect(() => {
@@ -51,7 +63,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
   }, [route]);
 
   // The demo runs a scan of its own, and a person waits for it: it is opened when it appears.
-  const newest = store.items[0];
+  const newest = scans.items[0];
   const isIdle = route.scanId === null || (current !== null && isEnded(current.status));
   const isOpenedByItself =
     isDemo &&
@@ -65,18 +77,18 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     if (newestId === null) return;
     // Replaced, so that "back" leaves the page instead of coming back here.
     history.replaceState(null, "", `#/scans/${newestId}`);
-    setRoute({ scanId: newestId, monitorId: null, isChosen: false });
+    setRoute({ scanId: newestId, monitorId: null, compared: null, isChosen: false });
   }, [newestId]);
 
   const onScan = useCallback(
     (scan: Scan) => {
       setOpened(scan);
-      store.put(scan);
+      scans.put(scan);
     },
-    [store],
+    [scans],
   );
   const onMonitor = useCallback((monitor: Monitor) => monitors.put(monitor), [monitors]);
-  const offered = findNewer(store.items, current);
+  const offered = findNewer(scans.items, current);
 
   return (
     <div class="dashboard" data-route={isListed ? "list" : "scan"}>
@@ -99,8 +111,14 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
       </header>
       <div class="columns">
         <div class="sidebar">
-          <MonitorList store={monitors} selectedId={route.monitorId} nowMs={api.nowMs} />
-          <ScanList store={store} selectedId={route.scanId} />
+          <ConnectionState connection={tenant.connection} retryNow={tenant.retryNow} />
+          <MonitorList
+            store={monitors}
+            selectedId={route.monitorId}
+            isLive={tenant.connection.state === "live"}
+            nowMs={api.nowMs}
+          />
+          <ScanList store={scans} selectedId={route.scanId} connection={tenant.connection} />
         </div>
         <main ref={main} id="main" tabIndex={-1}>
           <p class="notice row wrap" role="status" hidden={offered === null}>
@@ -113,7 +131,14 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
               </>
             )}
           </p>
-          {route.monitorId !== null ? (
+          {route.compared !== null ? (
+            <ComparePage
+              key={`${route.compared.beforeId} ${route.compared.afterId} ${attempt}`}
+              api={api}
+              {...route.compared}
+              onReopen={() => setAttempt(attempt + 1)}
+            />
+          ) : route.monitorId !== null ? (
             <MonitorPage
               key={`${route.monitorId} ${attempt}`}
               api={api}
@@ -132,7 +157,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
               key={`${route.scanId} ${attempt}`}
               api={api}
               scanId={route.scanId}
-              knownScans={store.items}
+              knownScans={scans.items}
               onScan={onScan}
               onReopen={() => setAttempt(attempt + 1)}
             />
@@ -155,27 +180,14 @@ function iconUrl(): string {
   return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
 }
 
-function toRoute(hash: string): Pick<Route, "scanId" | "monitorId"> {
+function isListRoute({ scanId, monitorId, compared }: Omit<Route, "isChosen">): boolean {
+  return scanId === null && monitorId === null && compared === null;
+}
+
+function toRoute(hash: string): Omit<Route, "isChosen"> {
+  const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
+  if (beforeId !== undefined && afterId !== undefined)
+    return { scanId: null, monitorId: null, compared: { beforeId, afterId } };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
-  return { scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
-}
-
-function scansOf(api: Api): ListSource<Scan> {
-  return {
-    list: (request) => api.listScans(request),
-    get: (id, signal) => api.getScan(id, signal),
-    isEnded: ({ status }) => isEnded(status),
-    merge: mergeScan,
-    refreshEveryMs: 3000,
-  };
-}
-
-function monitorsOf(api: Api): ListSource<Monitor> {
-  return {
-    list: (request) => api.listMonitors(request),
-    get: (id, signal) => api.getMonitor(id, signal),
-    isEnded: ({ status }) => status === "ended",
-    merge: (known, next) => (next.updatedAtMs < known.updatedAtMs ? known : next),
-    refreshEveryMs: 5000,
-  };
+  return { scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null, compared: null };
 }

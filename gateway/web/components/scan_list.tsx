@@ -1,25 +1,25 @@
+import type { Connection } from "../model/connection.ts";
 import { formatAgo, formatCount, formatOrg, formatTime } from "../model/format.ts";
 import type { ListStore } from "../model/list_store.ts";
 import type { Scan } from "../scan_wire.ts";
 import { Message, MiniBar, ScanBadge } from "./basics.tsx";
 import { memo } from "./hooks.ts";
 
-export function ScanList({
-  store,
-  selectedId,
-}: {
+export function ScanList(props: {
   readonly store: ListStore<Scan>;
   readonly selectedId: string | null;
+  readonly connection: Connection;
 }) {
+  const { store, selectedId, connection } = props;
   const { items: scans, isLoaded, problem, hasMore, isLoadingMore } = store;
   const nowMs = Date.now();
   return (
     <nav class="scans" aria-labelledby="scans-title">
       <h2 id="scans-title">Scans</h2>
       <p class="problem tinted tone-manual" role="status">
-        {problem !== null && `${problem}. Trying again by itself.`}
+        {problem}
       </p>
-      {!isLoaded && problem === null && (
+      {!isLoaded && connection.problem === null && (
         <div class="stack" role="status" aria-label="Loading scans">
           <span class="skeleton" />
           <span class="skeleton" />

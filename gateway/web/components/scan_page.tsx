@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { ApiError, type Api } from "../model/api.ts";
+import { previousScan } from "../model/compare_scans.ts";
 import { noFilter } from "../model/findings_filter.ts";
 import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
 import { followScan, type ScanFollower } from "../model/scan_follower.ts";
@@ -40,6 +41,7 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
   const [problem, setProblem] = useState<string | null>(null);
   const history = useHistory(api);
   const counts = scan === null ? null : countChecks(model, scan);
+  const previous = scan === null || !isEnded(scan.status) ? null : previousScan([...history, ...knownScans], scan);
   const isFailed = scan === null && connection.state === "failed";
   useTitle(scan === null || counts === null ? null : toTitle(scan, counts));
   useLayoutEffect(() => scrollTo(0, 0), []);
@@ -67,6 +69,11 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
             connection={connection}
             retryNow={connection.state === "failed" ? onReopen : follower.retryNow}
           />
+          {previous !== null && (
+            <a class="button" href={`#/compare/${previous.id}/${scanId}`}>
+              Compare with the scan before
+            </a>
+          )}
           {scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
           )}

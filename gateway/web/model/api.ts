@@ -16,8 +16,6 @@ export interface Api {
   getScan(scanId: string, signal: AbortSignal): Promise<Scan>;
   listFindings(scanId: string, request: PageRequest): Promise<Page<FindingRecord>>;
   cancelScan(scanId: string, signal: AbortSignal): Promise<Scan>;
-  /** A token that opens the scan's event stream within the next minute, and nothing else. */
-  createStreamToken(scanId: string, signal: AbortSignal): Promise<string>;
   listMonitors(request: PageRequest): Promise<Page<Monitor>>;
   getMonitor(monitorId: string, signal: AbortSignal): Promise<Monitor>;
   /** Newest first; with a fingerprint, the history of one finding. */
@@ -65,23 +63,18 @@ export function createApi(options: ApiOptions): Api {
     clockSkewMs = Math.abs(skewMs) > clockToleranceMs ? skewMs : 0;
   };
 
-  async function call(method: string, path: string, signal: AbortSignal, body?: unknown): Promise<unknown> {
+  async function call(method: string, path: string, signal: AbortSignal): Promise<unknown> {
     try {
-      return await send(method, path, signal, body);
+      return await send(method, path, signal);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 401) || !(await options.onRefused())) throw error;
-      return send(method, path, signal, body);
+      return send(method, path, signal);
     }
   }
 
-  function send(method: string, path: string, signal: AbortSignal, body?: unknown): Promise<unknown> {
-    const headers: Record<string, string> = { authorization: options.getAuthorization() };
-    if (body !== undefined) headers["content-type"] = "application/json";
-    return fetchJson(
-      path,
-      { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) },
-      { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate },
-    );
+  function send(method: string, path: string, signal: AbortSignal): Promise<unknown> {
+    const headers = { authorization: options.getAuthorization() };
+    return fetchJson(path, { method, headers }, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
   }
 
   return {
@@ -91,12 +84,6 @@ export function createApi(options: ApiOptions): Api {
     listFindings: async (scanId, { limit, cursor, signal }) =>
       parsePage(await call("GET", `${toPath(scanId)}/findings?${toQuery(limit, cursor)}`, signal), parseFinding),
     cancelScan: async (scanId, signal) => parseScan(await call("POST", `${toPath(scanId)}/cancel`, signal)),
-    async createStreamToken(scanId, signal) {
-      const answer = toRecord(await call("POST", "api/v1/stream-tokens", signal, { scan_id: scanId }));
-      const token = toText(answer["access_token"]);
-      if (token === null) throw new ApiError(200, "The gateway did not give a stream token");
-      return token;
-    },
     listMonitors: async ({ limit, cursor, signal }) =>
       parsePage(await call("GET", `api/v1/monitors?${toQuery(limit, cursor)}`, signal), parseMonitor),
     getMonitor: async (monitorId, signal) => parseMonitor(await call("GET", toMonitorPath(monitorId), signal)),

@@ -1,20 +1,28 @@
-import { pause } from "../../../shared/abortable.ts";
 import type { Page } from "../scan_wire.ts";
-import { ApiError, type PageRequest } from "./api.ts";
+import type { PageRequest } from "./api.ts";
+import { toProblem } from "./connection.ts";
 
-/** The tenant's scans or monitors, newest first, polled while the page is visible. */
+/** The tenant's scans or monitors, newest first: the newest and all that have not ended, and older ones a page at a time. */
 export interface ListStore<Item> {
   readonly items: readonly Item[];
   readonly isLoaded: boolean;
-  /** Why the last reading failed; the items are then as they were. */
+  /** Why older ones could not be read. */
   readonly problem: string | null;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
   loadMore(): void;
-  /** Takes what the open stream knows, which is newer. */
+  /** Takes what the stream of the one that is looked at knows, which is newer. */
   put(item: Item): void;
-  refreshNow(): void;
-  close(): void;
+}
+
+/** The side of the list that the tenant's stream writes. */
+export interface LiveList<Item> extends ListStore<Item> {
+  /** What is there when the stream opens: all that have not ended, then the newest of all. */
+  replace(unended: readonly Item[], newest: Page<Item>): void;
+  add(item: Item): void;
+  remove(id: unknown): void;
+  /** False: it is not listed. */
+  change(id: unknown, toChanged: (item: Item) => Item): boolean;
 }
 
 interface ListItem {
@@ -25,33 +33,26 @@ interface ListItem {
 /** Where a list comes from. */
 export interface ListSource<Item extends ListItem> {
   list(request: PageRequest): Promise<Page<Item>>;
-  get(id: string, signal: AbortSignal): Promise<Item>;
   isEnded(item: Item): boolean;
   /** Of two readings, of which neither need be the newer. */
   merge(known: Item, next: Item): Item;
-  readonly refreshEveryMs: number;
 }
 
-const pageLimit = 50;
-const longestPauseMs = 30_000;
-/** Unfinished ones beyond the first page are read one by one, at most so many in one round. */
-const maxSingleReads = 5;
+export const listPageLimit = 50;
 
 export function createListStore<Item extends ListItem>(
   source: ListSource<Item>,
   onChange: () => void,
-): ListStore<Item> {
-  const closing = new AbortController();
-  const { signal } = closing;
+  signal: AbortSignal,
+): LiveList<Item> {
   const items = new Map<string, Item>();
   let sorted: readonly Item[] = [];
   let isLoaded = false;
   let problem: string | null = null;
   let nextCursor: string | null = null;
   let isLoadingMore = false;
-  let waking = new AbortController();
 
-  function put(item: Item): void {
+  function merge(item: Item): void {
     const known = items.get(item.id);
     items.set(item.id, known === undefined ? item : source.merge(known, item));
   }
@@ -61,66 +62,27 @@ export function createListStore<Item extends ListItem>(
     onChange();
   }
 
-  async function refresh(): Promise<void> {
-    const page = await source.list({ limit: pageLimit, cursor: null, signal });
-    const isConnected = page.items.some(({ id }) => items.has(id));
-    if (!isConnected) {
-      // More are new than fit on a page: between them and the known ones is a gap, so the list starts afresh.
-      items.clear();
-      nextCursor = page.nextCursor;
-    }
-    const listed = new Set(page.items.map(({ id }) => id));
-    for (const item of page.items) put(item);
-    if (page.nextCursor === null) {
-      // This is all there is: what is not listed was deleted.
-      for (const id of items.keys()) if (!listed.has(id)) items.delete(id);
-      return;
-    }
-    const unlisted = sorted.filter((item) => items.has(item.id) && !listed.has(item.id) && !source.isEnded(item));
-    for (const { id } of unlisted.slice(0, maxSingleReads)) put(await source.get(id, signal));
-  }
-
-  async function poll(): Promise<void> {
-    let pauseMs = source.refreshEveryMs;
-    while (!signal.aborted) {
-      if (document.visibilityState === "visible") {
-        try {
-          await refresh();
-          isLoaded = true;
-          problem = null;
-          pauseMs = source.refreshEveryMs;
-        } catch (error) {
-          if (signal.aborted) return;
-          problem = error instanceof ApiError ? error.message : "The answer could not be read";
-          pauseMs = Math.min(longestPauseMs, pauseMs * 2);
-        }
-        changed();
-      }
-      waking = new AbortController();
-      await pause(pauseMs, [signal, waking.signal]);
-    }
-  }
-
   async function loadMore(): Promise<void> {
     if (isLoadingMore || nextCursor === null) return;
     isLoadingMore = true;
-    changed();
+    problem = null;
+    onChange();
     try {
-      const page = await source.list({ limit: pageLimit, cursor: nextCursor, signal });
-      for (const item of page.items) put(item);
-      nextCursor = page.nextCursor;
+      const cursor = nextCursor;
+      const page = await source.list({ limit: listPageLimit, cursor, signal });
+      // Else the list began again meanwhile.
+      if (cursor === nextCursor) {
+        for (const item of page.items) merge(item);
+        nextCursor = page.nextCursor;
+      }
     } catch (error) {
       if (signal.aborted) return;
-      problem = error instanceof ApiError ? error.message : "The answer could not be read";
+      problem = toProblem(error);
     }
     isLoadingMore = false;
     changed();
   }
 
-  const refreshNow = () => waking.abort();
-  document.addEventListener("visibilitychange", refreshNow, { signal });
-  addEventListener("online", refreshNow, { signal });
-  void poll();
   return {
     get items() {
       return sorted;
@@ -141,10 +103,37 @@ export function createListStore<Item extends ListItem>(
     put(item) {
       // Only what is listed: an older one opened by its link has its place further down.
       if (!items.has(item.id)) return;
-      put(item);
+      merge(item);
       changed();
     },
-    refreshNow,
-    close: () => closing.abort(),
+    replace(unended, newest) {
+      const present = new Set([...unended, ...newest.items].map(({ id }) => id));
+      const isWhole = newest.nextCursor === null;
+      const isConnected = newest.items.some(({ id }) => items.has(id));
+      const isEachKnown = [...items.values()].every((item) => present.has(item.id) || source.isEnded(item));
+      if (isWhole || !isConnected || !isEachKnown) {
+        // Some were deleted, or ended unseen, or between these and the known ones is a gap: older ones are read again.
+        for (const id of items.keys()) if (!present.has(id)) items.delete(id);
+        nextCursor = newest.nextCursor;
+      }
+      for (const item of [...unended, ...newest.items]) merge(item);
+      isLoaded = true;
+      problem = null;
+      changed();
+    },
+    add(item) {
+      merge(item);
+      changed();
+    },
+    remove(id) {
+      if (typeof id === "string" && items.delete(id)) changed();
+    },
+    change(id, toChanged) {
+      const known = typeof id === "string" ? items.get(id) : undefined;
+      if (known === undefined) return false;
+      items.set(known.id, toChanged(known));
+      changed();
+      return true;
+    },
   };
 }

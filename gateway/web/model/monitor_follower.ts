@@ -1,12 +1,15 @@
 import { pause } from "../../../shared/abortable.ts";
 import { subscribe } from "../../../shared/client/subscribe.ts";
 import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
-import { parseMonitorState, type Change, type Monitor } from "../monitor_wire.ts";
+import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
+import { parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
 import { ApiError, toMonitorPath, type Api } from "./api.ts";
 import { toFinding } from "./change_view.ts";
 import { noConnection, orFinal, toConnection, toProblem, type Connection } from "./connection.ts";
+import { applyMonitorEvent } from "./monitor_model.ts";
 import type { Finding } from "./scan_model.ts";
-import { toRecord, toText } from "../scan_wire.ts";
+
+type MonitorStreamEvents = MonitorEvents & Pick<TenantEvents, "monitor.snapshot">;
 
 /** One monitor, kept true: state on every open of the stream, then what its events say to read. */
 export interface MonitorFollower {
@@ -47,6 +50,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
   let connection = noConnection;
   let isCatchUpDue = false;
   let catchingUp: Promise<void> | null = null;
+  let hasSnapshot = false;
   function connect(change: Partial<Connection>): void {
     connection = { ...connection, ...change };
     onChange();
@@ -67,7 +71,9 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
   }
 
   async function loadAll(signal: AbortSignal): Promise<void> {
-    monitor = await api.getMonitor(monitorId, signal);
+    // The stream may have given it already.
+    if (!hasSnapshot) monitor = await api.getMonitor(monitorId, signal);
+    hasSnapshot = false;
     onChange();
     const first = await api.listChanges(monitorId, { limit: timelineLimit, cursor: null, signal });
     const known = new Set(changes.map(({ id }) => id));
@@ -135,19 +141,10 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     onChange();
   }
 
-  function applyEvent(type: keyof MonitorEvents, data: object): void {
+  function applyEvent(type: keyof MonitorStreamEvents, data: object): void {
     if (type === "finding.updated") catchUp();
     if (monitor === null) return;
-    if (type === "monitor.updated") {
-      const state = parseMonitorState(data);
-      const errorDetail = state.errorCode === null ? null : monitor.errorDetail;
-      // That it is stale is the gateway's own word; all else is a report of the producer.
-      const updatedAtMs = state.status === "stale" ? monitor.updatedAtMs : api.nowMs();
-      monitor = { ...monitor, ...state, errorDetail, updatedAtMs };
-    }
-    if (type === "monitor.error") monitor = { ...monitor, ...toError(data) };
-    if (type === "monitor.start") monitor = { ...monitor, status: "running", updatedAtMs: api.nowMs() };
-    if (type === "monitor.end") monitor = { ...monitor, status: "ended" };
+    monitor = applyMonitorEvent(monitor, type, data, api.nowMs());
     onChange();
   }
 
@@ -170,13 +167,25 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     onChange();
   }
 
-  const subscription = subscribe<MonitorEvents>(new URL(`${toMonitorPath(monitorId)}/event-stream`, document.baseURI), {
-    signal: closing.signal,
-    fetch: api.fetchStream,
-    refetch: (signal) => orFinal(load(signal)),
-    onEvent: ({ type, data }) => applyEvent(type, data),
-    onStateChange: (state, detail) => connect(toConnection(state, detail)),
-  });
+  const subscription = subscribe<MonitorStreamEvents>(
+    new URL(`${toMonitorPath(monitorId)}/event-stream`, document.baseURI),
+    {
+      signal: closing.signal,
+      fetch: api.fetchStream,
+      onSnapshot([event]) {
+        if (event === undefined) return;
+        monitor = parseMonitor(event.data);
+        hasSnapshot = true;
+      },
+      refetch: (signal) => orFinal(load(signal)),
+      onEvent: ({ type, data }) => applyEvent(type, data),
+      onStateChange(state, detail) {
+        // Of an ended monitor there is no snapshot.
+        if (state === "reconnecting") hasSnapshot = false;
+        connect(toConnection(state, detail));
+      },
+    },
+  );
   const retryNow = () => subscription.retryNow();
   addEventListener("online", retryNow, { signal: closing.signal });
   document.addEventListener("visibilitychange", retryNow, { signal: closing.signal });
@@ -210,9 +219,4 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
     retryNow,
     close: () => closing.abort(),
   };
-}
-
-function toError(data: object): Pick<Monitor, "errorCode" | "errorDetail"> {
-  const { code, detail } = toRecord(data);
-  return { errorCode: toText(code) ?? "error", errorDetail: toText(detail) };
 }

@@ -1,10 +1,13 @@
 import { pause } from "../../../shared/abortable.ts";
 import type { ScanEvents } from "../../../shared/scan_events.ts";
+import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
 import { toPath, type Api } from "./api.ts";
 import { noConnection, orFinal, toConnection, toFinalError, toProblem, type Connection } from "./connection.ts";
 import { createScanModel, type ScanModel } from "./scan_model.ts";
-import { isEnded } from "../scan_wire.ts";
+import { isEnded, parseScan } from "../scan_wire.ts";
+
+type ScanStreamEvents = ScanEvents & Pick<TenantEvents, "scan.snapshot">;
 
 /** One scan, kept true: state on every open of the stream, then events. */
 export interface ScanFollower {
@@ -19,7 +22,6 @@ export interface ScanFollower {
 }
 
 const pageLimit = 200;
-const fillEveryMs = 2000;
 const retryEveryMs = 3000;
 /** Of a frame's 16 ms: a burst of events must not freeze the page. */
 const workBudgetMs = 8;
@@ -28,10 +30,11 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   const model = createScanModel();
   const closing = new AbortController();
   let connection = noConnection;
-  let subscription: Subscription<ScanEvents> | null = null;
+  let subscription: Subscription<ScanStreamEvents> | null = null;
   /** Where the last page of findings begins: what is stored later is found from there on. */
   let tailCursor: string | null = null;
-  let filledVersion = -1;
+  /** The stream has given the scan; the findings are still to be read. */
+  let hasSnapshot = false;
   let filling: Promise<void> | null = null;
   const yieldToBrowser = createYield(workBudgetMs);
 
@@ -58,7 +61,8 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   }
 
   async function load(signal: AbortSignal): Promise<void> {
-    await loadScan(signal);
+    if (!hasSnapshot) await loadScan(signal);
+    hasSnapshot = false;
     await loadFindings(null, signal);
     connect({ refetchedAtMs: Date.now() });
   }
@@ -85,9 +89,15 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   }
 
   function follow(): void {
-    subscription = subscribe<ScanEvents>(new URL(`${toPath(scanId)}/event-stream`, document.baseURI), {
+    subscription = subscribe<ScanStreamEvents>(new URL(`${toPath(scanId)}/event-stream`, document.baseURI), {
       signal: closing.signal,
-      getAccessToken: async ({ signal }) => orFinal(api.createStreamToken(scanId, signal)),
+      fetch: api.fetchStream,
+      onSnapshot([event]) {
+        if (event === undefined) return;
+        model.setScan(parseScan(event.data));
+        hasSnapshot = true;
+        onChange();
+      },
       refetch: (signal) => orFinal(load(signal)),
       onEvent: ({ type, data }) => {
         model.applyEvent(type, data);
@@ -95,6 +105,8 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
         return yieldToBrowser();
       },
       onStateChange: (state, detail) => {
+        // Of an ended scan there is no snapshot.
+        if (state === "reconnecting") hasSnapshot = false;
         // With a terminal event the state is read once more first: it says more than the events did.
         if (state !== "ended") connect(toConnection(state, detail));
       },
@@ -119,18 +131,13 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
 
   function fill(): void {
     if (!model.isIncomplete || filling !== null || closing.signal.aborted) return;
-    filledVersion = model.version;
     filling = loadFindings(tailCursor, closing.signal)
-      // The connection's own state shows the failure; the next round retries.
+      // The connection's own state shows the failure; the next finding that is opened retries.
       .catch(() => undefined)
       .finally(() => {
         filling = null;
       });
   }
-
-  const filler = setInterval(() => {
-    if (connection.state === "live" && model.version !== filledVersion) fill();
-  }, fillEveryMs);
 
   async function cancel(): Promise<void> {
     model.setScan(await api.cancelScan(scanId, closing.signal));
@@ -150,10 +157,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
     retryNow,
     fill,
     cancel,
-    close() {
-      clearInterval(filler);
-      closing.abort();
-    },
+    close: () => closing.abort(),
   };
 }
 

@@ -39,8 +39,6 @@ export interface ScanModel {
   readonly problems: readonly ScanProblem[];
   /** Some findings came as events only and lack what REST knows of them. */
   readonly isIncomplete: boolean;
-  /** Goes up with every change. */
-  readonly version: number;
   setScan(scan: Scan): void;
   mergeFindings(findings: readonly FindingRecord[]): void;
   applyEvent(type: string, data: object): void;
@@ -56,7 +54,6 @@ export function createScanModel(): ScanModel {
   const problems: ScanProblem[] = [];
   const incomplete = new Set<string>();
   let scan: Scan | null = null;
-  let version = 0;
 
   function mergeFinding(record: FindingRecord): void {
     const known = findings.get(record.fingerprint);
@@ -110,19 +107,13 @@ export function createScanModel(): ScanModel {
     get isIncomplete() {
       return incomplete.size > 0;
     },
-    get version() {
-      return version;
-    },
     setScan(next) {
-      version += 1;
       scan = scan === null ? next : mergeScan(scan, next);
     },
     mergeFindings(records) {
-      version += 1;
       for (const record of records) mergeFinding(record);
     },
     applyEvent(type, data) {
-      version += 1;
       const fields = toRecord(data);
       if (type === "finding.created") mergeFinding(parseFinding(data));
       if (type === "scan.progress" && isStatus(fields["status"])) {
@@ -168,7 +159,8 @@ export function mergeScan(known: Scan, next: Scan): Scan {
   };
 }
 
-function applyToScan(scan: Scan, type: string, fields: Readonly<Record<string, unknown>>): Scan {
+/** The scan as an event leaves it; an ended one stays as it is. */
+export function applyToScan(scan: Scan, type: string, fields: Readonly<Record<string, unknown>>): Scan {
   const number = (name: string, fallback: number) => {
     const value = fields[name];
     return typeof value === "number" && Number.isFinite(value) ? value : fallback;

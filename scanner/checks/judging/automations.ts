@@ -22,8 +22,9 @@ interface Piece {
 /** Judges the automations of one policy; the policy's own part is judged once, however many rules it has. */
 export function createAutomationEvaluator(
   policy: JsonObject,
+  maxDays: number,
 ): (rule: JsonObject | null, resource: FindingResource) => JudgedAutomation {
-  const ofPolicy = [activityPiece("the automation", policy), inactivityPiece(policy), groupsPiece(policy)];
+  const ofPolicy = [activityPiece("the automation", policy), inactivityPiece(policy, maxDays), groupsPiece(policy)];
   return (rule, resource) => judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource);
 }
 
@@ -57,7 +58,7 @@ const hoursPerUnit: ReadonlyMap<string, number> = new Map([
   ["WEEK", 168],
 ]);
 
-function inactivityPiece(policy: JsonObject): Piece {
+function inactivityPiece(policy: JsonObject, maxDays: number): Piece {
   const path = "conditions.people.users.inactivity";
   const number = readNumber(policy, `${path}.number`);
   const unit = readText(policy, `${path}.unit`);
@@ -68,7 +69,7 @@ function inactivityPiece(policy: JsonObject): Piece {
   const hours = hoursPerUnit.get(unit.value.toUpperCase().replace(/S$/, ""));
   if (hours === undefined) return unclear(`the inactivity unit ${showValue(unit.value)}`);
   const text = `inactivity of ${number.value} ${unit.value.toLowerCase()}`;
-  return number.value > 0 && number.value * hours <= 35 * 24 ? fine(text) : lacking(text);
+  return number.value > 0 && number.value * hours <= maxDays * 24 ? fine(text) : lacking(text);
 }
 
 function groupsPiece(policy: JsonObject): Piece {

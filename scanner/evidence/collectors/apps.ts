@@ -5,7 +5,8 @@ import { keeping, mapEvidence, type Collector, type CollectorContext, evidenceOf
 
 const scope = "apps.read";
 // An app is three kilobytes and an org may have ten thousand.
-const keep = keeping(["id", "name", "label", "status", "_links.accessPolicy.href"]);
+export const appFields = ["id", "name", "label", "status", "_links.accessPolicy.href"] as const;
+const keep = keeping(appFields);
 
 export const collectApps: Collector<"apps"> = async ({ client }) => {
   return evidenceOf(await client.getList({ path: "/api/v1/apps?limit=200", scope, keep }));

@@ -2,38 +2,40 @@ import type { Evidence, JsonList } from "../artifacts.ts";
 import type { IdpRequest } from "../../idp/idp_client.ts";
 import { keeping, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
 
-const zoneFields = "id name type status usage proxyType asns locations ipServiceCategories gateways proxies".split(" ");
-
 /** Without the token of a Splunk stream. */
 const streamSettings = ["accountId", "edition", "eventSourceName", "host", "region"].map((name) => `settings.${name}`);
 
-/** Artifacts that are one list, with the fields that checks read and those that `fix` writes back. */
+/** The fields that are kept of each entry: those that checks read, and those that `fix` writes back. */
+export const listFields = {
+  authenticators: ["id", "key", "name", "type", "status", "settings"],
+  network_zones: "id name type status usage proxyType asns locations ipServiceCategories gateways proxies".split(" "),
+  api_tokens: ["id", "name", "userId", "clientName", "created", "network"],
+  log_streams: ["id", "name", "type", "status", ...streamSettings],
+} as const;
+
+/** Artifacts that are one list. */
 export const collectAuthenticators: Collector<"authenticators"> = (context) =>
   list(context, {
     path: "/api/v1/authenticators",
     scope: "authenticators.read",
-    fields: ["id", "key", "name", "type", "status", "settings"],
+    fields: listFields.authenticators,
   });
 
 export const collectNetworkZones: Collector<"network_zones"> = (context) =>
   list(context, {
     path: "/api/v1/zones?limit=200",
     scope: "networkZones.read",
-    fields: zoneFields,
+    fields: listFields.network_zones,
   });
 
 export const collectApiTokens: Collector<"api_tokens"> = (context) =>
-  list(context, {
-    path: "/api/v1/api-tokens",
-    scope: "apiTokens.read",
-    fields: ["id", "name", "userId", "clientName", "created", "network"],
-  });
+  list(context, { path: "/api/v1/api-tokens", scope: "apiTokens.read", fields: listFields.api_tokens });
 
 export const collectLogStreams: Collector<"log_streams"> = (context) =>
   list(context, {
     path: "/api/v1/logStreams?limit=200",
     scope: "logStreams.read",
-    fields: ["id", "name", "type", "status", ...streamSettings],
+    fields: listFields.log_streams,
   });
 
 interface ListRequest extends IdpRequest {

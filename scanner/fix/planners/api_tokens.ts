@@ -1,7 +1,7 @@
 import { showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { allowedZones } from "./network_zones.ts";
-import { listed, type PlanDraft } from "../plan_draft.ts";
+import { idOf, listed, type PlanDraft } from "../plan_draft.ts";
 import { change, identifier, type Attribute } from "../terraform.ts";
 import { readWhole, type Source } from "../whole_objects.ts";
 
@@ -18,7 +18,7 @@ const sources: readonly Source[] = [
 /** V-279689: each failing token, to be used from the zones of its application only. */
 export function planApiTokens(draft: PlanDraft): void {
   for (const failed of draft.failedOf([check])) {
-    const token = listed(draft.artifacts.api_tokens).find(({ id }) => id === failed.finding.resource.id);
+    const token = listed(draft.artifacts.api_tokens).find((item) => idOf(item) === failed.finding.resource.id);
     if (token === undefined) {
       draft.byHand([failed], "the evidence does not name the token");
       continue;
@@ -26,21 +26,21 @@ export function planApiTokens(draft: PlanDraft): void {
     const { attributes, missing } = readWhole(token, sources);
     const created = new Date(String(attributes["created"]));
     if (missing.length > 0 || Number.isNaN(created.getTime())) {
-      const fields = [...missing, ...(missing.includes("created") ? [] : ["created"])].join(", ");
-      draft.byHand(
-        [failed],
-        `the evidence does not have ${missing.length > 0 ? missing.join(", ") : fields}: collect it again`,
-      );
+      const fields = missing.length > 0 ? missing.join(", ") : "a readable time of creation";
+      draft.byHand([failed], `the evidence does not have ${fields}: collect it again`);
       continue;
     }
-    const resource = draft.resource({
-      type: "okta_api_token",
-      name: identifier("token", String(token["id"])),
-      title: `API token "${nameOf(token)}"`,
-      importId: String(token["id"]),
-      // The provider reads the time without its milliseconds.
-      attributes: { ...attributes, created: created.toISOString().replace(/\.\d+Z$/, "Z") },
-    });
+    const resource = draft.resource(
+      {
+        type: "okta_api_token",
+        name: identifier("token", String(token["id"])),
+        title: `API token "${nameOf(token)}"`,
+        importId: String(token["id"]),
+        // The provider reads the time without its milliseconds.
+        attributes: { ...attributes, created: created.toISOString().replace(/\.\d+Z$/, "Z") },
+      },
+      [failed],
+    );
     resource.lifecycle = { preventDestroy: true };
     resource.warnings.add(
       "Destroying this resource revokes the token. Its application fails wherever it calls from other networks.",

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { readList, readText } from "../../checks/parsing/fields.ts";
 import type { JsonValue } from "../hcl.ts";
+import { idOf } from "../plan_draft.ts";
 import { toAttributes, type Block, type Value } from "../terraform.ts";
 import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
 
@@ -77,6 +78,7 @@ const known: readonly string[] = [
 export function readAppRule(rule: JsonObject, isCatchAll: boolean): AppRule {
   const { attributes, missing } = readWhole(rule, isCatchAll ? sources : [...sources, ...conditions]);
   const unknown = unknownFields(rule, ["conditions", "actions"], known);
+  if (idOf(rule) === null) return { problem: "a rule of its policy has no usable id" };
   if (missing.length > 0) return { problem: `the evidence does not have ${missing.join(", ")}` };
   if (unknown.length > 0) return { problem: `Terraform would reset ${unknown.join(", ")}` };
   const constraints = constraintsOf(rule) ?? [];

@@ -107,7 +107,7 @@ function planPolicyZones(draft: PlanDraft, policyId: string, failed: readonly Fa
   const closed = importRule(draft, { policyId, rule: catchAll, failed });
   if (closed === null || restricted.includes(null)) return;
   if (custom.length === 0)
-    restricted.push(newRule(draft, { policyId, from: closed, taken: listed(rules).map(nameOf) }));
+    restricted.push(newRule(draft, { policyId, from: closed, taken: listed(rules).map(nameOf), failed }));
   const reason = failed.map(({ rule }) => rule);
   for (const resource of restricted.filter((item) => item !== null)) restrict(draft, resource, reason);
   const was = closed.attributes.get("access")?.value;
@@ -128,18 +128,27 @@ function newRule(
     policyId,
     from,
     taken,
-  }: { readonly policyId: string; readonly from: ResourceDraft; readonly taken: readonly string[] },
+    failed,
+  }: {
+    readonly policyId: string;
+    readonly from: ResourceDraft;
+    readonly taken: readonly string[];
+    readonly failed: readonly Failed[];
+  },
 ): ResourceDraft {
   const attributes: Record<string, Value> = {};
   for (const [name, { value }] of from.attributes) attributes[name] = value;
   const name = freeName("Approved networks", taken);
-  return draft.resource({
-    type,
-    name: identifier("approved_networks", policyId),
-    title: `New first rule of ${policyName(draft, policyId)}`,
-    importId: null,
-    attributes: { ...attributes, name, priority: 0, status: "ACTIVE", access: "ALLOW" },
-  });
+  return draft.resource(
+    {
+      type,
+      name: identifier("approved_networks", policyId),
+      title: `New first rule of ${policyName(draft, policyId)}`,
+      importId: null,
+      attributes: { ...attributes, name, priority: 0, status: "ACTIVE", access: "ALLOW" },
+    },
+    failed,
+  );
 }
 
 function restrict(draft: PlanDraft, resource: ResourceDraft, rules: readonly string[]): void {
@@ -176,13 +185,16 @@ function importRule(
     draft.byHand(failed, read.problem);
     return null;
   }
-  const resource = draft.resource({
-    type,
-    name: identifier("rule", String(rule["id"])),
-    title: `Rule "${nameOf(rule)}" of ${policyName(draft, policyId)}`,
-    importId: `${policyId}/${String(rule["id"])}`,
-    attributes: { policy_id: policyId, ...read.attributes },
-  });
+  const resource = draft.resource(
+    {
+      type,
+      name: identifier("rule", String(rule["id"])),
+      title: `Rule "${nameOf(rule)}" of ${policyName(draft, policyId)}`,
+      importId: `${policyId}/${String(rule["id"])}`,
+      attributes: { policy_id: policyId, ...read.attributes },
+    },
+    failed,
+  );
   resource.blocks.splice(0, resource.blocks.length, ...read.blocks);
   resource.lifecycle = { ignoreChanges: read.ignored };
   return resource;

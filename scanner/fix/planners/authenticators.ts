@@ -3,7 +3,7 @@ import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readObject, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import type { JsonValue } from "../hcl.ts";
-import { listed, type Failed, type PlanDraft } from "../plan_draft.ts";
+import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { change, identifier } from "../terraform.ts";
 import { unknownFields } from "../whole_objects.ts";
 
@@ -26,7 +26,7 @@ const known = [
 export function planOktaVerify(draft: PlanDraft): void {
   for (const failed of draft.failedOf([check])) {
     const { resource } = failed.finding;
-    const authenticator = listed(draft.artifacts.authenticators).find(({ id }) => id === resource.id);
+    const authenticator = listed(draft.artifacts.authenticators).find((item) => idOf(item) === resource.id);
     if (authenticator === undefined) draft.byHand([failed], "the org has no Okta Verify to import");
     else planAuthenticator(draft, authenticator, failed);
   }
@@ -40,17 +40,20 @@ function planAuthenticator(draft: PlanDraft, authenticator: JsonObject, failed: 
   }
   if (unknown.length > 0) return draft.byHand([failed], `Terraform would reset ${unknown.join(", ")}`);
   const isActive = explicitActivityOf(authenticator) === "active";
-  const resource = draft.resource({
-    type: "okta_authenticator",
-    name: identifier("authenticator", String(authenticator["id"])),
-    title: `Authenticator "${nameOf(authenticator)}"`,
-    importId: String(authenticator["id"]),
-    attributes: {
-      key: String(authenticator["key"]),
-      name: nameOf(authenticator),
-      status: "ACTIVE",
+  const resource = draft.resource(
+    {
+      type: "okta_authenticator",
+      name: identifier("authenticator", String(authenticator["id"])),
+      title: `Authenticator "${nameOf(authenticator)}"`,
+      importId: String(authenticator["id"]),
+      attributes: {
+        key: String(authenticator["key"]),
+        name: String(authenticator["name"]),
+        status: "ACTIVE",
+      },
     },
-  });
+    [failed],
+  );
   // The provider has defaults of these for other authenticators.
   resource.lifecycle = { ignoreChanges: ["legacy_ignore_name", "provider_hostname", "provider_user_name_template"] };
   const compliance = isJsonObject(settings.value["compliance"]) ? settings.value["compliance"] : {};

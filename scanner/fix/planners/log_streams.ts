@@ -2,7 +2,7 @@ import { readText } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { freeName } from "./network_zones.ts";
-import { listed, type Failed, type PlanDraft } from "../plan_draft.ts";
+import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { change, identifier, toAttributes, type Value, type Variable } from "../terraform.ts";
 import { readWhole, type Source } from "../whole_objects.ts";
 
@@ -50,8 +50,8 @@ export function planLogStream(draft: PlanDraft): void {
   if (failed.length === 0) return;
   const rules = [...new Set(failed.map(({ rule }) => rule))];
   const streams = listed(draft.artifacts.log_streams);
-  const [stream] = streams.filter((item) => item["status"] === "INACTIVE");
-  if (stream === undefined) planNewStream(draft, rules, streams.map(nameOf));
+  const [stream] = streams.filter((item) => item["status"] === "INACTIVE" && idOf(item) !== null);
+  if (stream === undefined) planNewStream(draft, { failed, rules, taken: streams.map(nameOf) });
   else planStream(draft, stream, { failed, rules });
 }
 
@@ -69,32 +69,45 @@ function planStream(
   if (missing.length > 0) {
     return draft.byHand(failed, `the evidence does not have ${missing.join(", ")} of the stream: collect it again`);
   }
-  const resource = draft.resource({
-    type,
-    name: identifier("stream", String(stream["id"])),
-    title: `Log stream "${nameOf(stream)}"`,
-    importId: String(stream["id"]),
-    attributes: { name: nameOf(stream), type: kind.value },
-  });
+  const resource = draft.resource(
+    {
+      type,
+      name: identifier("stream", String(stream["id"])),
+      title: `Log stream "${nameOf(stream)}"`,
+      importId: String(stream["id"]),
+      attributes: { name: String(stream["name"]), type: kind.value },
+    },
+    failed,
+  );
   change(resource.attributes, "status", "ACTIVE", { rules, was: "was INACTIVE" });
   resource.blocks.push({ name: "settings", attributes: toAttributes(attributes) });
   resource.warnings.add("It was switched off: see that it leads where the records have to go.");
 }
 
-function planNewStream(draft: PlanDraft, rules: readonly string[], taken: readonly string[]): void {
+function planNewStream(
+  draft: PlanDraft,
+  {
+    failed,
+    rules,
+    taken,
+  }: { readonly failed: readonly Failed[]; readonly rules: readonly string[]; readonly taken: readonly string[] },
+): void {
   const name = freeName("System Log", taken);
   const kind = draft.variable({
     name: "log_stream_type",
     type: "string",
     description: "Where the System Log goes: aws_eventbridge or splunk_cloud_logstreaming.",
   });
-  const resource = draft.resource({
-    type,
-    name: "system_log",
-    title: `New log stream "${name}"`,
-    importId: null,
-    attributes: { name, type: kind },
-  });
+  const resource = draft.resource(
+    {
+      type,
+      name: "system_log",
+      title: `New log stream "${name}"`,
+      importId: null,
+      attributes: { name, type: kind },
+    },
+    failed,
+  );
   change(resource.attributes, "status", "ACTIVE", { rules, was: "the org has no log stream" });
   const settings: Record<string, Value> = {};
   for (const [attribute, variable] of Object.entries(variables)) {

@@ -4,7 +4,7 @@ import { judgeIncludedZones, readZones, type Zones } from "../../checks/judging/
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { listed, type PlanDraft } from "../plan_draft.ts";
+import { idOf, listed, type PlanDraft } from "../plan_draft.ts";
 import { addressOf, change, identifier, type ResourceDraft, type Value, type Variable } from "../terraform.ts";
 
 const type = "okta_network_zone";
@@ -61,7 +61,7 @@ function approvedNetworks(draft: PlanDraft): string {
   });
   const attributes = { name, type: "IP", usage: "POLICY", status: "ACTIVE", gateways };
   const title = `New network zone "${name}"`;
-  return addressOf(draft.resource({ type, name: "approved_networks", title, importId: null, attributes }));
+  return addressOf(draft.resource({ type, name: "approved_networks", title, importId: null, attributes }, []));
 }
 
 /** V-279692: the built-in zone that blocks anonymizers is switched on, or where the org has none a new one is made. */
@@ -69,21 +69,24 @@ export function planAnonymizerZone(draft: PlanDraft): void {
   const failed = draft.failedOf([check]);
   if (failed.length === 0) return;
   const rules = failed.map(({ rule }) => rule);
-  const inactive = listed(draft.artifacts.network_zones).find(blocksWhenActive);
+  const inactive = listed(draft.artifacts.network_zones).find((zone) => blocksWhenActive(zone) && idOf(zone) !== null);
   const name = freeName("Blocked anonymizers", [...zonesOf(draft).byName.keys()]);
-  const resource = draft.resource({
-    type,
-    name: inactive === undefined ? "blocked_anonymizers" : identifier("zone", String(inactive["id"])),
-    title: inactive === undefined ? `New network zone "${name}"` : `Network zone "${nameOf(inactive)}"`,
-    importId: inactive === undefined ? null : String(inactive["id"]),
-    attributes: {
-      name: inactive === undefined ? name : nameOf(inactive),
-      type: "DYNAMIC_V2",
-      usage: "BLOCKLIST",
-      status: "ACTIVE",
-      [categories]: inactive === undefined ? ["ALL_ANONYMIZERS"] : includedCategories(inactive),
+  const resource = draft.resource(
+    {
+      type,
+      name: inactive === undefined ? "blocked_anonymizers" : identifier("zone", String(inactive["id"])),
+      title: inactive === undefined ? `New network zone "${name}"` : `Network zone "${nameOf(inactive)}"`,
+      importId: inactive === undefined ? null : String(inactive["id"]),
+      attributes: {
+        name: inactive === undefined ? name : String(inactive["name"]),
+        type: "DYNAMIC_V2",
+        usage: "BLOCKLIST",
+        status: "ACTIVE",
+        [categories]: inactive === undefined ? ["ALL_ANONYMIZERS"] : includedCategories(inactive),
+      },
     },
-  });
+    failed,
+  );
   const was = inactive === undefined ? "the org has no such zone" : "was INACTIVE";
   change(resource.attributes, "status", "ACTIVE", { rules, was });
   resource.warnings.add(

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { listed, type Failed, type PlanDraft } from "../plan_draft.ts";
+import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { addressOf, change, identifier, type Value } from "../terraform.ts";
 import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
 
@@ -103,7 +103,7 @@ const type = "okta_policy_password";
 export function planPasswordPolicies(draft: PlanDraft): void {
   const failed = draft.failedOf(passwordChecks);
   for (const policy of listed(draft.artifacts.password_policies)) {
-    const ofPolicy = failed.filter(({ finding }) => finding.resource.id === policy["id"]);
+    const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(policy));
     if (ofPolicy.length > 0) planPolicy(draft, policy, ofPolicy);
   }
   draft.byHand(
@@ -124,17 +124,20 @@ function planPolicy(draft: PlanDraft, policy: JsonObject, failed: readonly Faile
   ];
   if (missing.length > 0) return draft.byHand(failed, `the evidence does not have ${missing.join(", ")}`);
   if (unknown.length > 0) return draft.byHand(failed, `Terraform would reset ${unknown.join(", ")}`);
-  const resource = draft.resource({
-    type: isDefault ? "okta_policy_password_default" : type,
-    name: isDefault ? "default" : identifier("policy", String(policy["id"])),
-    title: `Password policy "${nameOf(policy)}"`,
-    importId: isDefault ? "." : String(policy["id"]),
-    attributes: {
-      ...attributes,
-      ...(excludes.includes("firstName") ? { password_exclude_first_name: true } : {}),
-      ...(excludes.includes("lastName") ? { password_exclude_last_name: true } : {}),
+  const resource = draft.resource(
+    {
+      type: isDefault ? "okta_policy_password_default" : type,
+      name: isDefault ? "default" : identifier("policy", String(policy["id"])),
+      title: `Password policy "${nameOf(policy)}"`,
+      importId: isDefault ? "." : String(policy["id"]),
+      attributes: {
+        ...attributes,
+        ...(excludes.includes("firstName") ? { password_exclude_first_name: true } : {}),
+        ...(excludes.includes("lastName") ? { password_exclude_last_name: true } : {}),
+      },
     },
-  });
+    failed,
+  );
   // It may be of several lines, which the evidence does not keep.
   if (!isDefault) resource.lifecycle = { ignoreChanges: ["description"] };
   for (const { check, rule } of failed) {

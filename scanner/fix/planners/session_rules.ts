@@ -5,7 +5,7 @@ import { isBuiltIn, judgeByRuleAtPriorityOne } from "../../checks/judging/rules.
 import { showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import { allowedZones, freeName, restrictNetwork } from "./network_zones.ts";
-import { listed, type Failed, type PlanDraft } from "../plan_draft.ts";
+import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { change, identifier, type ResourceDraft, type Value } from "../terraform.ts";
 import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
 
@@ -75,7 +75,7 @@ const known = [...behavior, ...ownFields].map(({ path }) => path);
 export function planSessionRules(draft: PlanDraft): void {
   const failed = draft.failedOf(sessionChecks);
   for (const parent of listed(draft.artifacts.global_session_policies)) {
-    const ofPolicy = failed.filter(({ finding }) => finding.resource.id === parent.policy["id"]);
+    const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(parent.policy));
     if (ofPolicy.length > 0) planPolicy(draft, parent, ofPolicy);
   }
   draft.byHand(
@@ -90,23 +90,31 @@ function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed
   if (equals.length > 0) return draft.byHand(failed, "several active rules have the priority 1");
   const isOwn = rule !== undefined && isBuiltIn(rule) === false;
   const base = rule ?? all.find((other) => isBuiltIn(other) === true);
-  if (base === undefined) return draft.byHand(failed, "no rule of the policy could be read");
+  if (base === undefined || (isOwn && idOf(base) === null)) {
+    return draft.byHand(failed, "no rule of the policy could be read");
+  }
   const { attributes, missing } = readWhole(base, isOwn ? [...ownFields, ...behavior] : behavior);
   const unknown = isOwn ? unknownFields(base, ["conditions", "actions"], known) : [];
   if (missing.length > 0) return draft.byHand(failed, `the evidence does not have ${missing.join(", ")}`);
   if (unknown.length > 0) return draft.byHand(failed, `Terraform would reset ${unknown.join(", ")}`);
+  if (isListed(attributes["network_includes"]) && isListed(attributes["network_excludes"])) {
+    return draft.byHand(failed, "the rule includes and excludes zones, and Terraform takes one of the two");
+  }
   const policyId = String(policy["id"]);
   const ofPolicy = { policy_id: policyId, ...withoutUnused(attributes) };
   const newName = freeName("STIG session", all.map(nameOf));
-  const resource = draft.resource({
-    type: "okta_policy_rule_signon",
-    name: isOwn ? identifier("rule", String(base["id"])) : identifier("session", policyId),
-    title: isOwn
-      ? `Rule "${nameOf(base)}" of the global session policy "${nameOf(policy)}"`
-      : `New first rule of the global session policy "${nameOf(policy)}"`,
-    importId: isOwn ? `${policyId}/${String(base["id"])}` : null,
-    attributes: isOwn ? ofPolicy : { name: newName, status: "ACTIVE", priority: 1, ...ofPolicy },
-  });
+  const resource = draft.resource(
+    {
+      type: "okta_policy_rule_signon",
+      name: isOwn ? identifier("rule", String(base["id"])) : identifier("session", policyId),
+      title: isOwn
+        ? `Rule "${nameOf(base)}" of the global session policy "${nameOf(policy)}"`
+        : `New first rule of the global session policy "${nameOf(policy)}"`,
+      importId: isOwn ? `${policyId}/${String(base["id"])}` : null,
+      attributes: isOwn ? ofPolicy : { name: newName, status: "ACTIVE", priority: 1, ...ofPolicy },
+    },
+    failed,
+  );
   demand(draft, resource, { failed, isNew: !isOwn });
 }
 
@@ -148,7 +156,6 @@ function restrictToZones(draft: PlanDraft, resource: ResourceDraft, rules: reado
 
 function withoutUnused(attributes: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
   const { network_connection: connection, network_includes, network_excludes, risk_level, ...rest } = attributes;
-  const isListed = (value: Value | undefined) => Array.isArray(value) && value.length > 0;
   return {
     ...rest,
     ...(connection === undefined ? {} : { network_connection: connection }),
@@ -162,6 +169,10 @@ function withoutUnused(attributes: Readonly<Record<string, Value>>): Readonly<Re
     // The provider does not read it back: written without a need, it would be a change.
     ...(risk_level === undefined || risk_level === "ANY" ? {} : { risk_level }),
   };
+}
+
+function isListed(value: Value | undefined): boolean {
+  return Array.isArray(value) && value.length > 0;
 }
 
 /** The active rules with priority 1, as the checks find them. */

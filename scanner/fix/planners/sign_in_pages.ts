@@ -5,7 +5,7 @@ import { wordsOf, wordsOfPage } from "../../checks/parsing/page_text.ts";
 import { readObject } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
 import type { BrandSignInPage } from "../../evidence/artifacts.ts";
-import { listed, type Failed, type PlanDraft } from "../plan_draft.ts";
+import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { change, identifier, toAttributes, type Value } from "../terraform.ts";
 import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
 
@@ -65,7 +65,7 @@ const known = ["widgetVersion", ...[...widget, ...contentSecurity].map(({ path }
 export function planSignInPages(draft: PlanDraft): void {
   for (const failed of draft.failedOf([check])) {
     const branded = listed(draft.artifacts.brand_sign_in_pages).find(
-      ({ brand }) => brand["id"] === failed.finding.resource.id,
+      ({ brand }) => idOf(brand) === failed.finding.resource.id,
     );
     if (branded === undefined) draft.byHand([failed], "the evidence does not name the brand");
     else planPage(draft, branded, failed);
@@ -90,13 +90,16 @@ function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Fa
   if (missing.length > 0) return draft.byHand([failed], `the evidence does not have ${missing.join(", ")}`);
   if (unknown.length > 0) return draft.byHand([failed], `Terraform would reset ${unknown.join(", ")}`);
   const id = String(brand["id"]);
-  const resource = draft.resource({
-    type: "okta_customized_signin_page",
-    name: identifier("brand", id),
-    title: `Sign-in page of the brand "${nameOf(brand)}"`,
-    importId: isStored ? id : null,
-    attributes: { brand_id: id, ...version.attributes },
-  });
+  const resource = draft.resource(
+    {
+      type: "okta_customized_signin_page",
+      name: identifier("brand", id),
+      title: `Sign-in page of the brand "${nameOf(brand)}"`,
+      importId: isStored ? id : null,
+      attributes: { brand_id: id, ...version.attributes },
+    },
+    [failed],
+  );
   const html: Value = { kind: "page", text: withBanner };
   const was = page.value.kind === "default" ? "the page was not customized" : "had no whole banner";
   change(resource.attributes, "page_content", html, { rules: [failed.rule], was });

@@ -299,7 +299,7 @@ describe("what is missing", () => {
 });
 
 describe("what is kept", () => {
-  test("leaves out links and whatever no check reads, client secrets above all", async () => {
+  test("leaves out links and whatever nothing reads, secrets above all", async () => {
     const client = mapIdpClient({
       ...compliantOrg,
       [paths.apps]: [
@@ -312,7 +312,7 @@ describe("what is kept", () => {
       [paths.authenticators]: [
         { id: "aut1", key: "onprem_mfa", provider: { configuration: { sharedSecret: "s3cret" } } },
       ],
-      [paths.tokens]: [aToken({ clientName: "s3cret" })],
+      [paths.tokens]: [aToken({ token: "s3cret" })],
     });
     const artifacts = await createCollection(client).obtain([
       "apps",

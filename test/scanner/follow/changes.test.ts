@@ -124,28 +124,30 @@ describe("changeText", () => {
         withAddresses: false,
       },
     );
-  const table = { format: "table", color: false } as const;
+  const table = { format: "table", color: false, severity: "medium" } as const;
 
   it("says what moved, and who did it", () => {
     expect(changeText(line("log", [event("a@x.example"), event("a@x.example"), event("b@x.example")]), table)).toBe(
-      "14:03:12  PASS → FAIL  a_check  Default Policy  by a@x.example (policy.rule.update), by b@x.example (policy.rule.update)",
+      "14:03:12  PASS → FAIL  a_check  Default Policy  by a@x.example (policy.rule.update), by b@x.example (policy.rule.update)  medium",
     );
     expect(changeText(line("reconciliation"), table)).toBe(
-      "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log",
+      "14:03:12  PASS → FAIL  a_check  Default Policy  not explained by the log  medium",
     );
-    expect(changeText(line("start"), table)).toBe("14:03:12  FAIL  a_check  Default Policy");
+    expect(changeText(line("start"), table)).toBe("14:03:12  FAIL  a_check  Default Policy  medium");
+    const repaired = { ...line("reconciliation"), to: { status: "PASS", reason: null } } as const;
+    expect(changeText(repaired, table)).toMatch(/log$/);
   });
 
   it.each(["\u001b[31mred", "two\nlines", "\u202Ebidi"])("writes one harmless line where the actor is %j", (login) => {
     for (const format of ["table", "ndjson"] as const) {
-      const text = changeText(line("log", [event(login)]), { format, color: false });
+      const text = changeText(line("log", [event(login)]), { format, color: false, severity: null });
       expect(text).not.toMatch(/[\p{Cc}\u202a-\u202e]/u);
     }
   });
 
   it("writes the whole line as JSON, without addresses", () => {
     const written = line("log", [event("a@x.example")]);
-    const text = changeText(written, { format: "ndjson", color: false });
+    const text = changeText(written, { format: "ndjson", color: false, severity: "high" });
     expect(JSON.parse(text)).toEqual(written);
     expect(text).not.toContain("192.0.2.1");
   });

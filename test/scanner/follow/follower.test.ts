@@ -1,6 +1,7 @@
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
 import { setUpOrg } from "./followed_org.ts";
 
@@ -12,7 +13,7 @@ describe("a follower", () => {
     const follower = start();
     await follower.settled();
     expect(follower.said).toEqual([]);
-    expect(new Set(follower.lines.map(({ check }) => check)).size).toBe(29);
+    expect(new Set(follower.lines.map(({ check }) => check)).size).toBe(catalog.length);
     expect(follower.lines.every(({ from, cause }) => from === null && cause === "start")).toBe(true);
     for (let look = 0; look < 3; look++) {
       const { lines, requests } = await follower.after();

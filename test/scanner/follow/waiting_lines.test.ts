@@ -3,7 +3,7 @@ import type { ChangeLine } from "../../../scanner/follow/changes.ts";
 import { WaitingLines } from "../../../scanner/follow/waiting_lines.ts";
 import { aChange } from "../../support/change_builders.ts";
 
-const max = 10_000;
+const max = 20_000;
 const aLine = (): ChangeLine => aChange() as ChangeLine;
 const lines = (count: number) => Array.from({ length: count }, aLine);
 
@@ -35,7 +35,7 @@ test("WaitingLines goes on from what was saved", () => {
   expect(waiting.takeUnwritten()).toEqual(pending.slice(2));
 });
 
-test("WaitingLines keeps the newest 10,000 and says once that older ones are left out", () => {
+test("WaitingLines keeps the newest 20,000 and says once that older ones are left out", () => {
   const { waiting, said } = setUp();
   const first = lines(max);
   waiting.add(first);

@@ -10,10 +10,13 @@ import { PulseBadge } from "./pulse.tsx";
 export function MonitorList(props: {
   readonly store: ListStore<Monitor>;
   readonly selectedId: string | null;
+  /** False: this page is not connected, and what was alive need no longer be. */
+  readonly isLive: boolean;
   /** By the gateway's clock. */
   readonly nowMs: () => number;
 }) {
-  const { items, problem, hasMore, isLoadingMore } = props.store;
+  const { store, isLive } = props;
+  const { items, problem, hasMore, isLoadingMore } = store;
   useNow();
   const now = props.nowMs();
   if (items.length === 0) return null;
@@ -21,7 +24,7 @@ export function MonitorList(props: {
     <nav class="scans" aria-labelledby="monitors-title">
       <h2 id="monitors-title">Organizations</h2>
       <p class="problem tinted tone-manual" role="status">
-        {problem !== null && `${problem}. Trying again by itself.`}
+        {problem}
       </p>
       <ul class="scan-list stack">
         {items.map((monitor) => (
@@ -33,7 +36,7 @@ export function MonitorList(props: {
             >
               <span class="row spread">
                 <span class="strong one-line">{formatOrg(monitor)}</span>
-                <PulseBadge pulse={pulseOf(monitor, now)} />
+                <PulseBadge pulse={isLive ? pulseOf(monitor, now) : "unknown"} />
               </span>
               <MiniBar counts={monitor} />
               <span class="fine">{`${formatCount(monitor.fail)} fail · ${formatCount(monitor.manual)} manual · ${formatCount(monitor.pass)} pass`}</span>
@@ -46,7 +49,7 @@ export function MonitorList(props: {
           type="button"
           class="button button-quiet more"
           disabled={isLoadingMore}
-          onClick={() => props.store.loadMore()}
+          onClick={() => store.loadMore()}
         >
           {isLoadingMore ? "Loading…" : "Load more"}
         </button>

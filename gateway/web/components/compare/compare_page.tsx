@@ -1,0 +1,142 @@
+import { useEffect, useState } from "preact/hooks";
+import {
+  findingChangeKinds,
+  findingChangeTitles,
+  type ComparedVerdict,
+  type FindingChange,
+} from "../../../../shared/finding_diff.ts";
+import { ApiError, type Api } from "../../model/api.ts";
+import { checkTitle } from "../../model/check_catalog.ts";
+import { compareScans, type ScanComparison } from "../../model/compare_scans.ts";
+import { formatCount, formatOrg, formatTime } from "../../model/format.ts";
+import type { Scan } from "../../scan_wire.ts";
+import { Icon, Message, StatusTag } from "../basics.tsx";
+import { useTitle } from "../hooks.ts";
+
+interface ComparePageProps {
+  readonly api: Api;
+  readonly beforeId: string;
+  readonly afterId: string;
+  /** Starts over. */
+  readonly onReopen: () => void;
+}
+
+type View =
+  | { readonly name: "loading" }
+  | { readonly name: "failed"; readonly problem: string }
+  | { readonly name: "compared"; readonly result: ScanComparison };
+
+/** What differs between two scans of an organization, in the words of `scanstream diff`. */
+export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePageProps) {
+  const [view, setView] = useState<View>({ name: "loading" });
+  useTitle(view.name === "compared" ? `Changes of ${formatOrg(view.result.after)}` : null);
+  useEffect(() => {
+    const closing = new AbortController();
+    compareScans(api, { before: beforeId, after: afterId }, closing.signal).then(
+      (result) => setView({ name: "compared", result }),
+      (error: unknown) => {
+        if (closing.signal.aborted) return;
+        const problem = error instanceof ApiError ? error.message : "Its answer could not be read.";
+        setView({ name: "failed", problem });
+      },
+    );
+    return () => closing.abort();
+  }, [api, beforeId, afterId]);
+
+  return (
+    <article class="scan" aria-labelledby="compare-title">
+      <header class="scan-head">
+        <a class="row strong" href={`#/scans/${afterId}`}>
+          <Icon name="back" />
+          Back to the scan
+        </a>
+        <div class="scan-title row wrap">
+          <h1 id="compare-title">{toHeading(view)}</h1>
+        </div>
+        {view.name === "compared" && <p class="scan-meta text">{toPeriod(view.result)}</p>}
+      </header>
+      {view.name === "failed" && (
+        <Message
+          level={2}
+          title="The gateway refused it"
+          text={view.problem}
+          action={{ label: "Try again", run: onReopen }}
+        />
+      )}
+      {view.name === "compared" && <Changes result={view.result} />}
+    </article>
+  );
+}
+
+function toHeading(view: View): string {
+  if (view.name === "compared") return `Changes of ${formatOrg(view.result.after)}`;
+  return view.name === "failed" ? "These scans cannot be compared" : "Loading…";
+}
+
+function toPeriod({ before, after }: ScanComparison): string {
+  return `${timeOf(before)} → ${timeOf(after)}`;
+}
+
+function timeOf({ createdAtMs, id }: Scan): string {
+  return createdAtMs === null ? id : formatTime(createdAtMs);
+}
+
+function Changes({ result: { before, after, comparison } }: { readonly result: ScanComparison }) {
+  if (comparison === null) {
+    const text = `They are of ${formatOrg(before)} and of ${formatOrg(after)}.`;
+    return <Message level={2} title="Two organizations cannot be compared" text={text} />;
+  }
+  const { changes, notCompared } = comparison;
+  return (
+    <div class="compare stack">
+      {changes.length === 0 && <Message level={2} title="No difference" text="Both scans found the same." />}
+      {findingChangeKinds.map((kind) => {
+        const found = changes.filter(({ change }) => change === kind);
+        return (
+          found.length > 0 && (
+            <section key={kind} class="card" aria-labelledby={`compare-${kind}`}>
+              <h2 id={`compare-${kind}`}>{`${findingChangeTitles[kind]} (${formatCount(found.length)})`}</h2>
+              <ul class="changes">
+                {found.map((change, index) => (
+                  <ChangeRow key={index} change={change} />
+                ))}
+              </ul>
+            </section>
+          )
+        );
+      })}
+      {notCompared.length > 0 && (
+        <p class="fine">
+          {`Not compared, as only one of the scans evaluated them: ${notCompared.map(({ check }) => checkTitle(check)).join("; ")}`}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function ChangeRow({ change: { check, resource, before, after } }: { readonly change: FindingChange }) {
+  return (
+    <li class="change stack">
+      <span class="change-head row wrap">
+        <span class="strong">{resource.name === "" ? "Unnamed resource" : resource.name}</span>
+        <span class="fine">{checkTitle(check)}</span>
+      </span>
+      <span class="change-verdicts row wrap">
+        <Verdict verdict={before} />
+        <span aria-label="then">→</span>
+        <Verdict verdict={after} />
+      </span>
+    </li>
+  );
+}
+
+function Verdict({ verdict }: { readonly verdict: ComparedVerdict | null }) {
+  if (verdict === null) return <span class="fine">none</span>;
+  const { status, reason, actual } = verdict;
+  return (
+    <>
+      <StatusTag status={status} />
+      <span class="text">{reason === null ? actual : `${reason.replaceAll("_", " ")}: ${actual}`}</span>
+    </>
+  );
+}

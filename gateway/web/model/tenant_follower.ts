@@ -1,0 +1,137 @@
+import { subscribe, type SnapshotEvent, type Subscription } from "../../../shared/client/subscribe.ts";
+import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
+import { parseMonitor, type Monitor } from "../monitor_wire.ts";
+import { isEnded, parseScan, toRecord, type Scan } from "../scan_wire.ts";
+import type { Api } from "./api.ts";
+import { noConnection, orFinal, toConnection, type Connection } from "./connection.ts";
+import { createListStore, listPageLimit, type ListStore } from "./list_store.ts";
+import { applyMonitorEvent } from "./monitor_model.ts";
+import { applyToScan, mergeScan } from "./scan_model.ts";
+
+/** Everything of the tenant, kept true on one connection: state on every open of its stream, then events. */
+export interface TenantFollower {
+  readonly scans: ListStore<Scan>;
+  readonly monitors: ListStore<Monitor>;
+  readonly connection: Connection;
+  readonly retryNow: () => void;
+  close(): void;
+}
+
+/** A tab that nobody looks at gives its connection back: over HTTP/1.1 a browser has six for all tabs of a gateway. */
+const hiddenForMs = 30_000;
+
+export function followTenant(api: Api, onChange: () => void): TenantFollower {
+  const closing = new AbortController();
+  const { signal } = closing;
+  const scans = createListStore<Scan>(
+    {
+      list: (request) => api.listScans(request),
+      isEnded: ({ status }) => isEnded(status),
+      merge: mergeScan,
+    },
+    onChange,
+    signal,
+  );
+  const monitors = createListStore<Monitor>(
+    {
+      list: (request) => api.listMonitors(request),
+      isEnded: ({ status }) => status === "ended",
+      merge: (known, next) => (next.updatedAtMs < known.updatedAtMs ? known : next),
+    },
+    onChange,
+    signal,
+  );
+  let connection = noConnection;
+  let subscription: Subscription<TenantEvents> | null = null;
+  let hiding: ReturnType<typeof setTimeout> | undefined;
+  let snapshot: readonly SnapshotEvent<TenantEvents>[] = [];
+
+  /** A snapshot holds what has not ended; the newest pages hold what has. */
+  async function load(signal: AbortSignal): Promise<void> {
+    const request = { limit: listPageLimit, cursor: null, signal };
+    const [newestScans, newestMonitors] = await Promise.all([api.listScans(request), api.listMonitors(request)]);
+    scans.replace(
+      snapshot.flatMap(({ type, data }) => (type === "scan.snapshot" ? [parseScan(data)] : [])),
+      newestScans,
+    );
+    monitors.replace(
+      snapshot.flatMap(({ type, data }) => (type === "monitor.snapshot" ? [parseMonitor(data)] : [])),
+      newestMonitors,
+    );
+    connection = { ...connection, refetchedAtMs: Date.now() };
+  }
+
+  function follow(): void {
+    subscription = subscribe<TenantEvents>(new URL("api/v1/event-stream", document.baseURI), {
+      signal,
+      fetch: api.fetchStream,
+      onSnapshot: (events) => {
+        snapshot = events;
+      },
+      refetch: (signal) => orFinal(load(signal)),
+      onEvent({ type, data }) {
+        try {
+          apply(type, data);
+        } catch {
+          // Any key of the tenant may publish an event, also one that is no scan.
+        }
+      },
+      onStateChange(state, detail) {
+        connection = { ...connection, ...toConnection(state, detail) };
+        onChange();
+        // A gateway that has no room for a stream may still answer; what is shown is then not live, and says so.
+        const isRefused = detail.error !== null && (state === "failed" || detail.retryInMs > 0);
+        if (isRefused && !scans.isLoaded) load(signal).catch(() => undefined);
+      },
+    });
+  }
+
+  function apply(type: keyof TenantEvents, data: object): void {
+    const fields = toRecord(data);
+    if (type === "scan.created" || type === "scan.updated") scans.add(parseScan(data));
+    if (type === "scan.end") scans.change(fields["scan_id"], (scan) => applyToScan(scan, type, fields));
+    if (!type.startsWith("monitor.")) return;
+    const id = fields["monitor_id"];
+    if (type === "monitor.end" && fields["reason"] === "deleted") {
+      monitors.remove(id);
+      return;
+    }
+    const isListed = monitors.change(id, (monitor) => applyMonitorEvent(monitor, type, data, api.nowMs()));
+    // The next open of the stream finds it, too.
+    if (!isListed && typeof id === "string") api.getMonitor(id, signal).then(monitors.add, () => undefined);
+  }
+
+  function retryNow(): void {
+    if (connection.state === "failed") follow();
+    else subscription?.retryNow();
+  }
+
+  function onVisibility(): void {
+    clearTimeout(hiding);
+    if (document.visibilityState === "hidden") {
+      hiding = setTimeout(() => {
+        subscription?.close();
+        subscription = null;
+        connection = { ...connection, state: "connecting", problem: null, retryAtMs: null };
+      }, hiddenForMs);
+    } else if (subscription === null) follow();
+    else retryNow();
+  }
+
+  addEventListener("online", retryNow, { signal });
+  document.addEventListener("visibilitychange", onVisibility, { signal });
+  follow();
+  onVisibility();
+  return {
+    scans,
+    monitors,
+    get connection() {
+      return connection;
+    },
+    retryNow,
+    close() {
+      clearTimeout(hiding);
+      closing.abort();
+    },
+  };
+}

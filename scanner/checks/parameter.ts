@@ -1,0 +1,48 @@
+/** A value in a rule that an organization may set otherwise: a number with the direction in which it is stricter, or a list. */
+export type Parameter = NumberParameter | ListParameter;
+
+export interface NumberParameter {
+  readonly kind: "number";
+  readonly name: string;
+  /** `minutes`, `days`, `characters`, … */
+  readonly unit: string;
+  /** The STIG's. */
+  readonly stigValue: number;
+  readonly stricter: "less" | "more";
+  /** The most that an organization may set; the least is 1. */
+  readonly most: number;
+}
+
+export interface ListParameter {
+  readonly kind: "list";
+  readonly name: string;
+  readonly unit: string;
+  /** The STIG's; fewer are stricter. */
+  readonly stigValue: readonly string[];
+}
+
+export type ParameterValue = number | readonly string[];
+export type ParameterValues = Readonly<Record<string, ParameterValue>>;
+
+/** The organization's value, else the STIG's. */
+export function limitOf({ name, stigValue }: NumberParameter, values: ParameterValues | undefined): number {
+  const value = values === undefined || !Object.hasOwn(values, name) ? undefined : values[name];
+  return typeof value === "number" ? value : stigValue;
+}
+
+export function listOf({ name }: ListParameter, values: ParameterValues | undefined): readonly string[] | null {
+  const value = values === undefined || !Object.hasOwn(values, name) ? undefined : values[name];
+  return value === undefined || typeof value === "number" ? null : value;
+}
+
+/** How a value differs from the STIG's; null where it does not. */
+export function effectOf(parameter: Parameter, value: ParameterValue): "stricter" | "looser" | null {
+  if (parameter.kind === "number") {
+    if (typeof value !== "number" || value === parameter.stigValue) return null;
+    return value < parameter.stigValue === (parameter.stricter === "less") ? "stricter" : "looser";
+  }
+  if (typeof value === "number") return null;
+  const isWithin = value.every((item) => parameter.stigValue.includes(item));
+  if (!isWithin) return "looser";
+  return parameter.stigValue.every((item) => value.includes(item)) ? null : "stricter";
+}

@@ -1,0 +1,78 @@
+import { readOptionFile } from "../../command_line/files.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { catalog } from "../catalog/catalog.ts";
+import { nearestName } from "../catalog/nearest_name.ts";
+import type { Parameter, ParameterValue, ParameterValues } from "../checks/parameter.ts";
+import { parseJsonText } from "../evidence/json_text.ts";
+
+const maxParametersBytes = 1_048_576;
+const bounds = { maxDepth: 4, maxParts: 200, repeatedKeys: "refuse" } as const;
+const maxProblems = 10;
+const maxItems = 50;
+const maxItemLength = 500;
+
+/** Every parameter of the catalog's checks, each once. */
+export const knownParameters: ReadonlyMap<string, Parameter> = new Map(
+  catalog.flatMap(({ parameters }) => parameters).map((parameter) => [parameter.name, parameter]),
+);
+
+/** The organization's values of `--parameters`; empty without a file. Throws `UsageError`. */
+export async function readParameters(
+  file: string | undefined,
+  approvedIssuers: readonly string[] | null,
+): Promise<ParameterValues> {
+  if (file === undefined) return {};
+  const values = await readOptionFile({ option: "--parameters", file, maxBytes: maxParametersBytes }, parseParameters);
+  if (approvedIssuers !== null && Object.hasOwn(values, "approved_issuers")) {
+    throw new UsageError(["--parameters sets approved_issuers, and so does IDP_APPROVED_ISSUERS: give one of them"]);
+  }
+  return values;
+}
+
+/** Throws `UsageError` naming everything that is wrong with the file. */
+export function parseParameters(text: string, file: string): ParameterValues {
+  const fail = (problems: readonly string[]) =>
+    new UsageError([`Cannot use --parameters ${JSON.stringify(file)}: ${problems.slice(0, maxProblems).join("; ")}`]);
+  let content: unknown;
+  try {
+    content = parseJsonText(text, bounds);
+  } catch (error) {
+    if (error instanceof RangeError) throw fail([error.message]);
+    throw fail([`it is not JSON: ${error instanceof Error ? error.message : "unreadable"}`]);
+  }
+  const values: unknown = isJsonObject(content) ? content["parameters"] : null;
+  if (!isJsonObject(content) || !isJsonObject(values)) throw fail(['expected an object {"parameters": {…}}']);
+  const others = Object.keys(content).filter((key) => key !== "parameters");
+  const problems = others.map((key) => `there is no key ${JSON.stringify(key)}: expected "parameters" alone`);
+  for (const [name, value] of Object.entries(values)) {
+    const problem = problemOf(name, value);
+    if (problem !== null) problems.push(problem);
+  }
+  if (problems.length > 0) throw fail(problems);
+  // Each was found to be a number, or a list of texts.
+  return Object.fromEntries(Object.entries(values)) as Record<string, ParameterValue>;
+}
+
+function problemOf(name: string, value: unknown): string | null {
+  const parameter = knownParameters.get(name);
+  if (parameter === undefined) {
+    const names = [...knownParameters.keys()];
+    const nearest = nearestName(name, names);
+    const advice = nearest === null ? `expected one of ${names.join(", ")}` : `did you mean ${nearest}?`;
+    return `there is no parameter ${JSON.stringify(name.slice(0, 80))}: ${advice}`;
+  }
+  if (parameter.kind === "number") {
+    const isValid = typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= parameter.most;
+    return isValid ? null : `${name}: expected a whole number of ${parameter.unit} from 1 to ${parameter.most}`;
+  }
+  const isList = Array.isArray(value) && value.length > 0 && value.length <= maxItems;
+  const isValid = isList && value.every((item) => typeof item === "string" && isItem(item));
+  return isValid
+    ? null
+    : `${name}: expected a list of 1 to ${maxItems} ${parameter.unit}, such as ${JSON.stringify(parameter.stigValue)}`;
+}
+
+function isItem(text: string): boolean {
+  return text.length <= maxItemLength && /^[A-Za-z]+ ?= ?[^=]/.test(text);
+}

@@ -1,0 +1,19 @@
+/** What `scanstream/events` publishes: for producers and clients that speak to a gateway in TypeScript. */
+
+export type { Publisher } from "./broker.ts";
+export { makeChannelName, parseChannelName, tenantIdFromChannel, type ChannelName } from "./channel_name.ts";
+export {
+  EventError,
+  isEventType,
+  isTerminalEventType,
+  maxPayloadBytes,
+  type EventPayload,
+  type EventType,
+  type PayloadValue,
+} from "./event.ts";
+export { scanChannel, scanPrefix } from "./scan_events.ts";
+export type * from "./schemas/monitor.ts";
+export type * from "./schemas/scan.ts";
+export type * from "./schemas/scan_events.ts";
+export { sendEvent } from "./send_event.ts";
+export { verbs, type Verb } from "./verbs.ts";

@@ -1,0 +1,118 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { reportFormats } from "../../scanner/reports/formats.ts";
+import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { importToStigManager } from "../support/checklist_reports.ts";
+
+const fixtures = join(import.meta.dirname, "../fixtures/checklists");
+const planned = {
+  check: "authenticator_password_minimum_length_15",
+  reason: "The directory's policy changes first",
+  remediation_date: "2026-10-31",
+  milestones: ["Approved", { description: "Rolled out", date: "2026-10-15" }],
+};
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  await cp(fixtures, folder.path, { recursive: true });
+  await writeFile(join(folder.path, "decisions.json"), JSON.stringify([planned]));
+  const org = await createPracticeOrg({ profile: { name: "typical" }, role: "read-only" });
+  const { privateKeyFile } = await publishCredentials(org, join(folder.path, "key"));
+  const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+  await runCommand(["collect", "--save-artifacts", "artifacts.json", "--quiet"], { cwd: folder.path, env });
+  await org.stop();
+});
+afterAll(() => folder[Symbol.asyncDispose]());
+
+function evaluate(...args: readonly string[]) {
+  return runCommand(["evaluate", "--from-artifacts", "artifacts.json", ...args], { cwd: folder.path });
+}
+
+describe("--format all", () => {
+  test("writes every format, and what a run has to say beside them stays one screen", async () => {
+    const args = ["--checklist", "stig_manager.cklb", "--waivers", "decisions.json"];
+    const { code, stdout, stderr } = await evaluate("--format", "all", "--output", "out", ...args);
+    expect(code).toBe(1);
+    expect(stdout).toBe("");
+    const files = reportFormats.map(({ extension }) => `scan.${extension}`);
+    expect((await readdir(join(folder.path, "out"))).toSorted()).toEqual(files.toSorted());
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines.length).toBeLessThan(8);
+    expect(lines[0]).toBe(`Wrote 16 files to out: ${files.join(", ")}`);
+    expect(stderr).toContain("The checklist stig_manager.cklb is of acme.okta.com, this scan of 127.0.0.1");
+    expect(stderr).toMatch(
+      /answers? of stig_manager\.cklb against this scan: V-273195 \(answered Not a Finding, found Open\)/,
+    );
+    expect(stderr).toMatch(/findings? past the planned remediation date: V-273195 \(2026-10-31\)/);
+  });
+
+  test("needs a directory", async () => {
+    const { code, stderr } = await evaluate("--format", "all");
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^--format "all": several formats need --output DIR[^\n]*\n$/);
+  });
+
+  test("and every format's name stand in the help of scan", async () => {
+    const { stdout } = await runCommand(["scan", "--help"], { cwd: folder.path });
+    const help = stdout.replaceAll(/\s+/g, " ");
+    expect(help).toContain(`${reportFormats.map(({ name }) => name).join(", ")}, or all`);
+    expect(help).toContain("--checklist <file>");
+  });
+});
+
+describe("--checklist", () => {
+  test("month after month goes on with the file that it wrote", async () => {
+    await mkdir(join(folder.path, "month"));
+    await cp(join(folder.path, "stig_manager.ckl"), join(folder.path, "month/scan.ckl"));
+    const again = () => evaluate("--format", "ckl", "--output", "month", "--checklist", "month/scan.ckl");
+    const contents: string[] = [];
+    for (let run = 0; run < 3; run += 1) {
+      expect((await again()).code).toBe(1);
+      contents.push(await readFile(join(folder.path, "month/scan.ckl"), "utf8"));
+    }
+    expect(new Set(contents).size).toBe(1);
+    const [checklist] = importToStigManager("ckl", contents[0] ?? "").checklists;
+    expect(checklist?.reviews).toHaveLength(29);
+    expect(checklist?.reviews.filter(({ result }) => result === "notapplicable")).toHaveLength(1);
+  });
+
+  test.each([
+    [
+      "another revision",
+      (text: string) => text.replace("Release: 2 ", "Release: 9 "),
+      /Okta_IDaaS_STIG V1R9": expected Okta_IDaaS_STIG V1R2/,
+    ],
+    [
+      "another STIG",
+      (text: string) => text.replace('"Okta_IDaaS_STIG"', '"RHEL_9_STIG"'),
+      /"RHEL_9_STIG V1R2": expected Okta_IDaaS_STIG V1R2/,
+    ],
+    ["a file cut short", (text: string) => text.slice(0, 3000), /JSON/],
+    ["an empty file", () => "", /expected CKLB \(JSON\) or CKL \(XML\)/],
+  ])("of %s is one line and exit code 2, and nothing is written", async (_, change, message) => {
+    await writeFile(join(folder.path, "bad.cklb"), change(await readFile(join(fixtures, "stig_manager.cklb"), "utf8")));
+    const { code, stdout, stderr } = await evaluate(
+      "--format",
+      "cklb,ckl",
+      "--output",
+      "none",
+      "--checklist",
+      "bad.cklb",
+    );
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(stderr).toMatch(/^Cannot use --checklist "bad\.cklb": [^\n]+\n$/);
+    expect(existsSync(join(folder.path, "none"))).toBe(false);
+  });
+
+  test("that is not there is one line and exit code 2", async () => {
+    const { code, stderr } = await evaluate("--checklist", "no.ckl");
+    expect(code).toBe(2);
+    expect(stderr).toBe('Cannot read --checklist "no.ckl": ENOENT\n');
+  });
+});

@@ -1,0 +1,135 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { failingOrg } from "../support/failing_org.ts";
+import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let failing: PracticeOrg;
+let compliant: PracticeOrg;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  [failing, compliant] = await Promise.all([
+    createPracticeOrg({ profile: failingOrg, role: "super" }),
+    createPracticeOrg({ profile: { name: "compliant" }, role: "super" }),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all([failing.stop(), compliant.stop()]);
+  await folder[Symbol.asyncDispose]();
+});
+
+async function fix(org: PracticeOrg, ...args: readonly string[]) {
+  const { privateKeyFile } = await publishCredentials(org, join(folder.path, new URL(org.url).port));
+  const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+  return runCommand(["fix", ...args], { cwd: folder.path, env });
+}
+
+function read(directory: string, name: string): Promise<string> {
+  return readFile(join(folder.path, directory, name), "utf8");
+}
+
+describe("fix", () => {
+  test("writes a plan and changes nothing in the org", async () => {
+    const { code, stdout, stderr } = await fix(failing, "--output", "plan", "--quiet");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toBe(
+      "45 failing findings are in the plan: 11 objects imported, 7 new; 0 are left to the Admin Console (README.md)\n",
+    );
+    expect((await readdir(join(folder.path, "plan"))).sort()).toEqual(["README.md", "main.tf", "variables.tf"]);
+    expect(await read("plan", "main.tf")).toContain('resource "okta_policy_password_default" "default" {');
+    expect(await read("plan", "README.md")).toContain("imports 11 of the org's objects as a whole");
+    const methods = new Set(
+      failing.requests.filter(({ path }) => !path.startsWith("/oauth2/")).map(({ method }) => method),
+    );
+    expect(methods).toEqual(new Set(["GET"]));
+  });
+
+  test("from saved evidence, offline, it is the same plan", async () => {
+    const env = { IDP_ORG_URL: failing.url, IDP_CLIENT_ID: failing.clientId, IDP_PRIVATE_KEY: failing.privateKeyPem };
+    const collected = await runCommand(["collect", "--quiet", "--save-artifacts", "evidence.json"], {
+      cwd: folder.path,
+      env,
+    });
+    expect(collected.code).toBe(0);
+    const offline = await runCommand(["fix", "--from-artifacts", "evidence.json", "--output", "offline"], {
+      cwd: folder.path,
+    });
+    expect(offline.code).toBe(0);
+    const withoutTime = (text: string) => text.replaceAll(/20\d\d-\d\d-\d\dT[\d:.]+Z/g, "");
+    const [online, saved] = await Promise.all([read("plan", "main.tf"), read("offline", "main.tf")]);
+    expect(withoutTime(saved)).toBe(withoutTime(online));
+  });
+
+  test("nothing to fix: exit code 0 and no main.tf; one of an earlier plan is left, and named", async () => {
+    expect(await fix(compliant, "--output", "clean", "--quiet")).toMatchObject({ code: 0, stderr: "" });
+    expect(await readdir(join(folder.path, "clean"))).toEqual(["README.md"]);
+    expect(await read("clean", "README.md")).toContain("there is nothing to fix");
+    const again = await fix(compliant, "--output", "plan", "--quiet");
+    expect(again).toMatchObject({
+      code: 0,
+      stderr: "plan/main.tf is of an earlier plan and was left: nothing needs it\n",
+    });
+    expect(await read("plan", "README.md")).toContain("`main.tf` is of an earlier plan");
+  });
+
+  test("one check at a time", async () => {
+    await fix(failing, "--output", "one", "--quiet", "--check", "systemlog_streaming_enabled");
+    expect((await read("one", "main.tf")).match(/^resource .*$/gm)).toEqual([
+      'resource "okta_log_stream" "system_log" {',
+    ]);
+    expect(await read("one", "variables.tf")).toMatch(/variable "log_stream_token" \{[^}]*sensitive +=\s+true/);
+  });
+
+  test.each([
+    ["without --output", [], /--output DIR: is missing/],
+    ["an unknown check", ["--output", "x", "--check", "nothing"], /nothing/],
+    [
+      "a file that is not there",
+      ["--output", "x", "--from-artifacts", "no.json"],
+      /Cannot read --from-artifacts "no.json"/,
+    ],
+    ["a directory that is a file", ["--output", "taken", "--from-artifacts", "evidence.json"], /taken/],
+    ["a README.md of somebody else", ["--output", "theirs"], /README.md is there and is no file of scanstream fix/],
+  ])("%s: one clear line, exit code 2, nothing written", async (_, args, message) => {
+    await writeFile(join(folder.path, "taken"), "");
+    await mkdir(join(folder.path, "theirs"), { recursive: true });
+    await writeFile(join(folder.path, "theirs/README.md"), "# Mine\n");
+    const { code, stdout, stderr } = await fix(failing, ...args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+    expect(await readdir(join(folder.path, "theirs"))).toEqual(["README.md"]);
+    expect(await read("theirs", "README.md")).toBe("# Mine\n");
+    expect(await readdir(folder.path)).not.toContain("x");
+  });
+
+  test("credentials that cannot read: exit code 3, nothing written", async () => {
+    const none = await createPracticeOrg({ profile: { name: "empty" }, role: "none" });
+    expect(await fix(none, "--output", "none", "--quiet")).toMatchObject({ code: 3 });
+    expect(await readdir(folder.path)).not.toContain("none");
+    await none.stop();
+  });
+});
+
+test("docs/fix.md: its last example, on a free port", async () => {
+  const page = await readFile(join(import.meta.dirname, "../../docs/fix.md"), "utf8");
+  const example = [...page.matchAll(/```sh\n(.*?)```/gs)].at(-1)?.[1] ?? "";
+  const [start = "", load, run = ""] = example.trim().split("\n");
+  expect(load).toBe("set -a; . ./practice.env; set +a");
+  const args = (line: string) => /^scanstream (.*?)(?: >.*| *#.*)?$/.exec(line)?.[1]?.split(" ") ?? [];
+  const options = args(start).map((word) => (word === "80" ? "0" : word));
+  const org = startCommand(options, { cwd: folder.path });
+  await org.until("stderr", /Admin page/);
+  const lines = org.output.stdout
+    .trim()
+    .split("\n")
+    .map((line) => line.split(/=(.*)/s));
+  const env = Object.fromEntries(lines.map(([name, value]) => [name ?? "", value ?? ""]));
+  expect((await runCommand(args(run), { cwd: folder.path, env })).code).toBe(0);
+  expect(await read("fixes", "main.tf")).toContain(`http_proxy = "${env["IDP_ORG_URL"] ?? ""}"`);
+  expect((await org.stop()).code).toBe(0);
+});

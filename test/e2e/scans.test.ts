@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
+import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
+import { createScanProducer, type ScanProducer, type StoredFinding } from "../support/scan_producer.ts";
+import { freePort } from "../support/free_port.ts";
+import { problem, startScriptedServer, status } from "../support/scripted_server.ts";
+
+/** `scans`, `findings` and what `watch` adds to one scan, against a gateway with a tenant's scans. */
+
+const noScan = "00000000-0000-4000-8000-000000000000";
+/** Sets the title of a terminal, clears it, turns the direction of text, begins lines of its own. */
+const hostile = "a\u001b]0;owned\u0007\u001b[2J\u202eb\u2028c\rd\ne\u0000f";
+const steersTerminal = /[^\P{Cc}\n]|[\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+
+let gateway: CommandGateway;
+let producer: ScanProducer;
+beforeAll(async () => {
+  gateway = await startCommandGateway();
+  producer = createScanProducer(gateway.env["SCANSTREAM_URL"] ?? "", gateway.env["SCANSTREAM_API_KEY"] ?? "");
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+function run(...args: readonly string[]): Promise<Outcome> {
+  return runCommand(args, { cwd: gateway.folder, env: gateway.env });
+}
+
+/** A command that reads the newest scan runs before any other registers one. */
+describe("scans and findings", () => {
+  test("a tenant without scans has none", async () => {
+    expect(await run("scans", "list")).toEqual({ code: 0, stdout: "None\n", stderr: "" });
+    expect(await run("scans", "list", "--format", "json")).toEqual({ code: 0, stdout: "[]\n", stderr: "" });
+    expect(await run("scans", "list", "--format", "ndjson")).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(await run("watch", "--latest")).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: "--latest: the tenant has no scan yet\n",
+    });
+  });
+
+  test("scans list shows the newest first, as a table, as JSON and line by line", async () => {
+    const first = await producer.register({ org_url: "https://first.example" });
+    const second = await producer.register({ checks_total: 29 });
+    await first.end("completed", { pass: 3, fail: 2, manual: 1 });
+    const { stdout } = await run("scans", "list");
+    expect(stdout.split("\n").map((line) => line.replaceAll(/\S+Z/g, "TIME").split(/ {2,}/))).toEqual([
+      ["SCAN", "STATUS", "CHECKS", "PASS", "FAIL", "MANUAL", "CREATED", "ORG"],
+      [second.id, "pending", "0/29", "0", "0", "0", "TIME"],
+      [first.id, "completed", expect.stringMatching(/^\d\/\d$/), "3", "2", "1", "TIME", "https://first.example"],
+      [""],
+    ]);
+    const json = JSON.parse((await run("scans", "list", "--format", "json")).stdout) as readonly { id: string }[];
+    expect(json.map(({ id }) => id)).toEqual([second.id, first.id]);
+    const lines = (await run("scans", "list", "--format", "ndjson")).stdout.trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(json);
+  });
+
+  test("scans list reads page after page, up to --limit, and says that there are more", async () => {
+    await Promise.all(Array.from({ length: 210 }, () => producer.register({})));
+    const { stdout, stderr } = await run("scans", "list", "--format", "ndjson", "--limit", "205");
+    const ids = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { id: string }).id);
+    expect(new Set(ids).size).toBe(205);
+    expect(stderr).toBe("There are more scans than these 205: --limit shows them\n");
+    expect((await run("scans", "list", "--limit", "212")).stderr).toBe("");
+  });
+
+  test("findings list reads every page, and only the statuses that were asked for", async () => {
+    const scan = await producer.register({});
+    await scan.store(Array.from({ length: 450 }, (_, index) => finding(index, index % 3 === 0 ? "FAIL" : "PASS")));
+    const all = await run("findings", "list", scan.id, "--format", "ndjson");
+    expect(all.stdout.trimEnd().split("\n")).toHaveLength(450);
+    const failed = await run("findings", "list", "--latest", "--status", "fail,manual", "--format", "json");
+    const found = JSON.parse(failed.stdout) as readonly StoredFinding[];
+    expect(found).toHaveLength(150);
+    expect(new Set(found.map(({ status: verdict }) => verdict))).toEqual(new Set(["FAIL"]));
+    const { stdout } = await run("findings", "list", scan.id, "--status", "FAIL");
+    expect(stdout).toMatch(/^STATUS {2}SEVERITY {2}CHECK +RESOURCE +DETAIL\nFAIL +high +check_\d+/);
+    expect(stdout).not.toMatch(steersTerminal);
+    expect((await run("findings", "list", scan.id, "--status", "MANUAL")).stdout).toBe("None\n");
+  });
+
+  test("scans show and scans cancel write the scan", async () => {
+    const scan = await producer.register({ org_url: "https://acme.example" });
+    const shown = await run("scans", "show", scan.id);
+    expect(shown.stdout).toMatch(new RegExp(`^id: ${scan.id}\n.*^status: pending$.*^cancel_requested: false$`, "ms"));
+    const cancelled = JSON.parse((await run("scans", "cancel", scan.id, "--format", "json")).stdout) as unknown;
+    expect(cancelled).toMatchObject({ id: scan.id, cancel_requested: true });
+  });
+});
+
+describe("watch", () => {
+  const ends: readonly (readonly [status: string, fail: number, code: number])[] = [
+    ["completed", 0, 0],
+    ["completed", 1, 1],
+    ["failed", 0, 1],
+    ["cancelled", 0, 1],
+  ];
+  test.each(ends)("--exit-status of a scan that ends %s with %i failed checks is %i", async (end, fail, code) => {
+    const scan = await producer.register({});
+    const watching = startCommand(["watch", scan.id, "--exit-status"], { cwd: gateway.folder, env: gateway.env });
+    await watching.until("stderr", /Following/);
+    await scan.end(end, { pass: 1, fail, manual: 0 });
+    expect((await watching.finished).code).toBe(code);
+    // It has ended before the stream opens.
+    const late = await run("watch", scan.id, "--exit-status");
+    expect(late).toMatchObject({ code, stdout: expect.stringMatching(new RegExp(`^Scan ${end}: 1 passed, ${fail} `)) });
+    expect((await run("watch", scan.id)).code).toBe(0);
+  });
+});
+
+describe("what is wrong is one line", () => {
+  const wrong: readonly (readonly [args: string, message: string])[] = [
+    ["scans show x", 'SCAN_ID "x": expected the UUID of a scan\n'],
+    ["scans cancel x", 'SCAN_ID "x": expected the UUID of a scan\n'],
+    [`scans show ${noScan}`, "Cannot show the scan: 404 No such scan\n"],
+    [`findings list ${noScan}`, "Cannot list the findings: 404 No such scan\n"],
+    ["findings list", "SCAN_ID: expected the UUID of a scan, or --latest\n"],
+    [`findings list ${noScan} --latest`, "--latest: expected without SCAN_ID\n"],
+    [`findings list ${noScan} --status fial`, '--status "fial": expected PASS, FAIL, MANUAL, or several with commas\n'],
+    ["watch --exit-status", "--exit-status: expected with SCAN_ID or --latest: a tenant's stream has no end\n"],
+    ["watch x", 'SCAN_ID "x": expected the UUID of a scan\n'],
+  ];
+  test.each(wrong)("%s: exit 2", async (args, message) => {
+    expect(await run(...args.split(" "))).toEqual({ code: 2, stdout: "", stderr: message });
+  });
+
+  test.each(["scans list", `scans show ${noScan}`, `findings list ${noScan}`, "watch"])(
+    "%s without a gateway: exit 2",
+    async (args) => {
+      expect(await runCommand(args.split(" "), { cwd: gateway.folder })).toEqual({
+        code: 2,
+        stdout: "",
+        stderr: "SCANSTREAM_URL and SCANSTREAM_API_KEY: are not set: expected a gateway and a key of it\n",
+      });
+    },
+  );
+
+  test("a key that is not valid, and a gateway that cannot be reached: exit 3", async () => {
+    const refused = await runCommand(["scans", "list"], {
+      cwd: gateway.folder,
+      env: { ...gateway.env, SCANSTREAM_API_KEY: "scs_no" },
+    });
+    expect(refused).toEqual({
+      code: 3,
+      stdout: "",
+      stderr: expect.stringMatching(/^Cannot list the scans: 401 .*\n$/),
+    });
+    const unreachable = await runCommand(["scans", "list"], {
+      cwd: gateway.folder,
+      env: { ...gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` },
+    });
+    expect(unreachable).toMatchObject({ code: 3, stdout: "" });
+    expect(unreachable.stderr).toBe("Cannot list the scans: fetch failed (ECONNREFUSED)\n");
+  });
+
+  const answers = [
+    ["a refusal", problem(500, hostile)],
+    ["no JSON", status(200, {}, hostile)],
+    ["no page", status(200, {}, "[]")],
+  ] as const;
+  test.each(answers)("a gateway that answers with %s: exit 3, and a clean line", async (_, answer) => {
+    await using server = await startScriptedServer(answer);
+    const env = { SCANSTREAM_URL: server.url, SCANSTREAM_API_KEY: "scs_key" };
+    const { code, stdout, stderr } = await runCommand(["scans", "list"], { cwd: gateway.folder, env });
+    expect(stderr).toMatch(/^Cannot list the scans: .*\n$/);
+    expect(stderr).not.toMatch(steersTerminal);
+    expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
+  });
+});
+
+function finding(index: number, verdict: "PASS" | "FAIL"): StoredFinding {
+  return {
+    fingerprint: `fingerprint-${index}`,
+    check: `check_${index}`,
+    status: verdict,
+    reason: null,
+    severity: "high",
+    resource_type: "app",
+    resource_id: String(index),
+    resource_name: `\u202e${hostile.replaceAll("\0", "")}`,
+    expected: "",
+    actual: "",
+    detail: hostile.replaceAll("\0", ""),
+  };
+}

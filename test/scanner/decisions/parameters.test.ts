@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import { parseParameters, knownParameters } from "../../../scanner/decisions/parameters.ts";
+import { createCollection } from "../../../scanner/evidence/collect.ts";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { findCheck } from "../../../scanner/catalog/select_checks.ts";
+import type { ParameterValues } from "../../../scanner/checks/parameter.ts";
+import { obtained } from "../../../scanner/evidence/artifacts.ts";
+import { dispositionOf } from "../../../scanner/reports/disposition.ts";
+import { reportFormats } from "../../../scanner/reports/formats.ts";
+import type { Attestation } from "../../../shared/report.ts";
+import { anAutomation, aPasswordPolicy, compliantArtifacts, evaluate, set } from "../../support/artifact_builders.ts";
+import { compliantOrg, paths } from "../../support/compliant_org.ts";
+import { mapIdpClient } from "../../support/map_idp_client.ts";
+import { aReport, renderAs } from "../../support/report_builders.ts";
+
+const check = "authenticator_password_maximum_age_60d";
+
+function judge(days: number, parameters: ParameterValues) {
+  const policy = set(aPasswordPolicy(), "settings.password.age.maxAgeDays", days);
+  return evaluate(check, compliantArtifacts({ password_policies: obtained([policy]) }), { parameters });
+}
+
+const attested: Attestation = { status: "PASS", reason: "x", by: "A. Person", expires: null };
+
+describe("a value of the organization's own", () => {
+  test.each([
+    ["the STIG's", 60, 60, "PASS", undefined, "pass"],
+    ["stricter, met", 30, 30, "PASS", "PASS", "pass"],
+    ["stricter, not met", 30, 60, "FAIL", "PASS", "fail"],
+    ["looser, met, and the STIG's is not", 90, 90, "PASS", "FAIL", "fail"],
+    ["looser, and the STIG's is met too", 90, 60, "PASS", "PASS", "not_reviewed"],
+    ["looser, not met", 90, 91, "FAIL", "FAIL", "fail"],
+  ] as const)("that is %s", (_, limit, days, status, stigStatus, disposition) => {
+    const result = judge(days, { password_maximum_age_days: limit });
+    expect([result.status, result.tailoring?.stig_status, dispositionOf(result)]).toEqual([
+      status,
+      stigStatus,
+      disposition,
+    ]);
+    expect(result.findings[0]?.stig_status).toBe(stigStatus);
+  });
+
+  test("that is looser closes nothing, even where a person attests it", () => {
+    const looser = { ...judge(60, { password_maximum_age_days: 90 }), attestation: attested };
+    expect(dispositionOf(looser)).toBe("not_reviewed");
+    const failing = { ...judge(90, { password_maximum_age_days: 90 }), attestation: attested };
+    expect(dispositionOf(failing)).toBe("fail");
+  });
+
+  test("leaves other checks and fingerprints as they are", () => {
+    const plain = judge(90, {});
+    const tailored = judge(90, { password_maximum_age_days: 90 });
+    expect(tailored.findings.map(({ fingerprint }) => fingerprint)).toEqual(
+      plain.findings.map(({ fingerprint }) => fingerprint),
+    );
+    expect(judge(90, { password_history: 24 })).toEqual(plain);
+  });
+
+  test.each([...knownParameters.values()])("$name moves a verdict of its check in both directions", (parameter) => {
+    if (parameter.kind === "list") return;
+    const step = parameter.stricter === "less" ? -1 : 1;
+    const owner = catalog.find(({ parameters }) => parameters.some(({ name }) => name === parameter.name));
+    const judged = (value: number) =>
+      evaluate(owner?.name ?? "", compliantArtifacts(), { parameters: { [parameter.name]: value } });
+    // The compliant org is exactly at the STIG's limits.
+    expect(judged(parameter.stigValue + step)).toMatchObject({
+      status: "FAIL",
+      tailoring: { effect: "stricter", stig_status: "PASS" },
+    });
+    expect(judged(parameter.stigValue - step)).toMatchObject({
+      status: "PASS",
+      tailoring: { effect: "looser", stig_status: "PASS" },
+    });
+  });
+
+  test("issuers that are not the DOD's are looser, fewer of the DOD's stricter", () => {
+    const judged = (issuers: readonly string[]) =>
+      evaluate("idp_smart_card_dod_approved_ca", compliantArtifacts(), { parameters: { approved_issuers: issuers } });
+    expect(judged(["OU=DoD"]).tailoring).toMatchObject({ effect: "stricter" });
+    expect(judged(["OU=DoD", "OU=ECA"]).tailoring).toBeUndefined();
+    expect(judged(["OU=DoD", "O=Agency"]).tailoring).toMatchObject({ effect: "looser" });
+  });
+
+  test("has the evidence collected that its verdict and the STIG's need", async () => {
+    const collected = async (days: number, limit: number) => {
+      const policy = set(anAutomation(), "conditions.people.users.inactivity.number", days);
+      const client = mapIdpClient({ ...compliantOrg, [paths.lifecycle]: [policy] });
+      const collection = createCollection(client, { parameters: { user_inactivity_days: limit } });
+      return Object.keys(await collection.obtainFor(findCheck("user_inactivity_automation_35d_enabled")));
+    };
+    expect(await collected(35, 35)).toEqual(["user_lifecycle_policies"]);
+    expect(await collected(35, 20)).toContain("password_policies");
+    expect(await collected(90, 90)).toContain("password_policies");
+  });
+});
+
+describe("every format shows both verdicts", () => {
+  const result = judge(90, { password_maximum_age_days: 90 });
+  const report = aReport([result]);
+
+  test.each(reportFormats.map(({ name }) => name).filter((name) => !["oscal", "poam", "poam-json"].includes(name)))(
+    "%s",
+    (name) => {
+      const text = renderAs(name, report).replaceAll(/\s+/g, " ");
+      expect(text).toContain("password_maximum_age_days");
+    },
+  );
+
+  test.each([
+    ["cklb", '"status": "open"'],
+    ["ckl", "<STATUS>Open</STATUS>"],
+    ["xccdf", "<result>fail</result>"],
+    ["hdf", '"status": "failed"'],
+  ])("and %s has the STIG's", (name, expected) => {
+    expect(renderAs(name, report)).toContain(expected);
+  });
+
+  test.each([
+    ["cklb", '"status": "not_a_finding"'],
+    ["ckl", "NotAFinding"],
+    ["xccdf", "<result>pass</result>"],
+    ["hdf", '"status": "passed"'],
+  ])("and %s does not close what meets the STIG's value too", (name, closed) => {
+    expect(renderAs(name, aReport([judge(60, { password_maximum_age_days: 90 })]))).not.toContain(closed);
+    expect(renderAs(name, aReport([judge(60, {})]))).toContain(closed);
+  });
+});
+
+describe("parseParameters", () => {
+  test("takes numbers and lists", () => {
+    const parameters = { password_history: 24, approved_issuers: ["OU=DoD", "O=Agency"] };
+    expect(parseParameters(JSON.stringify({ parameters }), "p.json")).toEqual(parameters);
+  });
+
+  test.each([
+    [{ pasword_history: 1 }, /there is no parameter "pasword_history": did you mean password_history\?/],
+    [{ zzzzzzzzzzzzzzzz: 1 }, /expected one of global_session_idle_minutes, /],
+    [{ password_history: 0 }, /password_history: expected a whole number of passwords from 1 to 30/],
+    [{ password_history: 31 }, /password_history/],
+    [{ password_history: 1.5 }, /password_history/],
+    [{ password_history: "24" }, /password_history/],
+    [{ approved_issuers: [] }, /approved_issuers: expected a list of 1 to 50 issuers, such as/],
+    [{ approved_issuers: ["DoD"] }, /approved_issuers/],
+    [{ approved_issuers: "OU=DoD" }, /approved_issuers/],
+  ])("refuses %j", (parameters, message) => {
+    expect(() => parseParameters(JSON.stringify({ parameters }), "p.json")).toThrow(message);
+  });
+
+  test.each(["", "[]", "{}", '{"parameters":[]}', '{"parameters":{},"other":1}', '{"parameters":{},"parameters":{}}'])(
+    "refuses %s",
+    (text) => {
+      expect(() => parseParameters(text, "p.json")).toThrow(/^Cannot use --parameters "p\.json": /);
+    },
+  );
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
+import { applyDecisions } from "../../../scanner/decisions/decisions.ts";
+import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
+import { applyGate } from "../../../scanner/decisions/gate.ts";
+import { parseWaivers } from "../../../scanner/decisions/waivers.ts";
+import type { CheckResult } from "../../../shared/report.ts";
+import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
+
+const check = "signon_global_session_idle_timeout_15min";
+const source = { option: "--waivers", file: "decisions.json", checkNames: new Set([check]) };
+const now = Date.parse("2026-11-21T12:00:00Z");
+const plan = { check, reason: "Change 7", remediation_date: "2026-11-21" };
+
+function decide(entries: readonly object[], result: CheckResult = aCheckResult(), nowMs = now) {
+  const waivers = parseWaivers(JSON.stringify(entries), source);
+  return applyDecisions([result], { waivers, attestations: [], baseline: null, thresholds: [] }, nowMs);
+}
+
+function firstFinding(entries: readonly object[], result?: CheckResult, nowMs?: number) {
+  return decide(entries, result, nowMs).results[0]?.findings[0];
+}
+
+describe("a decision with a remediation date", () => {
+  test("is a plan, and no waiver: the finding still fails", () => {
+    const { results, warnings } = decide([plan]);
+    expect(results[0]?.findings[0]).toMatchObject({ waived: false, plan: { reason: "Change 7" } });
+    const gate = { failOn: parseFailOn("fail") ?? [], failOnText: "fail", onlyNew: false, thresholds: [] };
+    expect(applyGate(aReport(results), gate, []).isFailed).toBe(true);
+    expect(warnings).toEqual([]);
+  });
+
+  test("and an end is a waiver until then, and a plan all the time", () => {
+    const both = { ...plan, remediation_date: "2026-11-01", expires: "2026-11-21" };
+    expect(firstFinding([both])).toMatchObject({ waived: true, plan: { overdue: false } });
+    const later = Date.parse("2026-11-22T00:00:00Z");
+    expect(firstFinding([both], aCheckResult(), later)).toMatchObject({ waived: false, plan: { overdue: true } });
+  });
+
+  test.each([
+    ["2026-11-20", true],
+    ["2026-11-21", false],
+    ["2026-11-21T11:59:59Z", true],
+    ["2026-11-21T12:00:00Z", false],
+    ["2026-11-21T14:30:00+02:00", false],
+  ])("of %s at noon of the 21st is overdue: %s", (remediationDate, overdue) => {
+    expect(firstFinding([{ ...plan, remediation_date: remediationDate }])?.plan?.overdue).toBe(overdue);
+  });
+
+  test("takes milestones with a date and without", () => {
+    const milestones = ["Draft", { description: "Rolled out", date: "2026-11-20" }, { description: "Told everybody" }];
+    expect(firstFinding([{ ...plan, milestones }])?.plan?.milestones).toEqual([
+      { description: "Draft", date: null },
+      { description: "Rolled out", date: "2026-11-20" },
+      { description: "Told everybody", date: null },
+    ]);
+  });
+
+  test("is about the resources that it names, as a waiver is", () => {
+    const result = aCheckResult({
+      findings: ["Sales EMEA", "Sales", "Fine"].map((name, index) =>
+        aFinding({ status: name === "Fine" ? "PASS" : "FAIL", resource: { type: "policy", id: `00p${index}`, name } }),
+      ),
+    });
+    const { results } = decide(
+      [
+        { ...plan, resource: "Sales *" },
+        { ...plan, resource: "Fine" },
+      ],
+      result,
+    );
+    expect(results[0]?.findings.map((finding) => finding.plan?.remediation_date)).toEqual([
+      "2026-11-21",
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test("is no plan for what is for a person to judge, unless the person found a failure", () => {
+    const manual = aCheckResult({ findings: [aFinding({ status: "MANUAL" })] });
+    expect(firstFinding([plan], manual)?.plan).toBeUndefined();
+    const waivers = parseWaivers(JSON.stringify([plan]), source);
+    const attestations = [{ check, status: "FAIL", reason: "seen", by: "A. Person", expires: null }] as const;
+    const { results } = applyDecisions([manual], { waivers, attestations, baseline: null, thresholds: [] }, now);
+    expect(results[0]?.findings[0]?.plan).toMatchObject({ remediation_date: "2026-11-21" });
+  });
+
+  test.each([
+    [
+      "a date that is none",
+      { remediation_date: "soon" },
+      /decisions\.json.*waivers\[0\]\.remediation_date: expected a day/,
+    ],
+    ["a day that no month has", { remediation_date: "2026-02-30" }, /remediation_date: expected a day/],
+    ["null", { remediation_date: null }, /remediation_date/],
+    ["milestones that are no list", { milestones: "Draft" }, /milestones: expected a list/],
+    ["a milestone without words", { milestones: [" "] }, /milestones\.0/],
+    ["a milestone with another field", { milestones: [{ description: "x", done: true }] }, /milestones\.0/],
+    ["a milestone's date that is none", { milestones: [{ description: "x", date: "x" }] }, /milestones\.0/],
+    [
+      "a milestone after the end",
+      { milestones: [{ description: "x", date: "2026-11-22" }] },
+      /milestones\[0\]\.date: expected no day after remediation_date, 2026-11-21/,
+    ],
+    ["101 milestones", { milestones: Array.from({ length: 101 }, () => "x") }, /expected 100 at most/],
+    [
+      "milestones without a remediation date",
+      { remediation_date: undefined, milestones: ["x"] },
+      /milestones: expected a remediation_date/,
+    ],
+  ])("refuses %s", (_, changes, message) => {
+    expect(() => parseWaivers(JSON.stringify([{ ...plan, ...changes }]), source)).toThrow(message);
+  });
+});
+
+describe("compareWithBaseline says when an open finding was detected first:", () => {
+  const compare = (before: Partial<ReturnType<typeof aFinding>>, after: "FAIL" | "PASS" | "MANUAL" = "FAIL") => {
+    const report = aReport([aCheckResult({ findings: [aFinding(before)] })]);
+    const baseline = parseBaseline(JSON.stringify(report), "before.json");
+    return compareWithBaseline([aCheckResult({ findings: [aFinding({ status: after })] })], baseline).results[0]
+      ?.findings[0]?.detected_first;
+  };
+  const earlier = { detected_first: "2026-01-01T00:00:00Z" };
+
+  test.each([
+    ["with the baseline, where that had it", compare({}), "2026-11-01T10:00:42.000Z"],
+    ["with the first of all baselines", compare(earlier), "2026-01-01T00:00:00Z"],
+    ["also when nobody could tell in between", compare({ ...earlier, status: "MANUAL" }), "2026-01-01T00:00:00Z"],
+    ["now, where the baseline had it fine", compare({ status: "PASS" }), undefined],
+    ["now, where the baseline had another", compare({ fingerprint: "other" }), undefined],
+    ["never, when it is fine", compare(earlier, "PASS"), undefined],
+  ])("%s", (_, detectedFirst, expected) => {
+    expect(detectedFirst).toBe(expected);
+  });
+
+  test("a report whose times are none is refused", () => {
+    const text = JSON.stringify(aReport()).replace("2026-11-01T10:00:42.000Z", "yesterday");
+    expect(() => parseBaseline(text, "b.json")).toThrow(/scan\.ended_at: expected a time/);
+  });
+});

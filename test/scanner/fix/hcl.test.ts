@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { attributeLines, comment, expression, quote } from "../../../scanner/fix/hcl.ts";
+import { identifier, toAttributes } from "../../../scanner/fix/terraform.ts";
+
+/** What Terraform makes of a text in quotation marks, https://developer.hashicorp.com/terraform/language/expressions/strings */
+function unquote(text: string): string {
+  const body = /^"((?:[^"\\\n]|\\.)*)"$/u.exec(text)?.[1];
+  if (body === undefined) throw new Error(`${text} is no quoted text`);
+  expect(body.replaceAll(/\\(?:u.{4}|.)/g, "\\")).not.toMatch(/[$%]\{/);
+  return body.replaceAll(/\\(?:u([0-9a-f]{4})|(.))/g, (_, unit: string | undefined, letter: string) => {
+    if (unit !== undefined) return String.fromCharCode(Number.parseInt(unit, 16));
+    return { n: "\n", r: "\r", t: "\t" }[letter] ?? letter;
+  });
+}
+
+/** What Terraform makes of lines between delimiters. */
+function unfold(text: string): string {
+  const { marker, lines, chomped } =
+    /^(?<chomped>chomp\()?<<(?<marker>\w+)\n(?<lines>.*)\n\k<marker>(?:\n\))?$/s.exec(text)?.groups ?? {};
+  if (marker === undefined || lines === undefined) return unquote(text);
+  expect(lines.split("\n").map((line) => line.trim())).not.toContain(marker);
+  expect(lines.replaceAll(/\$\$\{|%%\{/g, "")).not.toMatch(/[$%]\{/);
+  return `${lines.replaceAll("$${", "${").replaceAll("%%{", "%{")}${chomped === undefined ? "\n" : ""}`;
+}
+
+const hostileText = fc
+  .array(
+    fc.constantFrom(
+      "${",
+      "%{",
+      "$",
+      "%",
+      "{",
+      "}",
+      '"',
+      "\\",
+      "\n",
+      "\r",
+      "\t",
+      "EOT",
+      "PAGE",
+      "\u0000",
+      "\u202E",
+      "é",
+      "a",
+    ),
+  )
+  .map((parts) => parts.join(""));
+
+describe("quote", () => {
+  test("any text comes back as it was, and no template in it is evaluated", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(hostileText, fc.string({ unit: "grapheme" })),
+        (text) => unquote(quote(text)) === text.toWellFormed(),
+      ),
+    );
+  });
+
+  test("leaves no control character and no change of direction in the file", () => {
+    fc.assert(fc.property(hostileText, (text) => !/[\p{Cc}\u202A-\u202E\u2066-\u2069]/u.test(quote(text))));
+  });
+
+  test.each([
+    ["${var.secret}", String.raw`"\u0024{var.secret}"`],
+    ["%{ if true }", String.raw`"\u0025{ if true }"`],
+    ['say "hi"\n', String.raw`"say \"hi\"\n"`],
+    ["$5 and 100%", '"$5 and 100%"'],
+  ])("%j", (text, written) => {
+    expect(quote(text)).toBe(written);
+  });
+});
+
+describe("pages", () => {
+  test("any page comes back as it was", () => {
+    fc.assert(fc.property(hostileText, (text) => unfold(expression({ kind: "page", text })) === text));
+  });
+
+  test("stand as lines that a person can read", () => {
+    expect(expression({ kind: "page", text: "<p>${a}</p>\n<p>PAGE</p>\n" })).toBe(
+      "<<PAGE_\n<p>$${a}</p>\n<p>PAGE</p>\nPAGE_",
+    );
+    expect(expression({ kind: "page", text: "<p>\nx</p>" })).toBe("chomp(<<PAGE\n<p>\nx</p>\nPAGE\n)");
+  });
+
+  test("stand in quotation marks where lines could not hold them", () => {
+    expect(expression({ kind: "page", text: "a\r\nb" })).toBe(String.raw`"a\r\nb"`);
+  });
+});
+
+test("a comment stays one line, whatever it quotes", () => {
+  expect(comment("a\nresource b {}\u202E", "  ")).toBe("  # a resource b {} ");
+});
+
+test("attributes are aligned as terraform fmt does, each run by itself", () => {
+  const attributes = toAttributes({
+    id: "a",
+    name: "b",
+    settings: { kind: "json", value: { a: [1], long: { x: null } } },
+    z: true,
+  });
+  attributes.set("session_idle", { value: 15, change: { rules: ["V-1", "V-2"], was: "was 120" } });
+  attributes.set("status", { value: "ACTIVE", change: null });
+  expect(attributeLines(attributes, "  ")).toBe(
+    [
+      '  id   = "a"',
+      '  name = "b"',
+      "  settings = jsonencode({",
+      "    a = [1]",
+      "    long = {",
+      "      x = null",
+      "    }",
+      "  })",
+      "  z = true",
+      "  # V-1, V-2: was 120",
+      "  session_idle = 15",
+      '  status       = "ACTIVE"',
+    ].join("\n"),
+  );
+});
+
+test("identifiers are valid, stable and different for different ids", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string(), { minLength: 2, maxLength: 5 }), (ids) => {
+      const names = ids.map((id) => identifier("rule", id));
+      return names.every((name) => /^[A-Za-z_]\w*$/.test(name)) && new Set(names).size === ids.length;
+    }),
+  );
+  expect(identifier("rule", "0prABC5d7")).toBe("rule_0prABC5d7");
+});

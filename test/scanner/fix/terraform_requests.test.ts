@@ -1,0 +1,102 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { renderMain, renderVariables } from "../../../scanner/fix/fix_files.ts";
+import { planFixes } from "../../../scanner/fix/plan_fixes.ts";
+import type { FinishedScan } from "../../../scanner/run_scan.ts";
+import type { PracticeOrg } from "../../../practice_org/create_practice_org.ts";
+import { failingOrg } from "../../support/failing_org.ts";
+import { scanPracticeOrg } from "../../support/scan_practice_org.ts";
+import { signedIn } from "../../practice_org/raw_client.ts";
+import { startOrg } from "../../practice_org/start_org.ts";
+import recorded from "../../fixtures/terraform/requests.json" with { type: "json" };
+
+/**
+ * What Terraform 1.11.4 with okta/okta 6.12.0 sent for the plan of an org in which every fixable rule fails: it was
+ * recorded once, by a proxy on port 80 before this same practice org, with the variables of `terraform.tfvars`. Another
+ * plan has to be recorded again.
+ */
+
+interface RecordedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: unknown;
+  readonly status: number;
+}
+
+const orgUrl = "http://127.0.0.1";
+const collectedAt = "2026-01-01T00:00:00.000Z";
+const folder = join(import.meta.dirname, "../../fixtures/terraform");
+
+let org: PracticeOrg;
+let before: FinishedScan;
+
+beforeAll(async () => {
+  org = await startOrg({ profile: failingOrg, isWritable: true, rateLimit: { perWindow: 10_000 } });
+  before = await scanPracticeOrg(org);
+});
+
+function statuses({ results }: FinishedScan) {
+  return Object.fromEntries(results.map(({ check, status }) => [check, status]));
+}
+
+describe("a practice org in which every fixable rule fails", () => {
+  test.each(["main.tf", "variables.tf"] as const)("%s is what was given to Terraform", async (name) => {
+    const plan = planFixes(before.results, before.document.artifacts);
+    const render = { "main.tf": renderMain, "variables.tf": renderVariables }[name];
+    const given = await readFile(join(folder, name), "utf8");
+    const isTime = /20\d\d-\d\d-\d\dT[\d:.]+Z/;
+    expect(render(plan, { orgUrl, collectedAt })).toBe(given.replace(isTime, collectedAt));
+  });
+
+  test("the plan reads, and writes nothing", () => {
+    expect(recorded.plan.map(({ method }) => method)).not.toContain("POST");
+    expect(new Set(recorded.plan.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  test("passes every check after the provider's own requests, and each is in the System Log with who made it", async () => {
+    const scopes = ["policies", "networkZones", "authenticators", "logStreams", "apiTokens", "brands"];
+    const client = await signedIn(org, [
+      ...scopes.map((name) => `okta.${name}.manage`),
+      "okta.groups.read",
+      "okta.logs.read",
+    ]);
+    const replay = async (requests: readonly RecordedRequest[]) => {
+      for (const { method, path, body, status } of requests) {
+        const response = await client.call(client.token, path, { method, body });
+        expect([method, path, response.status]).toEqual([method, path, status]);
+      }
+    };
+    const failed = Object.values(statuses(before)).filter((status) => status === "FAIL");
+    expect(failed).toHaveLength(24);
+    await replay(recorded.plan);
+    expect(statuses(await scanPracticeOrg(org))).toEqual(statuses(before));
+    await replay(recorded.apply);
+    const after = await scanPracticeOrg(org);
+    expect(new Set(Object.values(statuses(after)))).toEqual(new Set(["PASS"]));
+    expect(planFixes(after.results, after.document.artifacts).resources).toEqual([]);
+    await replay(recorded.second_plan);
+
+    const log = (await (await client.get("/api/v1/logs?limit=1000")).json()) as readonly {
+      readonly eventType: string;
+      readonly actor: { readonly id: string; readonly type: string };
+    }[];
+    const writes = recorded.apply.filter(({ method, path }) => method !== "GET" && !path.endsWith("/activate"));
+    expect(log).toHaveLength(writes.length);
+    expect(new Set(log.map(({ actor }) => `${actor.type} ${actor.id}`))).toEqual(
+      new Set([`PublicClientAppEntity ${org.clientId}`]),
+    );
+    expect(new Set(log.map(({ eventType }) => eventType))).toEqual(
+      new Set([
+        "zone.create",
+        "policy.lifecycle.update",
+        "policy.rule.add",
+        "policy.rule.update",
+        "security.authenticator.lifecycle.update",
+        "system.api_token.update",
+        "system.custom_signin.update",
+        "system.log_stream.lifecycle.create",
+      ]),
+    );
+  });
+});

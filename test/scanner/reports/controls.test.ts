@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { controls, controlsOf } from "../../../scanner/catalog/controls.ts";
+import { controlResults, countBaselines } from "../../../scanner/reports/controls.ts";
+import type { Report } from "../../../shared/report.ts";
+import { reportOf } from "../../support/checklist_reports.ts";
+import { aReport, renderAs } from "../../support/report_builders.ts";
+
+function statusOf(report: Report, id: string) {
+  return controlResults(report).find((control) => control.id === id)?.status;
+}
+
+function part(report: Report, ...vulnIds: readonly string[]): Report {
+  return aReport(report.checks.filter(({ vuln_id: vulnId }) => vulnIds.includes(vulnId)));
+}
+
+test("every rule names controls that are known, and all 23 are named by one", () => {
+  const named = new Set<string>();
+  for (const { rule } of catalog) {
+    const own = controlsOf(rule);
+    expect([rule.vuln_id, own.length]).toEqual([
+      rule.vuln_id,
+      new Set(rule.nist_800_53_r5.map((citation) => citation.replace(/ [a-z].*| \([a-z]\).*/, ""))).size,
+    ]);
+    for (const { id } of own) named.add(id);
+  }
+  expect([...named].toSorted()).toEqual(controls.map(({ id }) => id).toSorted());
+  expect(controls).toHaveLength(23);
+});
+
+test("a control has the label, title and baselines of NIST", () => {
+  expect(controls.find(({ id }) => id === "ac-2.3")).toEqual({
+    id: "ac-2.3",
+    label: "AC-2(3)",
+    title: "Disable Accounts",
+    baselines: ["moderate", "high"],
+  });
+});
+
+describe("a control, of which V-273186 and V-273187 are the rules,", () => {
+  const both = ["V-273186", "V-273187"] as const;
+  test.each([
+    ["fails when one of them fails", part(reportOf({ "V-273187": "FAIL" }), ...both), "FAIL"],
+    [
+      "fails when one fails and the other is for a person",
+      part(reportOf({ "V-273187": "FAIL", "V-273186": "MANUAL" }), ...both),
+      "FAIL",
+    ],
+    ["is for a person when one is", part(reportOf({ "V-273187": "MANUAL" }), ...both), "MANUAL"],
+    ["is for a person when one was not examined", part(reportOf({}), "V-273186"), "MANUAL"],
+    ["is met when both are", part(reportOf({}), ...both), "PASS"],
+    ["is none of a scan that examined neither", part(reportOf({}), "V-273195"), undefined],
+  ] as const)("%s", (_, report, expected) => {
+    expect(statusOf(report, "ac-11")).toBe(expected);
+  });
+});
+
+test("a control whose rule the API shows in part is met only with an attestation", () => {
+  const report = reportOf({});
+  expect(statusOf(report, "ac-2.3")).toBe("MANUAL");
+  const attestation = { status: "PASS", reason: "looked", by: "A. Person", expires: null } as const;
+  const attested = report.checks.map((check) => (check.vuln_id === "V-273188" ? { ...check, attestation } : check));
+  expect(statusOf(aReport(attested), "ac-2.3")).toBe("PASS");
+});
+
+test("baselines count the controls that they select", () => {
+  const results = controlResults(reportOf({ "V-273186": "FAIL" }));
+  const counts = countBaselines(results);
+  expect(counts.map(({ baseline }) => baseline)).toEqual(["low", "moderate", "high"]);
+  for (const {
+    baseline,
+    counts: { pass, fail, manual },
+  } of counts) {
+    expect(pass + fail + manual).toBe(controls.filter(({ baselines }) => baselines.includes(baseline)).length);
+  }
+  // AC-11 and SC-10 are in moderate and high.
+  expect(counts.map(({ counts: { fail } }) => fail)).toEqual([0, 2, 2]);
+});
+
+test.each([
+  [
+    "json",
+    /"id": "ac-11",\s+"label": "AC-11",\s+"title": "Device Lock",\s+"baselines": \[\s+"moderate",\s+"high"\s+\],\s+"status": "FAIL"/,
+  ],
+  ["html", /Device Lock <small>moderate, high<\/small>/],
+  ["markdown", /\| ❌ \| `AC-11` \| Device Lock \| moderate, high \|/],
+])("%s shows the verdicts by control", (name, expected) => {
+  expect(renderAs(name, reportOf({ "V-273186": "FAIL" }))).toMatch(expected);
+});

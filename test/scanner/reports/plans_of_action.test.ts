@@ -1,0 +1,116 @@
+import { parse } from "csv-parse/sync";
+import { describe, expect, test } from "vitest";
+import { catalog } from "../../../scanner/catalog/catalog.ts";
+import { reportFormats } from "../../../scanner/reports/formats.ts";
+import { overdueLines } from "../../../scanner/commands/closing_lines.ts";
+import type { Finding, Plan } from "../../../shared/report.ts";
+import { aCheckResult, aFinding, aReport, everyVerdict, renderAs } from "../../support/report_builders.ts";
+
+const overdue: Plan = {
+  remediation_date: "2026-10-31",
+  milestones: [
+    { description: "Draft; reviewed", date: null },
+    { description: "=cmd|'/c calc'!A1", date: "2026-10-30" },
+  ],
+  reason: "Change 7 is late",
+  overdue: true,
+};
+const findings: readonly Finding[] = [
+  aFinding({ plan: overdue, detected_first: "2026-01-02T03:04:05Z" }),
+  aFinding({ waived: true, waiver: { reason: "accepted", expires: null }, fingerprint: "waived" }),
+  aFinding({ status: "MANUAL", fingerprint: "manual" }),
+  aFinding({ status: "PASS", fingerprint: "pass" }),
+  aFinding({ resource: { type: "policy", id: "00p2", name: "Contractors" } }),
+];
+const report = aReport([aCheckResult({ findings })]);
+
+function rowsOf(of = report) {
+  return parse<Record<string, string>>(renderAs("poam", of), { columns: true });
+}
+
+function itemsOf(of = report) {
+  return (JSON.parse(renderAs("poam-json", of)) as { items: Record<string, unknown>[] }).items;
+}
+
+describe("a plan of action", () => {
+  test("has one open line for each failure that no waiver covers", () => {
+    const failing = everyVerdict().flatMap((check) => check.findings.filter((f) => f.status === "FAIL" && !f.waived));
+    const of = aReport(everyVerdict());
+    expect(rowsOf(of).map((row) => row["fingerprint"])).toEqual(failing.map(({ fingerprint }) => fingerprint));
+    expect(itemsOf(of).map((item) => item["fingerprint"])).toEqual(failing.map(({ fingerprint }) => fingerprint));
+    expect(new Set(rowsOf(of).map((row) => row["status"]))).toEqual(new Set(["open"]));
+  });
+
+  test("says of each what it is, where, how bad, since when, and what is planned", () => {
+    const [planned, unplanned] = rowsOf();
+    expect(planned).toMatchObject({
+      weakness: "Okta must log out a session after a 15-minute period of inactivity.",
+      control: "AC-11; SC-10",
+      source_id: "V-273186; SV-273186r1098825_rule; CCI-000057; CCI-001133",
+      asset: "acme.okta.com",
+      resource_name: "Default Policy",
+      severity: "medium",
+      detected_first: "2026-01-02T03:04:05Z",
+      planned_date: "2026-10-31",
+      overdue: "true",
+      milestones: "Draft; reviewed; 2026-10-30 =cmd|'/c calc'!A1",
+      comments: "overdue: remediation was planned by 2026-10-31: Change 7 is late",
+    });
+    expect(unplanned).toMatchObject({
+      resource_name: "Contractors",
+      detected_first: "2026-11-01T10:00:42.000Z",
+      planned_date: "",
+      overdue: "false",
+      milestones: "",
+    });
+  });
+
+  test("for programs has the same with lists of their own", () => {
+    const [item] = itemsOf();
+    expect(item).toMatchObject({
+      controls: [
+        { id: "ac-11", label: "AC-11", title: "Device Lock", baselines: ["moderate", "high"] },
+        { id: "sc-10", label: "SC-10", title: "Network Disconnect", baselines: ["moderate", "high"] },
+      ],
+      source_ids: { vuln_id: "V-273186", rule_id: "SV-273186r1098825_rule", ccis: ["CCI-000057", "CCI-001133"] },
+      planned_date: "2026-10-31",
+      overdue: true,
+      milestones: overdue.milestones,
+    });
+    const head = JSON.parse(renderAs("poam-json", report)) as Record<string, unknown>;
+    expect(head).toMatchObject({ schema: "scanstream.poam/1", scan: { id: report.scan.id } });
+  });
+
+  test("has a failure that only a person found", () => {
+    const attestation = { status: "FAIL", reason: "seen it", by: "A. Person", expires: null } as const;
+    const attested = aReport([aCheckResult({ findings: [aFinding({ status: "MANUAL" })], attestation })]);
+    expect(rowsOf(attested)).toMatchObject([{ comments: "Attested FAIL by A. Person: seen it" }]);
+  });
+
+  test("of a scan without a failure has its columns and no line", () => {
+    const fine = aReport([aCheckResult({ findings: [aFinding({ status: "PASS" })] })]);
+    expect(renderAs("poam", fine).split("\r\n")).toHaveLength(2);
+    expect(itemsOf(fine)).toEqual([]);
+  });
+});
+
+describe("what is overdue", () => {
+  const written = reportFormats.map(({ name }) => name);
+
+  test.each(written)("is said in %s", (name) => {
+    const text = renderAs(name, report);
+    expect(text).toMatch(/2026-10-31/);
+    expect(text).toMatch(/overdue|past the planned remediation date|"deadline"/);
+    const { plan: _, ...unplanned } = findings[0] ?? aFinding();
+    expect(renderAs(name, aReport([aCheckResult({ findings: [unplanned] })]))).not.toMatch(/2026-10-31/);
+  });
+
+  test("is said on one last line of the terminal, however much it is", () => {
+    const late = aFinding({ plan: overdue });
+    const many = aReport(catalog.map(({ rule }) => aCheckResult({ vuln_id: rule.vuln_id, findings: [late, late] })));
+    expect(overdueLines(many)).toEqual([
+      "58 findings past the planned remediation date: V-273186 (2026-10-31), V-273187 (2026-10-31), V-273188 (2026-10-31), V-273189 (2026-10-31), V-273190 (2026-10-31) and 24 more",
+    ]);
+    expect(overdueLines(aReport([aCheckResult({ findings: [aFinding()] })]))).toEqual([]);
+  });
+});

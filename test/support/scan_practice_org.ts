@@ -1,0 +1,25 @@
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { readScannerConfig } from "../../scanner/config.ts";
+import { connect } from "../../scanner/idp/connection.ts";
+import { runScan, type FinishedScan } from "../../scanner/run_scan.ts";
+import type { PracticeOrg } from "../../practice_org/create_practice_org.ts";
+
+/** A whole scan of a practice org, by every scope that the checks need. */
+export async function scanPracticeOrg(org: PracticeOrg): Promise<FinishedScan> {
+  const scopes = [...new Set(catalog.flatMap(({ rule }) => rule.scopes)), "users.read"];
+  const config = readScannerConfig(
+    { timeout: "10" },
+    {
+      IDP_ORG_URL: org.url,
+      IDP_CLIENT_ID: org.clientId,
+      IDP_PRIVATE_KEY: org.privateKeyPem,
+      IDP_SCOPES: scopes.join(" "),
+    },
+  );
+  const { signal } = new AbortController();
+  const { orgUrl, clientId } = config;
+  return runScan(
+    { orgUrl, clientId, checks: catalog, approvedIssuers: null, signal },
+    { connect: (options) => connect(config, options), onResult: () => {}, now: () => new Date() },
+  );
+}

@@ -1,0 +1,164 @@
+import { toJsonSchema, type JsonSchema } from "@valibot/to-json-schema";
+import type { GenericSchema } from "valibot";
+import {
+  coverageSchema,
+  manualReasonSchema,
+  severitySchema,
+  statusSchema,
+  storedFindingSchema,
+} from "../shared/schemas/finding.ts";
+import { monitorEventSchemas, monitorSchema } from "../shared/schemas/monitor.ts";
+import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
+import { scanEndStatusSchema, scanSchema } from "../shared/schemas/scan.ts";
+import { scanEventSchemas } from "../shared/schemas/scan_events.ts";
+
+/** The types of one file of `shared/schemas/`, written without the library that its source is written with. */
+interface TypesFile {
+  readonly types: Readonly<Record<string, GenericSchema>>;
+  /** Event maps: an interface with one property for each type of event. */
+  readonly maps?: Readonly<Record<string, Readonly<Record<string, GenericSchema>>>>;
+  /** Named parts of other types. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** Types of another file, by name. */
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, GenericSchema>>>>;
+}
+
+const findingTypes = {
+  Status: statusSchema,
+  Severity: severitySchema,
+  ManualReason: manualReasonSchema,
+  Coverage: coverageSchema,
+};
+
+const { scan, check, finding, resource, waiver, attestation, comparison } = reportDefinitions;
+
+/** What of `shared/schemas/` the published modules name. */
+const files: Readonly<Record<string, TypesFile>> = {
+  finding: { types: { ...findingTypes, StoredFinding: storedFindingSchema } },
+  report: {
+    imports: { "./finding.js": findingTypes },
+    types: {
+      Report: reportSchema,
+      ScanSummary: scan,
+      CheckResult: check,
+      Finding: finding,
+      FindingResource: resource,
+      Waiver: waiver,
+      Attestation: attestation,
+      Comparison: comparison,
+    },
+    aliases: {
+      StatusCounts: 'Report["summary"]',
+      ResolvedFinding: 'Comparison["gone"][number]',
+      Category: 'CheckResult["category"]',
+      Engine: 'ScanSummary["engine"]',
+      Role: 'ScanSummary["role"]',
+      ScanStatus: 'ScanSummary["status"]',
+      FindingChange: 'NonNullable<Finding["change"]>',
+    },
+  },
+  scan: { types: { Scan: scanSchema, ScanEndStatus: scanEndStatusSchema }, aliases: { ScanStatus: 'Scan["status"]' } },
+  scan_events: {
+    types: {},
+    maps: { ScanEvents: scanEventSchemas },
+    aliases: {
+      ScanEventType: "keyof ScanEvents",
+      ScanStart: 'ScanEvents["scan.start"]',
+      ScanProgress: 'ScanEvents["scan.progress"]',
+      FindingCreated: 'ScanEvents["finding.created"]',
+      ScanError: 'ScanEvents["scan.error"]',
+      ScanEnd: 'ScanEvents["scan.end"]',
+    },
+  },
+  monitor: {
+    types: { Monitor: monitorSchema },
+    maps: { MonitorEvents: monitorEventSchemas },
+    aliases: { MonitorStatus: 'Monitor["status"]' },
+  },
+};
+
+/** The declaration files of the published schemas, by their names in `schemas/`. */
+export function writePublishedTypes(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(files).map(([name, file]) => [`${name}.d.ts`, `${writeFile(file).join("\n\n")}\n`]),
+  );
+}
+
+function writeFile({ types, maps = {}, aliases = {}, imports = {} }: TypesFile): readonly string[] {
+  const definitions = Object.assign({}, types, ...Object.values(imports)) as Record<string, GenericSchema>;
+  const toType = (schema: GenericSchema, asNamed = true): JsonSchema => {
+    const described = toJsonSchema(schema, { errorMode: "ignore", definitions });
+    const { $ref, $defs = {} } = described;
+    const name = $ref?.replace("#/$defs/", "");
+    return asNamed || name === undefined ? described : toSchema($defs[name]);
+  };
+  return [
+    ...Object.entries(imports).map(
+      ([file, named]) => `import type { ${Object.keys(named).join(", ")} } from "${file}";`,
+    ),
+    ...Object.entries(types).map(([name, schema]) => declare(name, toType(schema, false))),
+    ...Object.entries(maps).map(([name, map]) => {
+      const fields = Object.entries(map).map(([type, schema]) => writeField(type, toType(schema), true));
+      return `export interface ${name} {\n${indent(fields.join("\n"))}\n}`;
+    }),
+    ...Object.entries(aliases).map(([name, text]) => `export type ${name} = ${text};`),
+  ];
+}
+
+function declare(name: string, schema: JsonSchema): string {
+  const text = writeType(schema);
+  const declaration = schema.properties === undefined ? `type ${name} = ${text};` : `interface ${name} ${text}`;
+  return `${comment(schema)}export ${declaration}`;
+}
+
+/** A schema of JSON as a type: every property and array is read-only. */
+function writeType(schema: JsonSchema): string {
+  if (schema.$ref !== undefined) return schema.$ref.replace("#/$defs/", "");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  const choices = schema.anyOf ?? (schema.properties === undefined ? schema.oneOf : undefined);
+  if (choices !== undefined) return choices.map((choice) => writeType(toSchema(choice))).join(" | ");
+  switch (schema.type) {
+    case "string":
+    case "boolean":
+    case "null":
+      return schema.type;
+    case "number":
+    case "integer":
+      return "number";
+    case "array":
+      return `readonly ${writeItem(toSchema(schema.items))}[]`;
+    case "object": {
+      const required = new Set(schema.required);
+      const fields = Object.entries(schema.properties ?? {}).map(([name, field]) =>
+        writeField(name, toSchema(field), required.has(name)),
+      );
+      return `{\n${indent(fields.join("\n"))}\n}`;
+    }
+    default:
+      throw new TypeError(`Cannot write a type: ${JSON.stringify(schema).slice(0, 200)} is of no known kind`);
+  }
+}
+
+function writeItem(schema: JsonSchema): string {
+  const text = writeType(schema);
+  return schema.enum === undefined && schema.anyOf === undefined ? text : `(${text})`;
+}
+
+function writeField(name: string, schema: JsonSchema, isRequired: boolean): string {
+  const key = /^\w+$/.test(name) ? name : JSON.stringify(name);
+  return `${comment(schema)}readonly ${key}${isRequired ? "" : "?"}: ${writeType(schema)};`;
+}
+
+function comment({ description }: JsonSchema): string {
+  return description === undefined ? "" : `/** ${description} */\n`;
+}
+
+function toSchema(schema: unknown): JsonSchema {
+  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as JsonSchema;
+  throw new TypeError(`Cannot write a type: ${String(schema)} is no schema of its own`);
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, "  ");
+}
