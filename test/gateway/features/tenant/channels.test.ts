@@ -3,7 +3,13 @@ import { sql } from "drizzle-orm";
 import type { Database, Statement } from "../../../../drizzle/database.ts";
 import { asOwner } from "../../../../drizzle/with_tenant.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
-import { createScan, readStream, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+import {
+  createScan,
+  problemOf,
+  readStream,
+  startTestGateway,
+  type TestGateway,
+} from "../../../support/test_gateway.ts";
 
 let pglite: Database;
 let gateway: TestGateway;
@@ -87,6 +93,30 @@ test("S1: with a database that takes 200 ms, the snapshot and then what happened
   const done = events.filter(({ type }) => type === "scan.updated").map(({ data }) => Number(data["checks_done"]));
   expect(done).toEqual(done.toSorted());
   expect(done.at(-1)).toBe(3);
+});
+
+test("S3: tenants that open their streams at the same time each get their own snapshot", async () => {
+  const scans = { acme: await createScan(gateway, gateway.acme), globex: await createScan(gateway, gateway.globex) };
+  const names = ["acme", "globex", "acme", "globex", "acme", "globex"] as const;
+  const opened = names.map(async (name) => {
+    const response = await gateway.request(`${stream}?snapshot=1`, { as: `Api-Key ${gateway[name].apiKey}` });
+    return readStream(response, ": snapshot complete\n");
+  });
+  for (const [index, text] of (await Promise.all(opened)).entries()) {
+    const [own, foreign] = names[index] === "acme" ? (["acme", "globex"] as const) : (["globex", "acme"] as const);
+    expect(text).toContain(scans[own].id);
+    expect(text).not.toContain(scans[foreign].id);
+    expect(text).not.toContain(gateway[foreign].id);
+  }
+});
+
+test("S3: one foreign scan among several is as one that never was: the whole is 404", async () => {
+  const own = await createScan(gateway, gateway.acme);
+  const foreign = await createScan(gateway, gateway.globex);
+  for (const id of [foreign.id, crypto.randomUUID()]) {
+    const response = await gateway.request(`${stream}?scan_id=${own.id}&scan_id=${id}`, { as: key() });
+    expect(await problemOf(response)).toMatchObject({ status: 404, detail: "No such scan" });
+  }
 });
 
 test("S4: within the recheck time of a key's revocation its streams of a tenant and of several scans are closed", async () => {
