@@ -69,7 +69,7 @@ test("S1: a lease resolves only once the broker has confirmed", async () => {
 
 test("S1: a lease of several channels waits for every confirmation, of a hundred too", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
-  const names = Array.from({ length: 100 }, (_, n) => makeChannelName("job", tenantId, `n${n}`));
+  const names = Array.from({ length: 100 }, (_, n) => `job:${tenantId}:n${n}`);
   let isConfirmed = false;
   const lease = hub.acquire(names).then(() => (isConfirmed = true));
   for (const name of names.slice(1).toReversed()) broker.newest(name).confirm();
