@@ -30,6 +30,8 @@ test.each([
   "https://gateway.example/api/v1/event-stream",
   "//gateway.example/api/v1/event-stream",
   "/\\gateway.example/api/v1/event-stream",
+  // A URL is read without its tabs.
+  "/\t/gateway.example/api/v1/event-stream",
   "/api/v1/scans",
   "/api/v1/event-stream/",
   "event-stream",

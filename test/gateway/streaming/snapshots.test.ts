@@ -22,16 +22,19 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 /** A stream whose snapshot is read when `read` is called, as `state` is then, and is there when `answer` is called. */
-function createApp({ hasEnded = false } = {}) {
-  const [reading, answering] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+function createApp() {
+  const reading = Promise.withResolvers<void>();
+  const hasRead = Promise.withResolvers<void>();
+  const answering = Promise.withResolvers<void>();
   let isRequested = false;
   let state = 0;
   const getSnapshot = vi.fn(async (): Promise<Snapshot> => {
     isRequested = true;
     await reading.promise;
     const data = { thing_id: resourceId, n: state };
+    hasRead.resolve();
     await answering.promise;
-    return { events: [{ type: "thing.snapshot", data }], hasEnded };
+    return { events: [{ type: "thing.snapshot", data }] };
   });
   const getChannels = () => [channel];
   const definition = { prefix: "thing", getChannels, getSnapshot, closesAfterEnd: true };
@@ -39,7 +42,11 @@ function createApp({ hasEnded = false } = {}) {
   return {
     app,
     getSnapshot,
-    read: reading.resolve,
+    /** Resolves when the state was read. */
+    read() {
+      reading.resolve();
+      return hasRead.promise;
+    },
     answer: answering.resolve,
     fail: answering.reject,
     isRequested: () => vi.waitFor(() => expect(isRequested).toBe(true)),
@@ -63,7 +70,7 @@ test("S1: what happens while the snapshot is read follows it, in order and once"
   void opening.then(() => (isAnswered = true));
   await thing.isRequested();
   for (let n = 1; n <= 3; n += 1) await thing.update();
-  thing.read();
+  await thing.read();
   for (let n = 4; n <= 6; n += 1) await thing.update();
   // Neither a head nor an event leaves before the snapshot.
   await new Promise(setImmediate);
@@ -79,7 +86,7 @@ test("a stream that ends while its snapshot is read says so and closes", async (
   await using thing = createApp();
   const opening = thing.app.get(path, ada);
   await thing.isRequested();
-  thing.read();
+  await thing.read();
   await thing.update();
   await thing.end();
   thing.answer();
@@ -98,7 +105,7 @@ test("S2: more than the buffer holds while the snapshot is read is 503, before a
     // Each in a turn of its own, as they arrive from a broker.
     await new Promise(setImmediate);
   }
-  thing.read();
+  await thing.read();
   thing.answer();
   const refused = await opening;
   expect(refused.status).toBe(503);
@@ -111,7 +118,7 @@ test("S2: a broker that is lost while the snapshot is read is 503, before any by
   await using thing = createApp();
   const opening = thing.app.get(path, ada);
   await thing.isRequested();
-  thing.read();
+  await thing.read();
   await thing.app.broker.close();
   thing.answer();
   const refused = await opening;
@@ -128,7 +135,7 @@ test("S5: a client that leaves while the snapshot is read frees everything at on
   await thing.update();
   client.abort();
   await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
-  thing.read();
+  await thing.read();
   thing.answer();
   expect((await opening).status).toBe(499);
   expect(thing.app.streams.stats()).toEqual(nothing);
@@ -140,7 +147,8 @@ test.each([
 ])("a snapshot that cannot be read is refused before any byte, and leaves nothing: %s", async (error, status) => {
   await using thing = createApp();
   const opening = thing.app.get(path, ada);
-  thing.read();
+  await thing.isRequested();
+  await thing.read();
   thing.fail(error);
   expect((await opening).status).toBe(status);
   await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
@@ -159,7 +167,7 @@ test("a snapshot may be larger than the buffer: its client is not slow", async (
 
 test("a storm of reconnects of one client reads few snapshots; another client has its own", async () => {
   await using thing = createApp();
-  thing.read();
+  void thing.read();
   thing.answer();
   const storm = await Promise.all(Array.from({ length: 50 }, () => thing.app.get(path, ada)));
   expect(storm.every(({ status }) => status === 200)).toBe(true);
