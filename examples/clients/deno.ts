@@ -1,4 +1,4 @@
-import type { ScanEvents, TenantEvents } from "scanstream/events";
+import type { TenantEvents } from "scanstream/events";
 import { subscribe } from "scanstream/subscribe";
 
 /**
@@ -6,13 +6,13 @@ import { subscribe } from "scanstream/subscribe";
  * connection, each from its present state to its end.
  */
 
-type Events = ScanEvents & Pick<TenantEvents, "scan.snapshot">;
-
 const query = Deno.args.map((id) => `scan_id=${id}`).join("&");
-const subscription = subscribe<Events>(new URL(`/api/v1/event-stream?${query}`, Deno.env.get("SCANSTREAM_URL")), {
+const subscription = subscribe<TenantEvents>(new URL(`/api/v1/event-stream?${query}`, Deno.env.get("SCANSTREAM_URL")), {
   apiKey: Deno.env.get("SCANSTREAM_API_KEY") ?? "",
   onSnapshot(snapshot) {
-    for (const { data } of snapshot) console.log(data.org_url, `${data.checks_done} of ${data.checks_total}`);
+    for (const { type, data } of snapshot) {
+      if (type === "scan.snapshot") console.log(data.org_url, `${data.checks_done} of ${data.checks_total}`);
+    }
   },
   onEvent(event) {
     if (event.type === "scan.end") console.log(event.data.scan_id, event.data.status);
