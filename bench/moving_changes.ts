@@ -33,6 +33,8 @@ export async function findMovingPairs(): Promise<readonly MovingPair[]> {
   try {
     const pairs: MovingPair[] = [];
     let before = await readOrg(org);
+    // A follower remembers what it read last, also where checks did not need it for a while.
+    const known = new Map(before.answers);
     for (const { changes } of settings) {
       const [away, back] = changes;
       try {
@@ -42,16 +44,18 @@ export async function findMovingPairs(): Promise<readonly MovingPair[]> {
         continue;
       }
       const between = await readOrg(org);
+      const fewestAway = takeChanged(known, between);
       org.change(back.name);
       const after = await readOrg(org);
+      const fewestBack = takeChanged(known, after);
       const isMoving = [
         [before, between],
         [between, after],
       ].every(([one, other]) => one && other && differences(one.verdicts, other.verdicts).length > 0);
       if (isMoving) {
         pairs.push({
-          away: { name: away.name, fewestRequests: fewestBetween(before, between) },
-          back: { name: back.name, fewestRequests: fewestBetween(between, after) },
+          away: { name: away.name, fewestRequests: fewestAway },
+          back: { name: back.name, fewestRequests: fewestBack },
         });
       }
       before = after;
@@ -85,7 +89,8 @@ function recording(connection: Connection, answers: Map<string, string>): Connec
 }
 
 /** An app that changed is one request, however many lists hold it. */
-function fewestBetween(before: Reading, after: Reading): number {
-  const changed = [...after.answers].filter(([path, answer]) => before.answers.get(path) !== answer);
+function takeChanged(known: Map<string, string>, { answers }: Reading): number {
+  const changed = [...answers].filter(([path, answer]) => known.get(path) !== answer);
+  for (const [path, answer] of changed) known.set(path, answer);
   return new Set(changed.map(([path]) => path.replace(/^\/api\/v1\/apps\?.*/, "/api/v1/apps"))).size;
 }
