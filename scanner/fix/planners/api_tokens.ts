@@ -42,9 +42,7 @@ export function planApiTokens(draft: PlanDraft): void {
       [failed],
     );
     resource.lifecycle = { preventDestroy: true };
-    resource.warnings.add(
-      "Destroying this resource revokes the token. Its application fails wherever it calls from other networks.",
-    );
+    resource.warnings.add("Destroying this resource revokes the token. Calls from other networks are refused.");
     const zones = allowedZones(draft, {
       name: identifier("token_zones", String(token["id"])),
       description: `Where the application of the API token "${nameOf(token)}" calls from.`,
