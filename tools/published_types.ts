@@ -11,6 +11,7 @@ import { monitorEventSchemas, monitorSchema } from "../shared/schemas/monitor.ts
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 import { scanEndStatusSchema, scanSchema } from "../shared/schemas/scan.ts";
 import { scanEventSchemas } from "../shared/schemas/scan_events.ts";
+import { tenantEventSchemas } from "../shared/schemas/tenant_events.ts";
 
 /** The types of one file of `shared/schemas/`, written without the library that its source is written with. */
 interface TypesFile {
@@ -69,6 +70,10 @@ const files: Readonly<Record<string, TypesFile>> = {
       ScanError: 'ScanEvents["scan.error"]',
       ScanEnd: 'ScanEvents["scan.end"]',
     },
+  },
+  tenant_events: {
+    types: { ScanResource: tenantEventSchemas["scan.snapshot"] },
+    maps: { TenantEvents: tenantEventSchemas },
   },
   monitor: {
     types: { Monitor: monitorSchema },

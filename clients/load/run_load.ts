@@ -50,7 +50,6 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
     const stream = openLoadStream({
       url: new URL(path, access.gatewayUrl),
       apiKey: access.apiKey,
-      endsWithScan: scanId !== null,
       tally,
       published,
     });
