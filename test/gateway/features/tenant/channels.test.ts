@@ -98,11 +98,15 @@ test("S1: with a database that takes 200 ms, the snapshot and then what happened
 test("S3: tenants that open their streams at the same time each get their own snapshot", async () => {
   const scans = { acme: await createScan(gateway, gateway.acme), globex: await createScan(gateway, gateway.globex) };
   const names = ["acme", "globex", "acme", "globex", "acme", "globex"] as const;
+  // So that all have asked before the first has its answer.
+  slow = { before: pause, after: pause };
   const opened = names.map(async (name) => {
     const response = await gateway.request(`${stream}?snapshot=1`, { as: `Api-Key ${gateway[name].apiKey}` });
     return readStream(response, ": snapshot complete\n");
   });
-  for (const [index, text] of (await Promise.all(opened)).entries()) {
+  const texts = await Promise.all(opened);
+  slow = null;
+  for (const [index, text] of texts.entries()) {
     const [own, foreign] = names[index] === "acme" ? (["acme", "globex"] as const) : (["globex", "acme"] as const);
     expect(text).toContain(scans[own].id);
     expect(text).not.toContain(scans[foreign].id);
