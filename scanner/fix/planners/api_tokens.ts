@@ -24,7 +24,7 @@ export function planApiTokens(draft: PlanDraft): void {
       continue;
     }
     const { attributes, missing } = readWhole(token, sources);
-    const created = new Date(String(attributes["created"]));
+    const created = new Date(String(token["created"]));
     if (missing.length > 0 || Number.isNaN(created.getTime())) {
       const fields = missing.length > 0 ? missing.join(", ") : "a readable time of creation";
       draft.byHand([failed], `the evidence does not have ${fields}: collect it again`);
