@@ -36,6 +36,8 @@ export default defineConfig({
     maxWorkers: 4,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // On a busy machine a second passes before a server has answered.
+    expect: { poll: { timeout: 5000 } },
     projects: [
       {
         extends: true,

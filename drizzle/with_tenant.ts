@@ -12,7 +12,7 @@ import { adminRole, appRole } from "./roles.ts";
  * application role and the tenant, all sent in one round trip on every driver. So a write that must not happen by halves
  * is one statement (a CTE where it touches two tables), and a statement reads what the one before it committed.
  */
-export type TenantTransaction = Omit<PgRemoteDatabase, "transaction" | "query" | "refreshMaterializedView">;
+export type TenantTransaction = Omit<PgRemoteDatabase, "transaction" | "query" | "$count" | "refreshMaterializedView">;
 
 export interface TenantOptions {
   /** Runs in the transaction of each statement, before it: when it fails, the statement does not run. */

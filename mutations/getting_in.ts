@@ -7,6 +7,7 @@ const wholeOnly = "changed, cut or recombined tokens and headers";
 const fallback = "a bad header that falls back to the query, two tokens at once";
 const guessing = "guessing API keys";
 const streamToken = "a stolen stream token";
+const wrongStream = "a stream token for what its owner may not follow, or for an address elsewhere";
 const ended = "authority that ended";
 const replay = "a replayed DPoP proof or client assertion of our scanner";
 
@@ -18,6 +19,33 @@ const anySignature =
 
 /** The first table of `docs/threat_model.md`. */
 export const gettingIn: readonly Mutation[] = [
+  {
+    mistake: "a stream token opens its path, whatever the query names",
+    holds: [streamToken],
+    file: "gateway/streaming/requested_stream.ts",
+    find: "return { name: query.size === 0 ? pathname : `${pathname}?${query}`, query };",
+    replace: "return { name: pathname, query };",
+    testFile: "test/gateway/streaming/event_stream_route.test.ts",
+    test: "a stream token opens its own stream",
+  },
+  {
+    mistake: "a stream token is issued before the stream is looked up",
+    holds: [wrongStream, "S3"],
+    file: "gateway/http/stream_token_route.ts",
+    find: "    await findChannels(stream, principal, { database, lookups: streams.lookups });\n",
+    replace: "    void [findChannels, database, streams];\n",
+    testFile: "test/gateway/http/stream_token_route.test.ts",
+    test: "a token is issued for",
+  },
+  {
+    mistake: "of the address of a stream only the path is looked at",
+    holds: [wrongStream],
+    file: "gateway/http/stream_token_route.ts",
+    find: "const stream = url?.origin === base ?",
+    replace: "const stream = url !== null ?",
+    testFile: "test/gateway/http/stream_token_route.test.ts",
+    test: "what is no path",
+  },
   {
     mistake: "a token is decoded, and its signature not checked",
     holds: [algorithms, "S3"],

@@ -1,5 +1,6 @@
 import type { Mutation } from "./mutation.ts";
 
+const snapshots = "snapshots without bound; a flood while one is read";
 const tooMany = "too many streams of one tenant";
 const slowReaders = "clients that read nothing or little";
 const slowHeads = "heads that never end, by the hundred";
@@ -7,6 +8,33 @@ const oversized = "oversized heads, addresses, bodies, bodies without length, de
 
 /** The fourth table of `docs/threat_model.md`, "Using everything up". */
 export const limits: readonly Mutation[] = [
+  {
+    mistake: "a tenant's snapshot has everything that has not ended",
+    holds: [snapshots],
+    file: "gateway/features/tenant/channels.ts",
+    find: "const maxSnapshots = 1000;",
+    replace: "const maxSnapshots = 1_000_000;",
+    testFile: "test/gateway/features/tenant/channels.test.ts",
+    test: "a tenant's snapshot has its newest 1,000",
+  },
+  {
+    mistake: "what arrives while a snapshot is read waits without bound",
+    holds: [snapshots, "S6"],
+    file: "gateway/streaming/open_stream.ts",
+    find: "if (this.#waitingBytes > this.#context.maxBufferBytes) {",
+    replace: "if (this.#waitingBytes < 0) {",
+    testFile: "test/gateway/streaming/snapshots.test.ts",
+    test: "S2: more than the buffer holds",
+  },
+  {
+    mistake: "each stream reads a snapshot of its own",
+    holds: ["storms of reconnects on the database"],
+    file: "gateway/streaming/requested_stream.ts",
+    find: "return lookups?.share(JSON",
+    replace: 'return (what === "snapshot" ? undefined : lookups)?.share(JSON',
+    testFile: "test/gateway/streaming/snapshots.test.ts",
+    test: "a storm of reconnects of one client",
+  },
   {
     mistake: "a tenant may have one stream more",
     holds: [tooMany, "S6"],

@@ -3,6 +3,10 @@ import type { Mutation } from "./mutation.ts";
 const channelNames = "a foreign, malformed or look-alike channel name";
 const forgotten = "a query that forgets the tenant";
 const named = "ids, cursors, queries and bodies that name another tenant's things";
+const tenantStream = "the stream of a tenant: everything on one channel";
+const foreignScan = "one foreign scan among a hundred that are named";
+export const falseState =
+  "an API key that publishes on its tenant's `tenant:` channel: a state or an end that never was";
 const existence = "finding out which tenants or scans exist";
 const caches = "a shared cache that keeps a stream or an answer";
 const origins = "a page of another origin";
@@ -12,6 +16,24 @@ const statement = "const { columns, rows } = await database.transact([...beginGu
 
 /** The second table of `docs/threat_model.md`. */
 export const otherTenants: readonly Mutation[] = [
+  {
+    mistake: "all who open the same stream at the same time share what is looked up",
+    holds: [tenantStream, "S3"],
+    file: "gateway/streaming/requested_stream.ts",
+    find: "[what, kind, tenantId, id, onlyStream, target.name]",
+    replace: "[what, kind, onlyStream, target.name]",
+    testFile: "test/gateway/features/tenant/channels.test.ts",
+    test: "S3: tenants that open",
+  },
+  {
+    mistake: "of several scans those that are not visible are left out",
+    holds: [foreignScan],
+    file: "gateway/features/scans/channels.ts",
+    find: "if (rows.length < scanIds.length) throw",
+    replace: "if (rows.length === 0) throw",
+    testFile: "test/gateway/features/tenant/channels.test.ts",
+    test: "S3: one foreign scan",
+  },
   {
     mistake: "a tenant reads the channels of every tenant whose id begins like its own",
     holds: [channelNames, "S3"],
@@ -41,7 +63,7 @@ export const otherTenants: readonly Mutation[] = [
   },
   {
     mistake: "publishing checks only that the tenant's id is somewhere in the channel",
-    holds: [channelNames, "S3"],
+    holds: [channelNames, falseState, "S3"],
     file: "gateway/http/publish_route.ts",
     find: "if (!canReadChannel(principal, channel)) {",
     replace: "if (!channel.includes(principal.tenantId)) {",

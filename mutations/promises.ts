@@ -3,6 +3,33 @@ import type { Mutation } from "./mutation.ts";
 /** Promises of streams and verdicts that no threat and no fault covers already. */
 export const promises: readonly Mutation[] = [
   {
+    mistake: "what happens while a snapshot is read is not sent after it",
+    holds: ["S1"],
+    file: "gateway/streaming/open_stream.ts",
+    find: "    for (const chunk of waiting) this.deliver(chunk, nowMs);\n",
+    replace: "    void waiting;\n",
+    testFile: "test/gateway/streaming/snapshots.test.ts",
+    test: "S1: what happens while the snapshot is read",
+  },
+  {
+    mistake: "a broker that is lost while a snapshot is read is not noticed",
+    holds: ["S2"],
+    file: "gateway/streaming/open_stream.ts",
+    find: "    if (this.#failure !== null) throw this.#failure;\n",
+    replace: "",
+    testFile: "test/gateway/streaming/snapshots.test.ts",
+    test: "S2: a broker that is lost",
+  },
+  {
+    mistake: "what changes of a scan within its second is dropped",
+    holds: ["S2"],
+    file: "gateway/features/scans/announce_changes.ts",
+    find: "      pace.isWaiting = true;\n",
+    replace: "      if (!pace.isWaiting) return;\n",
+    testFile: "test/gateway/features/scans/announce_changes.test.ts",
+    test: "a scan that changes often",
+  },
+  {
     mistake: "the head is sent before the broker has confirmed",
     holds: ["S1"],
     file: "gateway/streaming/hub.ts",

@@ -1,4 +1,5 @@
 import type { Mutation } from "./mutation.ts";
+import { falseState } from "./other_tenants.ts";
 
 const lineBreaks = "line breaks that make new fields or events";
 const publisher = "a hostile publisher with access to the broker";
@@ -8,6 +9,15 @@ const terminal = "control characters in an event, for the terminal of a person w
 
 /** The third table of `docs/threat_model.md`, "Putting words into streams". */
 export const streams: readonly Mutation[] = [
+  {
+    mistake: "what is published of a scan after its end is passed on",
+    holds: [falseState],
+    file: "gateway/streaming/hub.ts",
+    find: "    if (channel.isAfterEnd(event)) return;\n",
+    replace: "",
+    testFile: "test/gateway/streaming/hub.test.ts",
+    test: "a channel that outlives its resources",
+  },
   {
     mistake: "payloads are pretty-printed, over several lines",
     holds: [lineBreaks, "S8"],

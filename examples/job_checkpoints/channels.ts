@@ -1,7 +1,12 @@
 import { eq } from "drizzle-orm";
 import { NotFound } from "../../shared/app_error.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
-import { ended, type ChannelsRequest, type ChannelsResult } from "../../gateway/streaming/define_event_stream.ts";
+import {
+  ended,
+  type ChannelsRequest,
+  type ChannelsResult,
+  type Snapshot,
+} from "../../gateway/streaming/define_event_stream.ts";
 import { jobs } from "../platform_tables.ts";
 
 export function jobChannel(tenantId: string, jobId: string): string {
@@ -13,4 +18,11 @@ export async function getChannels({ tx, params }: ChannelsRequest): Promise<Chan
   if (job === undefined) throw new NotFound("No such job");
   const channel = jobChannel(job.tenantId, job.id);
   return job.endedAt === null ? [channel] : ended(channel);
+}
+
+export async function getSnapshot({ tx, params }: ChannelsRequest): Promise<Snapshot> {
+  const [job] = await tx.select().from(jobs).where(eq(jobs.id, params.id));
+  if (job === undefined) throw new NotFound("No such job");
+  const hasEnded = job.endedAt !== null;
+  return { events: [{ type: "job.snapshot", data: { job_id: job.id, has_ended: hasEnded } }], hasEnded };
 }

@@ -29,7 +29,15 @@ test("counts streams and events as the gateway's metrics do", async () => {
     const report = JSON.parse(stdout) as LoadReport;
     const { published } = report;
     expect(code).toBe(0);
-    expect(report).toMatchObject({ streams: 60, opened: 60, open_at_end: 60, reconnects: 0, refused: [], failed: {} });
+    expect(report).toMatchObject({
+      streams: 60,
+      opened: 60,
+      open_at_start: 60,
+      open_at_end: 60,
+      reconnects: 0,
+      refused: [],
+      failed: {},
+    });
     expect(report).toMatchObject({ lost: 0, missed_while_reconnecting: 0, repeated: 0, closed: {} });
     expect(published).toBeGreaterThan(5);
     expect(report.events).toBe(60 * (published ?? 0));

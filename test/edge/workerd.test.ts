@@ -36,6 +36,21 @@ test("authorizing a stream costs one round trip to the database, and nothing com
   stream.leave();
 });
 
+test("a batch of events is one request to the broker, and so keeps its order", async () => {
+  const scan = await createScan(underTest);
+  const stream = await openStream(underTest, scan.event_stream, keyOf(underTest.tenant));
+  const numbers = Array.from({ length: 500 }, (_, n) => n);
+  const events = numbers.map((n) => ({ type: "scan.progress", data: { n } }));
+  const before = backends.bridge.requestCount;
+  const path = `/api/v1/channels/${scan.channel}/events`;
+  expect((await call(underTest, path, { as: keyOf(underTest.tenant), json: { events } })).status).toBe(202);
+  // Pings of other subscriptions go their own way.
+  expect(backends.bridge.requestCount - before).toBeLessThan(5);
+  await stream.until('"n":499}');
+  stream.leave();
+  expect([...stream.text().matchAll(/"n":(\d+)\}/g)].map(([, n]) => Number(n))).toEqual(numbers);
+});
+
 test("there are no metrics that anybody could read", async () => {
   expect((await fetch(`${worker.url}/metrics`)).status).toBe(404);
 });

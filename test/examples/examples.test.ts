@@ -112,6 +112,15 @@ describe("job checkpoints", () => {
     expect(parseChannelName(channel)).toEqual({ prefix: "job", tenantId, resourceId: running });
   });
 
+  test("with `snapshot` a stream begins with the job as it is", async () => {
+    await using app = createRouteApp(database, jobEventStream);
+    const opened = await app.get(`/${running}/event-stream?snapshot=1`, ada);
+    expect(await readUntil(opened, ": snapshot complete\n")).toBe(
+      `retry: 2000\n: open\nevent: job.snapshot\ndata: {"job_id":"${running}","has_ended":false}\n\n: snapshot complete\n`,
+    );
+    expect((await app.get(`/${over}/event-stream?snapshot=1`, ada)).status).toBe(204);
+  });
+
   test("a client follows a job to its end, and gets a refusal when there is nothing to follow", async () => {
     await using app = createRouteApp(database, jobEventStream);
     const response = await app.get(`/${running}/event-stream`, ada);

@@ -9,8 +9,10 @@ const root = join(import.meta.dirname, "../..");
 export interface WorkerBundle {
   /** What wrangler said of it. */
   readonly output: string;
-  /** Of esbuild: every file that went in. */
-  readonly metafile: { readonly inputs: Readonly<Record<string, unknown>> };
+  /** Of esbuild: every file that went in, and what it imports. */
+  readonly metafile: {
+    readonly inputs: Readonly<Record<string, { readonly imports: readonly { readonly path: string }[] }>>;
+  };
 }
 
 /** What `wrangler deploy` would upload, as `main_worker.js` in the folder. Needs no account. */

@@ -17,6 +17,8 @@ export interface UpstashBridge {
   readonly streamCount: number;
   /** Subscription streams that were ever confirmed. */
   readonly openedStreamCount: number;
+  /** Requests of any kind. */
+  readonly requestCount: number;
   /** How often a command was asked for, by its lower-case name. */
   commandCount(name: string): number;
   /** Resolves when as many subscription streams are open. */
@@ -105,6 +107,9 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
     },
     get openedStreamCount() {
       return openedStreamCount;
+    },
+    get requestCount() {
+      return requestCount;
     },
     commandCount: (name) => context.counts.get(name) ?? 0,
     async untilStreamCount(count) {

@@ -20,7 +20,7 @@ export const tenantDescription: FeatureDescription = {
       summary: "Follow everything of the tenant, or some of its scans",
       description:
         "Without `scan_id`: all scans and monitors of the tenant, on a stream that outlives each of them; `scan.updated` comes " +
-        "at most once a second for each scan, with its last state. With `scan_id`: the events of those scans' own streams, " +
+        "at most once a second for each scan from each process of the gateway, and its last state always comes. With `scan_id`: the events of those scans' own streams, " +
         "until the last of them has ended. One that is not visible is 404 for the whole.",
       security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
       parameters: [

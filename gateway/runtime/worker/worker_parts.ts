@@ -50,9 +50,21 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   };
 }
 
-/** A broker for each message: one that was shared would send one request's message with the fetch of another. */
+/**
+ * What a request publishes in one turn goes out together, in its order. No broker outlives the turn: one that was shared would
+ * send one request's message with the fetch of another.
+ */
 function createPublisher({ upstash }: WorkerConfig): Publisher {
-  return { publish: (channel, message) => createUpstashBroker(upstash).publish(channel, message) };
+  let broker: Publisher | null = null;
+  return {
+    publish(channel, message) {
+      if (broker === null) {
+        broker = createUpstashBroker(upstash);
+        queueMicrotask(() => (broker = null));
+      }
+      return broker.publish(channel, message);
+    },
+  };
 }
 
 /** As with publishing: a pending ping belongs to one request. */

@@ -68,7 +68,5 @@ function planAuthenticator(draft: PlanDraft, authenticator: JsonObject, failed: 
   if (!isActive) {
     change(resource.attributes, "status", "ACTIVE", { rules, was: `was ${showValue(authenticator["status"])}` });
   }
-  resource.warnings.add(
-    "Devices that are not FIPS-compliant can no longer be enrolled, and those that are may have to be again.",
-  );
+  resource.warnings.add("Devices that are not FIPS-compliant can no longer be enrolled.");
 }

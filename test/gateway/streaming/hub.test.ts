@@ -67,14 +67,15 @@ test("S1: a lease resolves only once the broker has confirmed", async () => {
   hub.close();
 });
 
-test("S1: a lease of several channels waits for every confirmation", async () => {
+test("S1: a lease of several channels waits for every confirmation, of a hundred too", async () => {
   const { broker, hub } = setUp({ confirms: "by script" });
+  const names = Array.from({ length: 100 }, (_, n) => `job:${tenantId}:n${n}`);
   let isConfirmed = false;
-  const lease = hub.acquire([a, b]).then(() => (isConfirmed = true));
-  broker.newest(b).confirm();
+  const lease = hub.acquire(names).then(() => (isConfirmed = true));
+  for (const name of names.slice(1).toReversed()) broker.newest(name).confirm();
   await turn();
   expect(isConfirmed).toBe(false);
-  broker.newest(a).confirm();
+  broker.newest(names[0] ?? "").confirm();
   await lease;
   hub.close();
 });

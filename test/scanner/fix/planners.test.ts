@@ -127,7 +127,7 @@ describe("app rules", () => {
     const closed = find(plan, 'Rule "Catch-all Rule" of the authentication policy of "Okta Admin Console"');
     expect(changed(closed.attributes)).toMatchObject({ access: "DENY" });
     expect(closed.dependsOn).toEqual([addressOf(made)]);
-    expect(closed.warnings.join(" ")).toMatch(/locked out.*refused then/);
+    expect(closed.warnings.join(" ")).toMatch(/locked out.*are denied access/);
   });
 
   test("authentication method chains are a person's decision", async () => {

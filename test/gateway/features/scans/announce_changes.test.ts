@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { eq } from "drizzle-orm";
+import type { Database } from "../../../../drizzle/database.ts";
+import { scans } from "../../../../drizzle/schema.ts";
+import { withTenant } from "../../../../drizzle/with_tenant.ts";
+import { createChangeAnnouncer } from "../../../../gateway/features/scans/announce_changes.ts";
+import type { ScanRow } from "../../../../gateway/features/scans/scan.ts";
+import { silentLog } from "../../../../gateway/observability/log.ts";
+import type { Publisher } from "../../../../shared/broker.ts";
+import { openTestDatabase } from "../../../support/route_app.ts";
+import { tenantId } from "../../../support/stream_server.ts";
+
+let database: Database;
+let published: { readonly atMs: number; readonly type: string; readonly done: unknown }[] = [];
+let refusals = 0;
+
+const publisher: Publisher = {
+  async publish(channel, message) {
+    if (refusals > 0) {
+      refusals -= 1;
+      throw new Error("the answer was lost");
+    }
+    expect(channel).toBe(`tenant:${tenantId}:${tenantId}`);
+    const { type, data } = JSON.parse(message) as { type: string; data: { checks_done: unknown } };
+    published.push({ atMs: performance.now(), type, done: data.checks_done });
+  },
+};
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+beforeEach(() => {
+  published = [];
+  refusals = 0;
+});
+
+async function createRow(): Promise<ScanRow> {
+  const [row] = await withTenant(database, tenantId, (tx) => tx.insert(scans).values({ tenantId }).returning());
+  if (row === undefined) throw new Error("No scan was made");
+  return row;
+}
+
+async function store({ id }: ScanRow, change: Partial<ScanRow>): Promise<ScanRow> {
+  const [row] = await withTenant(database, tenantId, (tx) =>
+    tx.update(scans).set(change).where(eq(scans.id, id)).returning(),
+  );
+  if (row === undefined) throw new Error("No such scan");
+  return row;
+}
+
+const createAnnouncer = (log = silentLog) => createChangeAnnouncer({ database, publisher, log, nowMs: Date.now });
+const updates = () => published.map(({ type, done }) => [type, done]);
+
+test("a scan that changes often is published at once and then once a second, with its last state at the end", async () => {
+  const announcer = createAnnouncer();
+  const scan = await createRow();
+  const announcing: Promise<void>[] = [];
+  const startedMs = performance.now();
+  let done = 0;
+  while (performance.now() - startedMs < 1500) {
+    done += 1;
+    announcing.push(announcer.updated(await store(scan, { status: "running", checksDone: done })));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  await Promise.all(announcing);
+  expect(updates()[0]).toEqual(["scan.updated", 1]);
+  expect(updates().at(-1)).toEqual(["scan.updated", done]);
+  expect(published.length).toBeGreaterThanOrEqual(3);
+  for (const [index, { atMs }] of published.slice(1).entries()) {
+    expect(atMs - (published[index]?.atMs ?? 0)).toBeGreaterThan(950);
+  }
+});
+
+test("scans do not wait for one another", async () => {
+  const announcer = createAnnouncer();
+  const rows = await Promise.all([createRow(), createRow(), createRow()]);
+  const startedMs = performance.now();
+  await Promise.all(rows.map((row) => announcer.updated(row)));
+  expect(published).toHaveLength(3);
+  expect(performance.now() - startedMs).toBeLessThan(900);
+});
+
+test("what waits for its second is not published when the scan has ended meanwhile", async () => {
+  const announcer = createAnnouncer();
+  const scan = await createRow();
+  await announcer.updated(await store(scan, { status: "running", checksDone: 1 }));
+  const late = announcer.updated(await store(scan, { checksDone: 2 }));
+  await store(scan, { status: "completed", endedAt: new Date() });
+  await late;
+  expect(updates()).toEqual([["scan.updated", 1]]);
+});
+
+test("a state that the broker did not take is published again, as it is stored then", async () => {
+  const announcer = createAnnouncer();
+  const scan = await createRow();
+  refusals = 2;
+  const announcing = announcer.updated(await store(scan, { status: "running", checksDone: 1 }));
+  await store(scan, { checksDone: 2 });
+  await announcing;
+  expect(updates()).toEqual([["scan.updated", 2]]);
+});
+
+test("a creation that the broker never takes is a warning, and never rejects", { timeout: 15_000 }, async () => {
+  refusals = Infinity;
+  const warnings: unknown[] = [];
+  await createAnnouncer({ ...silentLog, warn: (fields) => void warnings.push(fields) }).created(await createRow());
+  expect(published).toEqual([]);
+  expect(warnings).toHaveLength(1);
+});

@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import type { Database } from "../../../drizzle/database.ts";
+import { AppError } from "../../../shared/app_error.ts";
+import { makeChannelName } from "../../../shared/channel_name.ts";
+import { sendEvent } from "../../../shared/send_event.ts";
+import { defineEventStream, ended, type Snapshot } from "../../../gateway/streaming/define_event_stream.ts";
+import { ada, createRouteApp, grace, openTestDatabase, readUntil } from "../../support/route_app.ts";
+import { bounds, resourceId, tenantId } from "../../support/stream_server.ts";
+
+/** What a stream does while its snapshot is read, which a slow database makes long. */
+
+const channel = makeChannelName("thing", tenantId, resourceId);
+const path = `/${resourceId}/event-stream?snapshot=1`;
+const head = "retry: 2000\n: open\n";
+const complete = ": snapshot complete\n";
+const nothing = { channels: 0, members: 0, subscriptions: 0, streams: 0 };
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+/** A stream whose snapshot is read when `read` is called, as `state` is then, and is there when `answer` is called. */
+function createApp() {
+  const reading = Promise.withResolvers<void>();
+  const hasRead = Promise.withResolvers<void>();
+  const answering = Promise.withResolvers<void>();
+  let isRequested = false;
+  let state = 0;
+  const getSnapshot = vi.fn(async (): Promise<Snapshot> => {
+    isRequested = true;
+    await reading.promise;
+    const data = { thing_id: resourceId, n: state };
+    hasRead.resolve();
+    await answering.promise;
+    return { events: [{ type: "thing.snapshot", data }] };
+  });
+  const getChannels = () => [channel];
+  const definition = { prefix: "thing", getChannels, getSnapshot, closesAfterEnd: true };
+  const app = createRouteApp(database, defineEventStream(definition));
+  return {
+    app,
+    getSnapshot,
+    /** Resolves when the state was read. */
+    read() {
+      reading.resolve();
+      return hasRead.promise;
+    },
+    answer: answering.resolve,
+    fail: answering.reject,
+    isRequested: () => vi.waitFor(() => expect(isRequested).toBe(true)),
+    async update(payload: object = {}) {
+      state += 1;
+      await sendEvent(app.broker, channel, "thing.updated", { n: state, ...payload });
+    },
+    end: () => sendEvent(app.broker, channel, "thing.end", { thing_id: resourceId }),
+    [Symbol.asyncDispose]: () => app[Symbol.asyncDispose](),
+  };
+}
+
+const update = (n: number) => `event: thing.updated\ndata: {"n":${n}}\n\n`;
+const snapshot = (n: number) => `event: thing.snapshot\ndata: {"thing_id":"${resourceId}","n":${n}}\n\n${complete}`;
+const codeOf = async (response: Response) => ((await response.json()) as { code: unknown }).code;
+
+test("S1: what happens while the snapshot is read follows it, in order and once", async () => {
+  await using thing = createApp();
+  let isAnswered = false;
+  const opening = thing.app.get(path, ada);
+  void opening.then(() => (isAnswered = true));
+  await thing.isRequested();
+  for (let n = 1; n <= 3; n += 1) await thing.update();
+  await thing.read();
+  for (let n = 4; n <= 6; n += 1) await thing.update();
+  // Neither a head nor an event leaves before the snapshot.
+  await new Promise(setImmediate);
+  expect(isAnswered).toBe(false);
+  thing.answer();
+  const stream = await opening;
+  await thing.update();
+  const updates = Array.from({ length: 7 }, (_, index) => update(index + 1)).join("");
+  expect(await readUntil(stream, update(7))).toBe(head + snapshot(3) + updates);
+});
+
+test("a stream that ends while its snapshot is read says so and closes", async () => {
+  await using thing = createApp();
+  const opening = thing.app.get(path, ada);
+  await thing.isRequested();
+  await thing.read();
+  await thing.update();
+  await thing.end();
+  thing.answer();
+  const end = `event: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n`;
+  expect(await readUntil(await opening, "never")).toBe(`${head}${snapshot(0)}${update(1)}${end}: close ended\n `);
+  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+});
+
+test("S2: more than the buffer holds while the snapshot is read is 503, before any byte", async () => {
+  await using thing = createApp();
+  const opening = thing.app.get(path, ada);
+  await thing.isRequested();
+  const text = "x".repeat(60_000);
+  for (let sent = 0; sent <= bounds.maxBufferBytes; sent += text.length) {
+    await thing.update({ text });
+    // Each in a turn of its own, as they arrive from a broker.
+    await new Promise(setImmediate);
+  }
+  await thing.read();
+  thing.answer();
+  const refused = await opening;
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await codeOf(refused)).toBe("unavailable");
+  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+});
+
+test("S2: a broker that is lost while the snapshot is read is 503, before any byte", async () => {
+  await using thing = createApp();
+  const opening = thing.app.get(path, ada);
+  await thing.isRequested();
+  await thing.read();
+  await thing.app.broker.close();
+  thing.answer();
+  const refused = await opening;
+  expect(refused.status).toBe(503);
+  expect(await codeOf(refused)).toBe("unavailable");
+  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+});
+
+test("S5: a client that leaves while the snapshot is read frees everything at once", async () => {
+  await using thing = createApp();
+  const client = new AbortController();
+  const opening = thing.app.get(path, ada, { signal: client.signal });
+  await thing.isRequested();
+  await thing.update();
+  client.abort();
+  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+  await thing.read();
+  thing.answer();
+  expect((await opening).status).toBe(499);
+  expect(thing.app.streams.stats()).toEqual(nothing);
+});
+
+test.each([
+  [new AppError("unavailable", "The database cannot be reached"), 503],
+  [new Error("A bug"), 500],
+])("a snapshot that cannot be read is refused before any byte, and leaves nothing: %s", async (error, status) => {
+  await using thing = createApp();
+  const opening = thing.app.get(path, ada);
+  await thing.isRequested();
+  await thing.read();
+  thing.fail(error);
+  expect((await opening).status).toBe(status);
+  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+});
+
+test("a snapshot may be larger than the buffer: its client is not slow", async () => {
+  const text = "x".repeat(60_000);
+  const count = Math.ceil((2 * bounds.maxBufferBytes) / text.length);
+  const events = Array.from({ length: count }, () => ({ type: "thing.snapshot" as const, data: { text } }));
+  const getChannels = () => [channel];
+  const definition = { prefix: "thing", getChannels, getSnapshot: async () => ({ events }) };
+  await using app = createRouteApp(database, defineEventStream(definition));
+  const stream = await app.get(path, ada);
+  expect((await readUntil(stream, complete)).length).toBeGreaterThan(2 * bounds.maxBufferBytes);
+});
+
+test("a storm of reconnects of one client reads few snapshots; another client has its own", async () => {
+  await using thing = createApp();
+  void thing.read();
+  thing.answer();
+  const storm = await Promise.all(Array.from({ length: 50 }, () => thing.app.get(path, ada)));
+  expect(storm.every(({ status }) => status === 200)).toBe(true);
+  expect(thing.getSnapshot.mock.calls.length).toBeLessThan(10);
+  const before = thing.getSnapshot.mock.calls.length;
+  expect((await thing.app.get(path, grace)).status).toBe(200);
+  expect(thing.getSnapshot).toHaveBeenCalledTimes(before + 1);
+});
+
+test("without `snapshot`, and of what has ended, none is read", async () => {
+  const getSnapshot = vi.fn(async () => ({ events: [] }));
+  await using open = createRouteApp(
+    database,
+    defineEventStream({ prefix: "thing", getChannels: () => [channel], getSnapshot }),
+  );
+  expect((await open.get(path.replace("?snapshot=1", ""), ada)).status).toBe(200);
+  await using over = createRouteApp(
+    database,
+    defineEventStream({ prefix: "thing", getChannels: () => ended(channel), getSnapshot }),
+  );
+  expect((await over.get(path, ada)).status).toBe(204);
+  expect(getSnapshot).not.toHaveBeenCalled();
+});
