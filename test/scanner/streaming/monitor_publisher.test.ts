@@ -167,7 +167,7 @@ describe("createMonitorPublisher", () => {
     const monitor = await startMonitor();
     const postCount = () => monitor.requests.filter((request) => request === "POST /changes").length;
     monitor.changed(manyChanges(500));
-    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(500);
+    await expect.poll(async () => (await storedIds(monitor.monitorId)).length, { timeout: 5000 }).toBe(500);
     expect(postCount()).toBe(1);
     monitor.changed(manyChanges(501));
     await expect.poll(async () => (await storedIds(monitor.monitorId)).length, { timeout: 5000 }).toBe(1001);
@@ -206,7 +206,7 @@ describe("createMonitorPublisher", () => {
     expect(monitor.warnings[0]).toMatch(/goes on without its live view/);
     network.restore();
     await expect.poll(() => storedIds(monitor.monitorId).then((ids) => ids.length), { timeout: 10_000 }).toBe(20);
-    await expect.poll(() => monitor.warnings.at(-1)).toMatch(/answers again/);
+    await expect.poll(() => monitor.warnings.at(-1)).toMatch(/^The gateway answers again/);
     expect(monitor.warnings).toHaveLength(2);
     expect(monitor.waiting()).toEqual([]);
   });
