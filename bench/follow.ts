@@ -7,68 +7,98 @@ import { measureIdle, measureLarge, type IdleFigures, type LargeFigures } from "
 import { startFollowStage, type FollowStage } from "./follow_stage.ts";
 import { findMovingPairs } from "./moving_changes.ts";
 
-export interface FollowFigures {
-  readonly polled: LatencyFigures;
-  readonly rung: LatencyFigures;
-  readonly idle: IdleFigures;
-  readonly faults: RandomFigures;
-  readonly large: LargeFigures;
+/** `scanstream follow` as it is published: from a change in the practice org to the page, what must never be lost, and what it costs. */
+export const followBenches: Readonly<Record<string, (say: (line: string) => void) => Promise<unknown>>> = {
+  follow_pages: benchPages,
+  follow_faults: benchFaults,
+  follow_rest: benchRest,
+};
+
+export interface FollowRun {
   readonly seed: number;
   /** The load average of the last minute, before and at the end. */
   readonly loads: readonly [number, number];
 }
 
-const intervalSeconds = 10;
-/** Each with a page; 500 changes in the whole. */
-const pages = 20;
-const changesOfPage = 26;
-const rungChangesOfPage = 10;
-
-/** `scanstream follow` as it is published: from a change in the practice org to the page, and what must never be lost. */
-export async function benchFollow(say: (line: string) => void): Promise<FollowFigures> {
-  const [loadBefore = 0] = loadavg();
-  const seed = Math.floor(Math.random() * 2 ** 31);
-  const stage = await startFollowStage();
-  try {
-    const idle = measureIdle(stage, { polls: 360, intervalSeconds: 2 });
-    idle.catch(() => undefined);
-    const { polled, rung } = await measurePages(stage, seed);
-    say(`change to page, ${intervalSeconds} s poll: ${latencyText(polled)}`);
-    say(`with the doorbell: ${latencyText(rung)}`);
-    const faults = await followThroughFaults(stage, { orgs: 10, changes: 200, seed });
-    say(`faults: ${JSON.stringify(faults)}`);
-    const large = await measureLarge(stage, { apps: 10_000, changes: 15, random: createRandom(seed) });
-    say(`${large.apps} apps: peak memory ${large.peakMiB.toFixed(0)} MiB`);
-    const idleFigures = await idle;
-    say(`idle: ${JSON.stringify(idleFigures)}`);
-    return { polled, rung, idle: idleFigures, faults, large, seed, loads: [loadBefore, loadavg()[0] ?? 0] };
-  } finally {
-    await stage.stop();
-  }
+export interface PageFigures extends FollowRun {
+  readonly polled: LatencyFigures;
+  readonly rung: LatencyFigures;
 }
 
-async function measurePages(stage: FollowStage, seed: number) {
-  const pairs = await findMovingPairs();
-  const random = createRandom(seed);
-  const browser = await launchChromium();
-  try {
-    const args = ["--interval", String(intervalSeconds)];
-    const followed = await Promise.all(Array.from({ length: pages }, () => stage.follow({ args })));
-    const orgs = await Promise.all(followed.map((one) => watchOrg(stage, browser, one)));
-    // The pause is as long as the poll and the settling together, so that a change comes at any time between two polls.
-    const polling = { pairs, changes: changesOfPage, pauseSeconds: [6, 16], rings: false, random } as const;
-    const polled = await measureLatency(orgs, polling);
-    const ringing = { pairs, changes: rungChangesOfPage, pauseSeconds: [5, 9], rings: true, random } as const;
-    const rung = await measureLatency(orgs, ringing);
-    await Promise.all(followed.map((one) => one.stop()));
-    return { polled, rung };
-  } finally {
-    await browser.close();
-  }
+export interface FaultFigures extends FollowRun, RandomFigures {}
+
+export interface RestFigures extends FollowRun {
+  readonly idle: IdleFigures;
+  readonly large: LargeFigures;
+}
+
+const intervalSeconds = 10;
+/** Each with a page. */
+const polledPages = 20;
+const polledChanges = 26;
+const rungPages = 8;
+const rungChanges = 26;
+
+function benchPages(say: (line: string) => void): Promise<PageFigures> {
+  return onStage(async (stage, seed) => {
+    const pairs = await findMovingPairs();
+    const random = createRandom(seed);
+    const browser = await launchChromium();
+    try {
+      const args = ["--interval", String(intervalSeconds)];
+      const followed = await Promise.all(Array.from({ length: polledPages }, () => stage.follow({ args })));
+      const orgs = await Promise.all(followed.map((one) => watchOrg(stage, browser, one)));
+      // The pause is as long as the poll and the settling together, so that a change comes at any time between two polls.
+      const polling = { pairs, changes: polledChanges, pauseSeconds: [6, 16], rings: false, random } as const;
+      const polled = await measureLatency(orgs, polling);
+      say(`change to page, ${intervalSeconds} s poll: ${latencyText(polled)}`);
+      await Promise.all(orgs.slice(rungPages).map((org) => org.leave()));
+      const ringing = { pairs, changes: rungChanges, pauseSeconds: [5, 8], rings: true, random } as const;
+      const rung = await measureLatency(orgs.slice(0, rungPages), ringing);
+      say(`with the doorbell: ${latencyText(rung)}`);
+      return { polled, rung };
+    } finally {
+      await browser.close();
+    }
+  });
 }
 
 function latencyText(figures: LatencyFigures): string {
   const { changes, missing, medianSeconds, p99Seconds, maxSeconds, requests, fewestRequests } = figures;
   const seconds = [medianSeconds, p99Seconds, maxSeconds].map((value) => `${value.toFixed(2)} s`).join(", ");
   return `median, p99, most ${seconds} over ${changes} changes, ${missing} missing; requests ${requests} ÷ ${fewestRequests}`;
+}
+
+function benchFaults(say: (line: string) => void): Promise<FaultFigures> {
+  return onStage(async (stage, seed) => {
+    const faults = await followThroughFaults(stage, { orgs: 10, changes: 200, seed });
+    say(JSON.stringify(faults));
+    return faults;
+  });
+}
+
+function benchRest(say: (line: string) => void): Promise<RestFigures> {
+  return onStage(async (stage, seed) => {
+    const [idle, large] = await Promise.all([
+      measureIdle(stage, { polls: 360, intervalSeconds: 2 }),
+      measureLarge(stage, { apps: 10_000, changes: 15, random: createRandom(seed) }),
+    ]);
+    say(`${large.apps} apps: peak memory ${large.peakMiB.toFixed(0)} MiB`);
+    say(`at rest: ${idle.logPolls} polls, ${idle.otherRequests} other requests, ${idle.tokenRequests} for a token`);
+    return { idle, large };
+  });
+}
+
+async function onStage<Figures>(
+  measure: (stage: FollowStage, seed: number) => Promise<Figures>,
+): Promise<Figures & FollowRun> {
+  const [loadBefore = 0] = loadavg();
+  const seed = Math.floor(Math.random() * 2 ** 31);
+  const stage = await startFollowStage();
+  try {
+    const figures = await measure(stage, seed);
+    return { ...figures, seed, loads: [loadBefore, loadavg()[0] ?? 0] };
+  } finally {
+    await stage.stop();
+  }
 }

@@ -15,6 +15,8 @@ export interface LatencyFigures {
   /** Requests to the provider that the changes cost, polls of the log and token requests aside. */
   readonly requests: number;
   readonly fewestRequests: number;
+  /** Changes that cost another number of requests than the fewest: how often, and how many more. */
+  readonly otherCosts: Readonly<Record<string, readonly number[]>>;
 }
 
 export interface WatchedOrg extends FollowedOrg {
@@ -22,6 +24,8 @@ export interface WatchedOrg extends FollowedOrg {
   readonly shown: readonly ShownLine[];
   /** Rings the follower's doorbell, as the provider's hook would. */
   ring(): Promise<void>;
+  /** Closes the page and stops the follower. */
+  leave(): Promise<void>;
 }
 
 interface ShownLine {
@@ -41,7 +45,7 @@ export async function watchOrg(stage: FollowStage, browser: Browser, followed: F
   await page.fill("#credential", apiKey);
   await page.press("#credential", "Enter");
   await page.locator('.pulse[data-pulse="alive"]').waitFor();
-  await page.locator('.connection[data-state="live"]').waitFor();
+  await page.locator('#main .connection[data-state="live"]').waitFor();
   await page.evaluate(() => {
     const tell = Reflect.get(globalThis, "lineShown") as (line: ShownLine) => void;
     const list = document.querySelector(".timeline .changes");
@@ -60,6 +64,10 @@ export async function watchOrg(stage: FollowStage, browser: Browser, followed: F
     async ring() {
       const answer = await fetch(url, { method: "POST", headers: { authorization: secret }, body: "{}" });
       if (answer.status !== 204) throw new Error(`The doorbell answered ${answer.status}`);
+    },
+    async leave() {
+      await page.close();
+      await followed.stop();
     },
   };
 }
@@ -90,7 +98,16 @@ export async function measureLatency(orgs: readonly WatchedOrg[], options: Laten
     maxSeconds: at(1),
     requests: sum(measured.map(({ requests }) => requests)),
     fewestRequests: sum(measured.map(({ change }) => change.fewestRequests)),
+    otherCosts: otherCosts(measured),
   };
+}
+
+function otherCosts(measured: readonly Measured[]): LatencyFigures["otherCosts"] {
+  const costs: Record<string, number[]> = {};
+  for (const { change, requests } of measured) {
+    if (requests !== change.fewestRequests) (costs[change.name] ??= []).push(requests - change.fewestRequests);
+  }
+  return costs;
 }
 
 interface Measured {

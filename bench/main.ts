@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { benchBundle } from "./bundle.ts";
-import { benchFollow } from "./follow.ts";
+import { followBenches } from "./follow.ts";
 import {
   benchFanOut,
   benchGrowth,
@@ -17,8 +17,8 @@ import { benchScan } from "./scan.ts";
 import { benchStart } from "./start.ts";
 
 /**
- * `npm run bench -- [scan fan_out processes memory opening growth profile bundle start follow]`: measures and prints; it never fails a
- * run by a time. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
+ * `npm run bench -- [scan fan_out processes memory opening growth profile bundle start follow pages]`: measures and prints; it never fails a
+ * run by a time; `follow` is `follow_pages`, `follow_faults` and `follow_rest`. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
  */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
   fan_out: benchFanOut,
@@ -29,8 +29,8 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   profile: benchProfile,
 };
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const known = ["scan", ...Object.keys(gatewayBenches), "bundle", "start", "follow"];
-const requested = process.argv.slice(2);
+const known = ["scan", ...Object.keys(gatewayBenches), "bundle", "start", "pages", ...Object.keys(followBenches)];
+const requested = process.argv.slice(2).flatMap((name) => (name === "follow" ? Object.keys(followBenches) : [name]));
 const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`Unknown bench: ${unknown.join(", ")}: expected ${known.join(", ")}\n`);
@@ -43,7 +43,12 @@ if (gatewayNames.length > 0) await gateway(gatewayNames);
 if (names.includes("bundle")) await bundle();
 if (names.includes("start")) await keep("start", await benchStart(say, rounds));
 if (names.includes("scan")) await scan();
-if (names.includes("follow")) await keep("follow", await benchFollow(say));
+for (const [name, bench] of Object.entries(followBenches)) {
+  if (!names.includes(name)) continue;
+  say(`\n${name}`);
+  await keep(name, await bench(say));
+}
+if (names.includes("pages")) await pages();
 
 async function gateway(benches: readonly string[]): Promise<void> {
   const run = await openBenchRun(say, rounds);
@@ -55,6 +60,18 @@ async function gateway(benches: readonly string[]): Promise<void> {
   } finally {
     await run.backends.stop();
   }
+}
+
+/** In a process of its own where it is the only one: it stands in for a browser. */
+async function pages(): Promise<void> {
+  const { measurePageStorm } = await import("./page_storm.ts");
+  const figures = await measurePageStorm(1000);
+  const { toOpen, perMinute, toRecover, secondsToRecover, inMinuteOfRestart } = figures;
+  say(
+    `pages: ${figures.pages} · requests of one page: to open ${toOpen.toFixed(1)}, a minute ${perMinute.toFixed(1)}, ` +
+      `after a restart ${toRecover.toFixed(1)} until all were live (${secondsToRecover.toFixed(0)} s), ${inMinuteOfRestart.toFixed(1)} in its minute`,
+  );
+  await keep("pages", figures);
 }
 
 async function bundle(): Promise<void> {

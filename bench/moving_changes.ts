@@ -1,6 +1,7 @@
 import { createPracticeOrg, type PracticeOrg } from "../practice_org/create_practice_org.ts";
 import { NotPossibleError } from "../practice_org/changes/draft.ts";
 import { settings } from "../practice_org/changes/org_changes.ts";
+import type { LogEvent } from "../practice_org/log/log_events.ts";
 import type { Connection } from "../scanner/idp/connection.ts";
 import type { IdpRequest } from "../scanner/idp/idp_client.ts";
 import { differences, freshVerdicts, type Verdicts } from "../test/support/followed_state.ts";
@@ -13,7 +14,10 @@ export interface MovingPair {
 
 export interface MovingChange {
   readonly name: string;
-  /** Requests whose answers are others than before, as far as checks read them: no follower needs fewer. */
+  /**
+   * Requests whose answers are others than before, as far as checks read them, and those for what the log names as changed:
+   * no follower needs fewer.
+   */
   readonly fewestRequests: number;
 }
 
@@ -35,23 +39,28 @@ export async function findMovingPairs(): Promise<readonly MovingPair[]> {
     let before = await readOrg(org);
     for (const { changes } of settings) {
       const [away, back] = changes;
+      let events: readonly LogEvent[];
       try {
-        org.change(away.name);
+        events = org.change(away.name);
       } catch (error) {
         if (!(error instanceof NotPossibleError)) throw error;
         continue;
       }
       const between = await readOrg(org);
-      org.change(back.name);
+      // A follower remembers what it read last, also where checks did not need it in between.
+      const known = new Map(before.answers);
+      const fewestAway = takeChanged(known, between, events);
+      const eventsBack = org.change(back.name);
       const after = await readOrg(org);
+      const fewestBack = takeChanged(known, after, eventsBack);
       const isMoving = [
         [before, between],
         [between, after],
       ].every(([one, other]) => one && other && differences(one.verdicts, other.verdicts).length > 0);
       if (isMoving) {
         pairs.push({
-          away: { name: away.name, fewestRequests: fewestBetween(before, between) },
-          back: { name: back.name, fewestRequests: fewestBetween(between, after) },
+          away: { name: away.name, fewestRequests: fewestAway },
+          back: { name: back.name, fewestRequests: fewestBack },
         });
       }
       before = after;
@@ -85,7 +94,22 @@ function recording(connection: Connection, answers: Map<string, string>): Connec
 }
 
 /** An app that changed is one request, however many lists hold it. */
-function fewestBetween(before: Reading, after: Reading): number {
-  const changed = [...after.answers].filter(([path, answer]) => before.answers.get(path) !== answer);
-  return new Set(changed.map(([path]) => path.replace(/^\/api\/v1\/apps\?.*/, "/api/v1/apps"))).size;
+function takeChanged(known: Map<string, string>, { answers }: Reading, events: readonly LogEvent[]): number {
+  const changed = [...answers].filter(([path, answer]) => known.get(path) !== answer);
+  for (const [path, answer] of changed) known.set(path, answer);
+  const paths = changed.map(([path]) => (path.startsWith(`${appPath}?`) ? appPath : path));
+  return new Set([...paths, ...namedPaths(answers, events)]).size;
+}
+
+const appPath = "/api/v1/apps";
+
+/** Of the objects that can change without what checks read of them: apps, and keys that were there before. */
+function namedPaths(answers: ReadonlyMap<string, string>, events: readonly LogEvent[]): readonly string[] {
+  return events
+    .flatMap(({ target }) => target ?? [])
+    .flatMap(({ type, id }) => {
+      if (type === "AppInstance") return [appPath];
+      const path = `/api/v1/idps/credentials/keys/${id ?? ""}`;
+      return answers.has(path) ? [path] : [];
+    });
 }

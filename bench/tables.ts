@@ -1,7 +1,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FanOutFigures as Point } from "./fan_out.ts";
-import type { FollowFigures } from "./follow.ts";
+import type { FaultFigures, PageFigures, RestFigures } from "./follow.ts";
 import type { LatencyFigures } from "./follow_latency.ts";
 import type { Profile } from "./profile.ts";
 import type { StartFigures } from "./start.ts";
@@ -43,7 +43,11 @@ const sections: Readonly<Record<string, string>> = {
   growth: growthTable(growth.figures),
   profiles: profileTable((await read<Readonly<Record<string, Profile>>>("profile")).figures),
   start: startTables(await read<StartFigures>("start")),
-  follow: followTables(await read<FollowFigures>("follow")),
+  follow: followTables(
+    await read<PageFigures>("follow_pages"),
+    await read<FaultFigures>("follow_faults"),
+    await read<RestFigures>("follow_rest"),
+  ),
 };
 const page = join(import.meta.dirname, "../docs/performance.md");
 let text = await readFile(page, "utf8");
@@ -134,14 +138,16 @@ function profileTable(profiles: Readonly<Record<string, Profile>>): string {
   ].join("\n");
 }
 
-function followTables({ figures, machine, node, at }: Result<FollowFigures>): string {
-  const { polled, rung, idle, faults, large, loads } = figures;
+function followTables(pages: Result<PageFigures>, faulty: Result<FaultFigures>, rest: Result<RestFigures>): string {
+  const { polled, rung } = pages.figures;
+  const { figures: faults } = faulty;
+  const { idle, large } = rest.figures;
   const row = (name: string, { changes, missing, medianSeconds, p99Seconds, maxSeconds }: LatencyFigures) =>
     `| ${name} | ${changes} | ${[medianSeconds, p99Seconds, maxSeconds].map((value) => `${value.toFixed(2)} s`).join(" | ")} | ${missing} |`;
   const requests = polled.requests + rung.requests;
   const fewest = polled.fewestRequests + rung.fewestRequests;
   return [
-    `${machineText({ machine, node, at })}; ${loadText(loads)}.`,
+    `${machineText(pages)}; ${loadText(pages.figures.loads)}, with the faults ${loadText(faults.loads)}.`,
     [
       "| change → page | changes | median | p99 | most | missing |",
       "|---|---|---|---|---|---|",
@@ -154,8 +160,8 @@ function followTables({ figures, machine, node, at }: Result<FollowFigures>): st
         `${requests} ÷ ${fewest} = ${(requests / fewest).toFixed(2)}`,
       ],
       [
-        `an hour at rest (${idle.logPolls} polls, here every ${idle.intervalSeconds} s)`,
-        `${idle.otherRequests} other requests, ${idle.tokenRequests} for a token`,
+        `at rest for ${idle.seconds / idle.intervalSeconds} intervals, here of ${idle.intervalSeconds} s`,
+        `${idle.logPolls} polls, ${idle.otherRequests} other requests, ${idle.tokenRequests} for a token`,
       ],
       [
         `${faults.changes.toLocaleString("en-US")} random changes in ${faults.orgs} orgs`,

@@ -32,6 +32,9 @@ export function tenantEventText(type: string, data: Resource, color: boolean): s
   switch (type) {
     case "scan.created":
       return `Scan ${field("scan_id")} registered: ${field("org_url")}`;
+    case "tenant.snapshot":
+      return `Scans under way: ${field("count")}, monitors: ${field("monitors")}`;
+    case "scan.snapshot":
     case "scan.updated":
       return `Scan ${field("scan_id")} ${field("status")}: ${field("checks_done")} of ${field("checks_total")} checks, ${counts()}`;
     case "scan.end":
@@ -40,6 +43,7 @@ export function tenantEventText(type: string, data: Resource, color: boolean): s
       return `Scan ${field("scan_id")} deleted`;
     case "monitor.start":
       return `Monitor ${field("monitor_id")} started: ${field("org_url")}`;
+    case "monitor.snapshot":
     case "monitor.updated":
       return `Monitor ${field("monitor_id")} ${field("status")}: ${counts()}`;
     case "monitor.end":

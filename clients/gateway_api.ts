@@ -31,7 +31,7 @@ const maxPageSize = 200;
 const resource = v.record(v.string(), v.unknown());
 const page = v.object({ items: v.array(resource), next_cursor: v.nullable(v.string()) });
 
-export function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSignal): GatewayApi {
+function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSignal): GatewayApi {
   const call = createGatewayCall({ url: gatewayUrl, apiKey, timeoutMs: callTimeoutMs });
 
   async function* pages(path: string, most: number): AsyncGenerator<Page> {

@@ -37,12 +37,12 @@ export async function watchCommand(scanId: string | undefined, flags: WatchFlags
       apiKey: access.apiKey,
       signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
       onEvent: ({ type, data }) => write(type, data),
+      ...(isTenant ? { onSnapshot: (snapshot) => snapshot.forEach(({ type, data }) => write(type, data)) } : {}),
       onStateChange: (state, { error }) => {
         if (state === "reconnecting")
           io.terminal.write(`Reconnecting${error === null ? "" : `: ${printable(error.message)}`}\n`);
         if (state === "live") io.terminal.write(`Following ${what}\n`);
       },
-      ...(isTenant ? { isEnd: () => false } : {}),
     });
     const end = await subscription.finished;
     if (end.state === "failed") throw end.error;

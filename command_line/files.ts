@@ -20,7 +20,7 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
   let size = 0;
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     size += chunk.byteLength;
-    if (size > maxBytes) throw new FileContentError(`it is too large: expected ${maxBytes / 1_048_576} MiB at most`);
+    if (size > maxBytes) throw new FileContentError(`it is too large: expected ${sizeText(maxBytes)} at most`);
     chunks.push(chunk);
   }
   try {
@@ -30,6 +30,10 @@ export async function readText(path: string, maxBytes: number): Promise<string> 
     if (cause instanceof TypeError) throw new FileContentError("it is not UTF-8 text");
     throw cause;
   }
+}
+
+function sizeText(bytes: number): string {
+  return bytes < 1_048_576 ? `${bytes / 1024} KiB` : `${bytes / 1_048_576} MiB`;
 }
 
 /** A file that an option names. */

@@ -117,4 +117,13 @@ export const processFaults: readonly Mutation[] = [
     testFile: processes,
     test: "a broker whose plug is pulled",
   },
+  {
+    mistake: "changes that the gateway has not stored are not kept with the follower's state",
+    holds: ["V5"],
+    file: "scanner/follow/waiting_lines.ts",
+    find: "return { pending: this.#lines, unwritten: this.#unwritten };",
+    replace: "return { pending: this.#lines.slice(this.#lines.length - this.#unwritten), unwritten: this.#unwritten };",
+    testFile: "test/e2e/follow_command.test.ts",
+    test: "loses no change where the gateway is down",
+  },
 ];

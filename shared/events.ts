@@ -15,5 +15,6 @@ export { scanChannel, scanPrefix } from "./scan_events.ts";
 export type * from "./schemas/monitor.ts";
 export type * from "./schemas/scan.ts";
 export type * from "./schemas/scan_events.ts";
+export type * from "./schemas/tenant_events.ts";
 export { sendEvent } from "./send_event.ts";
 export { verbs, type Verb } from "./verbs.ts";

@@ -11,6 +11,7 @@ import { monitorEventSchemas, monitorSchema } from "../shared/schemas/monitor.ts
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 import { scanEndStatusSchema, scanSchema } from "../shared/schemas/scan.ts";
 import { scanEventSchemas } from "../shared/schemas/scan_events.ts";
+import { tenantEventSchemas } from "../shared/schemas/tenant_events.ts";
 
 /** The types of one file of `shared/schemas/`, written without the library that its source is written with. */
 interface TypesFile {
@@ -70,6 +71,10 @@ const files: Readonly<Record<string, TypesFile>> = {
       ScanEnd: 'ScanEvents["scan.end"]',
     },
   },
+  tenant_events: {
+    types: { ScanResource: tenantEventSchemas["scan.snapshot"] },
+    maps: { TenantEvents: tenantEventSchemas },
+  },
   monitor: {
     types: { Monitor: monitorSchema },
     maps: { MonitorEvents: monitorEventSchemas },
@@ -118,26 +123,18 @@ function writeType(schema: JsonSchema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const choices = schema.anyOf ?? (schema.properties === undefined ? schema.oneOf : undefined);
   if (choices !== undefined) return choices.map((choice) => writeType(toSchema(choice))).join(" | ");
-  switch (schema.type) {
-    case "string":
-    case "boolean":
-    case "null":
-      return schema.type;
-    case "number":
-    case "integer":
-      return "number";
-    case "array":
-      return `readonly ${writeItem(toSchema(schema.items))}[]`;
-    case "object": {
-      const required = new Set(schema.required);
-      const fields = Object.entries(schema.properties ?? {}).map(([name, field]) =>
-        writeField(name, toSchema(field), required.has(name)),
-      );
-      return `{\n${indent(fields.join("\n"))}\n}`;
-    }
-    default:
-      throw new TypeError(`Cannot write a type: ${JSON.stringify(schema).slice(0, 200)} is of no known kind`);
+  const { type } = schema;
+  if (type === "array") return `readonly ${writeItem(toSchema(schema.items))}[]`;
+  if (type === "number" || type === "integer") return "number";
+  if (type === "string" || type === "boolean" || type === "null") return type;
+  if (type !== "object") {
+    throw new TypeError(`Cannot write a type: ${JSON.stringify(schema).slice(0, 200)} is of no known kind`);
   }
+  const required = new Set(schema.required);
+  const fields = Object.entries(schema.properties ?? {}).map(([name, field]) =>
+    writeField(name, toSchema(field), required.has(name)),
+  );
+  return `{\n${indent(fields.join("\n"))}\n}`;
 }
 
 function writeItem(schema: JsonSchema): string {
@@ -155,7 +152,7 @@ function comment({ description }: JsonSchema): string {
 }
 
 function toSchema(schema: unknown): JsonSchema {
-  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema as JsonSchema;
+  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema;
   throw new TypeError(`Cannot write a type: ${String(schema)} is no schema of its own`);
 }
 

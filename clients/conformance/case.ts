@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
 import { cutStream, endedStream, type Answer, type Chunk } from "./answers.ts";
 
-export const groups = ["reading", "ending", "refusals", "reconnecting", "liveness"] as const;
-export type Group = (typeof groups)[number];
+export type Group = "reading" | "ending" | "refusals" | "reconnecting" | "liveness";
 
 /** One thing that a right client does: a script of answers, and what is to be seen afterwards. */
 export interface ConformanceCase {
@@ -10,8 +9,8 @@ export interface ConformanceCase {
   readonly group: Group;
   /** What a right client does, in one sentence without a subject. */
   readonly promise: string;
-  /** Of the stream's URL, with its question mark. */
-  readonly query?: string;
+  /** Of the stream, as a gateway names it; that of one scan unless given. */
+  readonly path?: string;
   /** How many terminal events the stream has: 1 unless given; 0: it never ends. */
   readonly ends?: number;
   /** One for each request that opens the stream; afterwards comes 204. */
@@ -88,6 +87,10 @@ export interface Observed {
   /** Its process has ended; null: it runs, or is not ours. */
   readonly exit: string | null;
 }
+
+/** Where a gateway has the stream of one scan, and those of several or of a tenant. */
+export const scanPath = (scan: string) => `/api/v1/scans/${scan}/event-stream`;
+export const tenantPath = "/api/v1/event-stream";
 
 /** The first bytes of every stream, as a gateway sends them, with a short pause. */
 export const opening = "retry: 100\n: open\n";

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { scanId } from "./case.ts";
+import { scanId, scanPath } from "./case.ts";
 import type { CaseRun } from "./case_run.ts";
 
 /** Where a client finds what belongs to one case. */
@@ -30,10 +30,10 @@ export async function startCaseServer(runs: readonly CaseRun[], port: number): P
     server.listen(port, "127.0.0.1", resolve);
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const addressesOf = ({ case: { name, query = "" } }: CaseRun) => ({
-    stream: `${url}/cases/${name}/event-stream${query}`,
-    token: `${url}/cases/${name}/token`,
-    state: `${url}/cases/${name}`,
+  const addressesOf = ({ case: { name, path = scanPath(scanId) } }: CaseRun) => ({
+    stream: `${url}/cases/${name}${path}`,
+    token: `${url}/cases/${name}/api/v1/stream-tokens`,
+    state: `${url}/cases/${name}/api/v1/scans/${scanId}`,
     events: `${url}/cases/${name}/events`,
   });
 
@@ -47,23 +47,14 @@ export async function startCaseServer(runs: readonly CaseRun[], port: number): P
     }
     const { pathname } = new URL(request.url ?? "/", url);
     if (pathname === "/cases") return json(response, runs.map(listed));
-    const [, name = "", part = ""] = /^\/cases\/([\w-]+)(?:\/(.+))?$/.exec(pathname) ?? [];
+    const [, name = "", part = ""] = /^\/cases\/([\w-]+)(?:\/moved)?\/(.+)$/.exec(pathname) ?? [];
     const run = byName.get(name);
     if (run === undefined) return refuse(response, 404, `No such case: GET ${url}/cases lists them`);
-    switch (part) {
-      case "":
-        run.readState();
-        return json(response, { id: scanId, scan_id: scanId, status: "running" });
-      case "event-stream":
-      case "moved/event-stream":
-        return run.answerStream(request, response);
-      case "token":
-        return json(response, { access_token: run.issueToken(), expires_in: 60 });
-      case "events":
-        return takeReport(run, request, response);
-      default:
-        return refuse(response, 404, "No such path: expected event-stream, token or events");
-    }
+    if (part.endsWith("/event-stream")) return run.answerStream(request, response);
+    if (part.endsWith("/stream-tokens")) return json(response, { access_token: run.issueToken(), expires_in: 60 });
+    if (part === "events") return takeReport(run, request, response);
+    run.readState();
+    return json(response, { id: scanId, scan_id: scanId, status: "running" });
   }
 
   function listed(run: CaseRun) {

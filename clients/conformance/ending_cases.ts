@@ -9,6 +9,7 @@ import {
   progress,
   scanEnd,
   scanId,
+  tenantPath,
   toEvent,
   type ConformanceCase,
 } from "./case.ts";
@@ -49,7 +50,7 @@ export const endingCases: readonly ConformanceCase[] = [
     name: "several-scans",
     group: "ending",
     promise: "follows a stream of several scans until the last of them has ended",
-    query: `?scan_id=${scanId}&scan_id=${otherScanId}`,
+    path: `${tenantPath}?scan_id=${scanId}&scan_id=${otherScanId}`,
     ends: 2,
     answers: [
       endedStream(
@@ -69,6 +70,7 @@ export const endingCases: readonly ConformanceCase[] = [
     name: "tenant",
     group: "ending",
     promise: "goes on following a tenant's stream when one of its scans ends",
+    path: tenantPath,
     ends: 0,
     answers: [
       lostStream([opening, frame(created), frame(end), { waitMs: 300 }, frame(created)], {

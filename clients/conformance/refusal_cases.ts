@@ -56,7 +56,7 @@ export const refusalCases: readonly ConformanceCase[] = [
     promise: "follows a redirect",
     answers: [
       (response, request) => {
-        response.writeHead(307, { location: (request.url ?? "").replace("/event-stream", "/moved/event-stream") });
+        response.writeHead(307, { location: (request.url ?? "").replace("/api/", "/moved/api/") });
         response.end();
       },
       wholeStream(),

@@ -18,14 +18,12 @@ export interface LoadStream {
 export interface LoadStreamOptions {
   readonly url: URL;
   readonly apiKey: string;
-  /** False for a stream that does not end with one scan. */
-  readonly endsWithScan: boolean;
   readonly tally: Tally;
   /** Null: the run publishes nothing. */
   readonly published: PublishedEvents | null;
 }
 
-export function openLoadStream({ url, apiKey, endsWithScan, tally, published }: LoadStreamOptions): LoadStream {
+export function openLoadStream({ url, apiKey, tally, published }: LoadStreamOptions): LoadStream {
   const answered = Promise.withResolvers<void>();
   const sequence: Sequence | null = published === null ? null : createSequence(tally);
   let isOpen = false;
@@ -33,7 +31,6 @@ export function openLoadStream({ url, apiKey, endsWithScan, tally, published }: 
 
   const subscription = subscribe<Record<string, Readonly<Record<string, unknown>>>>(url, {
     apiKey,
-    ...(endsWithScan ? {} : { isEnd: () => false }),
     async fetch(input, init) {
       const sentMs = performance.now();
       const response = await fetch(input, init);

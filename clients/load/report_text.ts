@@ -4,10 +4,14 @@ import type { Percentiles } from "./tally.ts";
 
 /** The report of a load run as lines for a person. */
 export function reportText(report: LoadReport): string {
-  const rate = report.opening_seconds > 0 ? ` (${Math.round(report.opened / report.opening_seconds)}/s)` : "";
+  const { open_at_start: openAtStart, opening_seconds: openingSeconds } = report;
+  const rate = openingSeconds > 0 ? ` (${Math.round(openAtStart / openingSeconds)}/s)` : "";
   const lines: (readonly [name: string, text: string])[] = [
     ["Streams", `${report.streams} asked for, ${report.open_at_end} open at the end`],
-    ["Opened", `${report.opened} in ${report.opening_seconds} s${rate}${percentilesText(report.opening_ms)}`],
+    [
+      "Opened",
+      `${openAtStart} in ${openingSeconds} s${rate}, ${report.opened} in all${percentilesText(report.opening_ms)}`,
+    ],
     ...report.refused.map(refusedText),
     ...Object.entries(report.failed).map(([code, count]) => ["Failed", `${count} ${code}`] as const),
     ["Reconnects", String(report.reconnects)],

@@ -1,5 +1,5 @@
 import type { GatewayAccess } from "../../command_line/gateway_access.ts";
-import { createGatewayCall } from "../../command_line/gateway_call.ts";
+import { createGatewayCall, problemOf } from "../../command_line/gateway_call.ts";
 import { pause } from "../../shared/abortable.ts";
 import { openLoadStream, type LoadStream } from "./load_stream.ts";
 import { registerLoadScan, type PublishedEvents } from "./publish_events.ts";
@@ -21,6 +21,8 @@ export interface LoadOptions {
 
 export interface LoadReport extends TallyFigures {
   readonly streams: number;
+  /** Open when every first request was answered. */
+  readonly open_at_start: number;
   /** Open at the end, before they were closed. */
   readonly open_at_end: number;
   readonly opening_seconds: number;
@@ -50,7 +52,6 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
     const stream = openLoadStream({
       url: new URL(path, access.gatewayUrl),
       apiKey: access.apiKey,
-      endsWithScan: scanId !== null,
       tally,
       published,
     });
@@ -63,7 +64,8 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   await openAll(openStream, count, signal);
   const openedMs = performance.now();
   const open = () => streams.filter(({ isOpen }) => isOpen).length;
-  log(`${open()} of ${streams.length} streams are open; holding them for ${options.seconds} s`);
+  const openAtStart = open();
+  log(`${openAtStart} of ${streams.length} streams are open; holding them for ${options.seconds} s`);
   const publishProblem = await hold(options, published);
   const heldMs = performance.now() - openedMs;
   await settle(streams, signal);
@@ -73,6 +75,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   await published?.end().catch(() => undefined);
   return {
     streams: count,
+    open_at_start: openAtStart,
     open_at_end: openAtEnd,
     opening_seconds: toSeconds(openedMs - startMs),
     held_seconds: toSeconds(heldMs),
@@ -103,7 +106,7 @@ async function hold(
   const over = new AbortController();
   const publishing = published?.publish(publish, AbortSignal.any([signal, over.signal])).then(
     () => null,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    (error: unknown) => problemOf(error),
   );
   await pause(seconds * 1000, [signal]);
   over.abort();

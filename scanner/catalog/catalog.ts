@@ -55,13 +55,26 @@ export function ruleFields({ name, rule, origin }: CatalogCheck) {
   return { check: name, vuln_id, stig_id, rule_id, severity, category, title, ...company };
 }
 
-/** The release of the STIG that a scan judges by: its file is all that a new release changes. */
-const { rules: stigRules, ...stigBenchmark } = stig;
+/** A release of the STIG, as its file holds it. */
+export interface BenchmarkFile extends Benchmark {
+  readonly rules: readonly StigRule[];
+}
 
-export const benchmark: Benchmark = stigBenchmark;
+/** The benchmark, and its checks in the order of the file. */
+export function loadBenchmark({ rules, ...benchmark }: BenchmarkFile): {
+  readonly benchmark: Benchmark;
+  readonly checks: readonly CatalogCheck[];
+} {
+  return { benchmark, checks: rules.map(withRule) };
+}
+
+/** The release that a scan judges by: another one is another file. */
+const loaded = loadBenchmark(stig as BenchmarkFile);
+
+export const { benchmark } = loaded;
 
 /** Every check, in the order of the STIG. */
-export const catalog: readonly CatalogCheck[] = stigRules.map((rule) => withRule(rule as StigRule));
+export const catalog: readonly CatalogCheck[] = loaded.checks;
 
 function withRule(rule: StigRule): CatalogCheck {
   const check = allChecks.find((candidate) => candidate.name === rule.check);

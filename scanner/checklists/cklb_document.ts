@@ -120,3 +120,9 @@ export function answerFields({ answeredBy, automated, status }: MergedAnswer) {
 export function asObject(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
+
+/** A field of a checklist, which another program may have left out or written as null. */
+export function textOf(fields: Readonly<Record<string, unknown>>, name: string, otherwise = ""): string {
+  const value = fields[name];
+  return typeof value === "string" && value !== "" ? value : otherwise;
+}

@@ -1,4 +1,4 @@
-import { readChecks } from "../decisions/company_rules.ts";
+import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { findCheck } from "../catalog/select_checks.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { describeCheck, explainCheck, listChecks } from "./describe_checks.ts";

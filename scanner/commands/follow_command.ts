@@ -46,7 +46,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
   const say = (text: string) => io.terminal.write(`${printable(text)}\n`);
   const doorbell = createDoorbell();
   const store = createFollowStore(directory);
-  const severities = new Map(checks.map(({ name, severity }) => [name, severity]));
+  const severities = new Map(checks.map(({ name, rule }) => [name, rule.severity]));
   const scopes = [...new Set([...config.scopes, "logs.read"])];
   try {
     const end = await follow(

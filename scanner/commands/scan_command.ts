@@ -10,10 +10,10 @@ import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
-import { readChecks } from "../decisions/company_rules.ts";
+import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
-import { readParameters } from "../decisions/parameters.ts";
-import { applyGate } from "../decisions/gate.ts";
+import { readParameters } from "../decisions/own_rules/parameters.ts";
+import { applyGate } from "../decisions/gates/gate.ts";
 import { allRules } from "../reports/benchmark_rules.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, writeWhole } from "../../command_line/files.ts";
@@ -239,7 +239,8 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   for (const line of lines) io.terminal.write(`${printable(line)}\n`);
   await writeGitHubFeedback(report, io);
   const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
-  if (flags.quiet !== true) io.terminal.write(`${printable(gate.line)}\n`);
+  // What was not evaluated neither passed nor failed.
+  if (flags.quiet !== true && scan.status === "completed") io.terminal.write(`${printable(gate.line)}\n`);
   if (problems.length > 0) return exitCodes.usage;
   return gate.isFailed ? exitCodes.findings : exitCodes.ok;
 }

@@ -1,5 +1,5 @@
 import type { DecisionFiles } from "../decisions/decisions.ts";
-import { failOnWords, parseFailOn, type FailRule } from "../decisions/fail_on.ts";
+import { failOnWords, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { UsageError } from "../../shared/usage_error.ts";

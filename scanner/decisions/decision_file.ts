@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { UsageError } from "../../shared/usage_error.ts";
-import { parseJsonText } from "../evidence/json_text.ts";
+import { parseOptionJson } from "./option_file.ts";
 
 /** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
@@ -71,13 +71,7 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
   source: DecisionFileSource,
 ): readonly v.InferOutput<Entry>[] {
   const fail = (problems: readonly string[]) => toUsageError(source, problems);
-  let content: unknown;
-  try {
-    content = parseJsonText(text, bounds);
-  } catch (error) {
-    if (error instanceof RangeError) throw fail([error.message]);
-    throw fail([`it is not JSON: ${error instanceof Error ? error.message : "unreadable"}`]);
-  }
+  const content = parseOptionJson(text, bounds, fail);
   const list: unknown =
     typeof content === "object" && content !== null && key in content ? Reflect.get(content, key) : content;
   if (!Array.isArray(list)) throw fail([`expected a list, or an object with the list ${JSON.stringify(key)}`]);

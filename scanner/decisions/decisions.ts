@@ -3,7 +3,7 @@ import { applyAttestations, parseAttestations, type AttestationEntry } from "./a
 import { compareWithBaseline, maxBaselineBytes, parseBaseline, type Baseline } from "./baseline.ts";
 import { maxDecisionBytes } from "./decision_file.ts";
 import { readOptionFile, type OptionFile } from "../../command_line/files.ts";
-import type { Threshold } from "./thresholds.ts";
+import type { Threshold } from "./gates/thresholds.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { applyPlans } from "./plans.ts";
 import { applyWaivers, parseWaivers, type WaiverEntry } from "./waivers.ts";
@@ -62,7 +62,7 @@ type Read = <Value>(file: MaybeFile, parse: (text: string, file: string) => Valu
 /** The YAML parser is loaded only where it is needed. */
 async function readThresholds(file: string | null, read: Read): Promise<readonly Threshold[] | null> {
   if (file === null) return null;
-  const { maxThresholdBytes, parseThresholds } = await import("./threshold_file.ts");
+  const { maxThresholdBytes, parseThresholds } = await import("./gates/threshold_file.ts");
   return read({ option: "--threshold", file, maxBytes: maxThresholdBytes }, parseThresholds);
 }
 

@@ -9,7 +9,7 @@ export interface Origin {
   readonly collectedAt: string;
 }
 
-/** The beginning of each file: a file without it is somebody else's, and is not replaced. */
+/** The beginning of each file: a file without it is not ours, and is not replaced. */
 export const marker = "Written by scanstream fix";
 
 /** `main.tf`: the provider, and every resource beside the block that imports it. */

@@ -1,15 +1,7 @@
 import { toLine } from "../../shared/text.ts";
-import type { Attributes, Value } from "./terraform.ts";
+import type { Attributes, JsonValue, Value } from "./terraform.ts";
 
 /** Terraform's configuration language, formatted as `terraform fmt` does: https://developer.hashicorp.com/terraform/language/syntax */
-
-export type JsonValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly JsonValue[]
-  | { readonly [name: string]: JsonValue };
 
 /** A text in quotation marks, whatever it holds: no template in it is evaluated. */
 export function quote(text: string): string {
@@ -85,10 +77,18 @@ export function expression(value: Value | null, indent = ""): string {
   if (value === null) return "null";
   if (typeof value === "string") return quote(value);
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  if (!("kind" in value)) return `[${value.map((item) => expression(item, indent)).join(", ")}]`;
+  if (!("kind" in value)) return listExpression(value, indent);
   if (value.kind === "reference") return value.to;
   if (value.kind === "page") return page(value.text, indent);
   return `jsonencode(${jsonExpression(value.value, indent)})`;
+}
+
+/** On one line; several items of which one is longer stand below one another. */
+function listExpression(items: readonly Value[], indent: string): string {
+  const inline = items.map((item) => expression(item, indent));
+  if (items.length < 2 || !inline.some(isLong)) return `[${inline.join(", ")}]`;
+  const inner = `${indent}  `;
+  return `[\n${items.map((item) => `${inner}${expression(item, inner)},\n`).join("")}${indent}]`;
 }
 
 function jsonExpression(value: JsonValue, indent: string): string {

@@ -1,4 +1,10 @@
-import type { JsonValue } from "./hcl.ts";
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [name: string]: JsonValue };
 
 /** A value of an attribute. */
 export type Value = string | number | boolean | readonly Value[] | Expression;

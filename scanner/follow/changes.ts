@@ -9,7 +9,7 @@ import {
   type StatusCounts,
 } from "../../shared/report.ts";
 import { shorten } from "../../shared/text.ts";
-import { isNamed, type FailOn } from "../decisions/fail_on.ts";
+import { isNamed, type FailOn } from "../decisions/gates/fail_on.ts";
 import type { LogActor, LogEvent } from "./log_event.ts";
 
 /** A verdict that moved: `scanstream.change/1`, a line of the output and what the gateway stores. */

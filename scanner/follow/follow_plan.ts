@@ -1,5 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
-import type { FailOn } from "../decisions/fail_on.ts";
+import type { FailOn } from "../decisions/gates/fail_on.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { Clock } from "../idp/clock.ts";
 import type { Connection, ConnectOptions } from "../idp/connection.ts";

@@ -118,7 +118,9 @@ function firstPath(sinceMs: number, filter: string | null): string {
 }
 
 function refusalOf(page: Extract<Reading<ListPage>, { readonly state: "missing" }>): LogReading {
-  const { detail, reason, refusal } = page;
+  const { reason, refusal } = page;
+  // The filter is longer than all that a person wants to read.
+  const detail = page.detail.replace(/(\/api\/v1\/logs)\?\S*/, "$1");
   const status = refusal?.httpStatus ?? null;
   if (reason === "missing_scope" || reason === "missing_role" || status === 403) return { kind: "forbidden", detail };
   // 400 E0000053 and E0000031: a cursor or a time that is too old or not known, or a filter that is too long.

@@ -57,12 +57,15 @@ export function engineOf({ scan }: Report, { toolVersion }: Pick<RenderOptions, 
 function automatedAnswer({ check, disposition, details, comments }: RuleOutcome): AutomatedAnswer | null {
   if (check === null) return null;
   const { attestation } = check;
+  const isProven = check.status === "FAIL" || check.tailoring?.stig_status === "FAIL";
+  // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.
+  const hasVerdict =
+    disposition === "pass" || disposition === "fail" || (disposition === "not_applicable" && attestation !== null);
   return {
     status: statuses[disposition],
     details,
     comments,
-    // A MANUAL is for a person to answer, also where its reason says that the rule does not apply.
-    hasVerdict: attestation !== null || (check.status !== "MANUAL" && disposition !== "not_reviewed"),
-    attestedBy: check.status === "FAIL" ? null : (attestation?.by ?? null),
+    hasVerdict,
+    attestedBy: isProven || !hasVerdict ? null : (attestation?.by ?? null),
   };
 }

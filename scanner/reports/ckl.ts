@@ -2,7 +2,14 @@ import type { XMLBuilder } from "xmlbuilder2/lib/interfaces.js";
 import type { Report } from "../../shared/report.ts";
 import { answerMark, rootMark, stigMark } from "../checklists/ckl_marks.ts";
 import { writeCklAnswers } from "../checklists/ckl_edit.ts";
-import { asObject, withAnswer, type CklbChecklist, type CklbRule, type CklbStig } from "../checklists/cklb_document.ts";
+import {
+  asObject,
+  textOf,
+  withAnswer,
+  type CklbChecklist,
+  type CklbRule,
+  type CklbStig,
+} from "../checklists/cklb_document.ts";
 import { attributeOf } from "../checklists/ckl_document.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { benchmark, type Benchmark } from "../catalog/catalog.ts";
@@ -159,12 +166,6 @@ function addRule(parent: XMLBuilder, rule: CklbRule, reference: string): void {
 
 function addMark(parent: XMLBuilder, mark: string | null): void {
   if (mark !== null) parent.com(mark);
-}
-
-/** A field of a checklist, which another program may have left out or written as null. */
-function textOf(fields: Readonly<Record<string, unknown>>, name: string, otherwise = ""): string {
-  const value = fields[name];
-  return typeof value === "string" && value !== "" ? value : otherwise;
 }
 
 function listOf(value: unknown): readonly string[] {

@@ -3,7 +3,13 @@ import { shorten } from "../../shared/text.ts";
 import { benchmark, type StigRule } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { toCklb } from "../checklists/ckl_document.ts";
-import { writeCklbAnswers, type CklbChecklist, type CklbRule, type CklbStig } from "../checklists/cklb_document.ts";
+import {
+  textOf,
+  writeCklbAnswers,
+  type CklbChecklist,
+  type CklbRule,
+  type CklbStig,
+} from "../checklists/cklb_document.ts";
 import { stableUuid } from "../checklists/stable_uuid.ts";
 import { benchmarkRules, fullNameOf, hostOf } from "./benchmark_rules.ts";
 import { answersOf, engineOf } from "./checklist_answers.ts";
@@ -22,7 +28,7 @@ export const cklbFormat: ReportFormat = {
 export function toCklbChecklist(report: Report, options: RenderOptions): CklbChecklist {
   const { document, stig } = options.checklist === undefined ? freshChecklist(report) : asCklb(options.checklist);
   const known = new Set(stig.rules.map((rule) => rule["group_id"]));
-  const newRules = freshRules(report, String(stig["uuid"] ?? "")).filter((rule) => !known.has(rule["group_id"]));
+  const newRules = freshRules(report, textOf(stig, "uuid")).filter((rule) => !known.has(rule["group_id"]));
   const { answers } = answersOf(report, options);
   return writeCklbAnswers(document, stig, { answers, engine: engineOf(report, options), newRules });
 }

@@ -29,7 +29,7 @@ function toFinding(control: DecidedControl, context: OscalContext): object {
   const checks = report.checks.filter(
     (check) => control.checks.includes(check.check) && dispositionOf(check) === wanted,
   );
-  const observations = checks.flatMap((check) => evidenceOf(check, context));
+  const observations = checks.flatMap((check) => evidenceOf(check, status, context));
   const risks = checks.flatMap((check) => riskUuids(check, context));
   return {
     uuid: stableUuid("finding", report.scan.id, id),
@@ -45,12 +45,14 @@ function toFinding(control: DecidedControl, context: OscalContext): object {
   };
 }
 
-/** The observations that decided the check: the findings of its verdict, or the attestation. */
-function evidenceOf(check: CheckResult, { report }: OscalContext): readonly string[] {
-  if (check.status === "MANUAL") return check.attestation === null ? [] : [attestationUuid(report, check)];
-  const decisive = check.findings.filter(({ status }) => status === check.status);
-  const attested = check.status === "PASS" && check.attestation !== null ? [attestationUuid(report, check)] : [];
-  return [...decisive.map((finding) => observationUuid(report, check, finding)), ...attested];
+/** The observations that decided the check: the findings of that verdict by the STIG's own values, or the attestation. */
+function evidenceOf(check: CheckResult, status: DecidedControl["status"], { report }: OscalContext): readonly string[] {
+  const decisive = check.findings.filter((finding) => (finding.stig_status ?? finding.status) === status);
+  const isAttested = check.attestation?.status === status;
+  return [
+    ...decisive.map((finding) => observationUuid(report, check, finding)),
+    ...(isAttested ? [attestationUuid(report, check)] : []),
+  ];
 }
 
 function toReference(name: string): (uuid: string) => object {

@@ -219,7 +219,7 @@ describe("the command line", () => {
       await writeFile(join(folder.path, "artifacts.json"), "{}");
       const { code, stdout, stderr } = await evaluate("--from-artifacts", "artifacts.json", option, "/dev/zero");
       expect(stderr).toMatch(
-        new RegExp(`Cannot read ${option} "/dev/zero": it is too large: expected \\d+ MiB at most`),
+        new RegExp(`Cannot read ${option} "/dev/zero": it is too large: expected \\d+ [KM]iB at most`),
       );
       expect([code, stdout]).toEqual([2, ""]);
     },

@@ -123,7 +123,7 @@ test("docs/fix.md: its last example, on a free port", async () => {
   const args = (line: string) => /^scanstream (.*?)(?: >.*| *#.*)?$/.exec(line)?.[1]?.split(" ") ?? [];
   const options = args(start).map((word) => (word === "80" ? "0" : word));
   const org = startCommand(options, { cwd: folder.path });
-  await org.until("stderr", /Admin page/);
+  await org.until("stdout", /^IDP_PRIVATE_KEY_FILE=.*\n/m);
   const lines = org.output.stdout
     .trim()
     .split("\n")

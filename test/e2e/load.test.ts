@@ -1,4 +1,4 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { LoadReport } from "../../clients/load/run_load.ts";
@@ -29,7 +29,15 @@ test("counts streams and events as the gateway's metrics do", async () => {
     const report = JSON.parse(stdout) as LoadReport;
     const { published } = report;
     expect(code).toBe(0);
-    expect(report).toMatchObject({ streams: 60, opened: 60, open_at_end: 60, reconnects: 0, refused: [], failed: {} });
+    expect(report).toMatchObject({
+      streams: 60,
+      opened: 60,
+      open_at_start: 60,
+      open_at_end: 60,
+      reconnects: 0,
+      refused: [],
+      failed: {},
+    });
     expect(report).toMatchObject({ lost: 0, missed_while_reconnecting: 0, repeated: 0, closed: {} });
     expect(published).toBeGreaterThan(5);
     expect(report.events).toBe(60 * (published ?? 0));
@@ -158,7 +166,7 @@ async function metric(url: string, name: string): Promise<number> {
 /** Takes events and passes them on to its streams, but one. */
 async function startLossyGateway(lostNumber: number): Promise<AsyncDisposable & { readonly url: string }> {
   const streams = new Set<ServerResponse>();
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     if (request.url?.endsWith("/event-stream") === true) {
@@ -174,7 +182,8 @@ async function startLossyGateway(lostNumber: number): Promise<AsyncDisposable & 
       for (const stream of streams) stream.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
     }
     response.end(JSON.stringify({ id: "8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11", channel: "scan:a:b" }));
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -108,6 +108,40 @@ describe("watch", () => {
     expect(late).toMatchObject({ code, stdout: expect.stringMatching(new RegExp(`^Scan ${end}: 1 passed, ${fail} `)) });
     expect((await run("watch", scan.id)).code).toBe(0);
   });
+
+  test("without an id follows everything of the tenant until Ctrl-C: what is under way, and what comes", async () => {
+    await using other = await startCommandGateway();
+    const otherProducer = createScanProducer(other.env["SCANSTREAM_URL"] ?? "", other.env["SCANSTREAM_API_KEY"] ?? "");
+    const running = await otherProducer.register({ org_url: "https://first.example", checks_total: 29 });
+    const options = { cwd: other.folder, env: other.env };
+    const watching = startCommand(["watch"], options);
+    const lines = startCommand(["watch", "--format", "ndjson"], options);
+    for (const command of [watching, lines]) await command.until("stderr", /^Following the tenant$/m);
+    const next = await otherProducer.register({ org_url: "https://second.example" });
+    await next.end("completed", { pass: 2, fail: 1, manual: 0 });
+    await watching.until("stdout", new RegExp(`^Scan ${next.id} completed`, "m"));
+    await lines.until("stdout", /"scan\.end"/);
+    const { code, stdout } = await watching.stop("SIGINT");
+    expect(code).toBe(130);
+    const text = stdout.split("\n").filter((line) => !line.includes("pending: 0 of 0") && !line.includes(" running:"));
+    expect(text).toEqual([
+      "Scans under way: 1, monitors: 0",
+      `Scan ${running.id} pending: 0 of 29 checks, 0 passed, 0 failed, 0 for a person`,
+      `Scan ${next.id} registered: https://second.example`,
+      `Scan ${next.id} completed: 2 passed, 1 failed, 0 for a person`,
+      "",
+    ]);
+    const types = (await lines.stop("SIGINT")).stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+    expect(types.filter((type) => type !== "scan.updated")).toEqual([
+      "tenant.snapshot",
+      "scan.snapshot",
+      "scan.created",
+      "scan.end",
+    ]);
+  });
 });
 
 describe("what is wrong is one line", () => {

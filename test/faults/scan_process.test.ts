@@ -139,7 +139,12 @@ function reportOf({ stdout, stderr }: Outcome, warningCount: number): Report {
   expect(report.schema).toBe("scanstream.report/1");
   const others = stderr
     .split("\n")
-    .filter((line) => !/^(\[ ?\d+\/\d+\] .*|Streaming as scan \S+ at \S+|Scanning: \d+ checks|)$/.test(line));
+    .filter(
+      (line) =>
+        !/^(\[ ?\d+\/\d+\] .*|Streaming as scan \S+ at \S+|Scanning: \d+ checks|(Passed|Failed): --fail-on .*|)$/.test(
+          line,
+        ),
+    );
   expect(others.filter((line) => /goes on without its live view/.test(line))).toHaveLength(warningCount);
   expect(others.filter((line) => !/goes on without its live view|was given up/.test(line))).toEqual([]);
   expect(stderr).not.toContain(apiKey);

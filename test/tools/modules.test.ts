@@ -119,7 +119,7 @@ describe("an empty TypeScript project", () => {
         type Plain<T> = T extends object ? { [Key in keyof T]: Plain<T[Key]> } : T;
         export const same: readonly true[] = [
           ${sameTypes("report", ["Report", "ScanSummary", "StatusCounts", "CheckResult", "Finding", "FindingResource", "Waiver", "Attestation", "Comparison", "ResolvedFinding", "Category", "Engine", "Role", "ScanStatus", "FindingChange", "Status", "Severity", "ManualReason", "Coverage"])}
-          ${sameTypes("events", ["Scan", "ScanStatus", "ScanEndStatus", "ScanEvents", "ScanStart", "ScanEnd", "Monitor", "MonitorStatus", "MonitorEvents"])}
+          ${sameTypes("events", ["Scan", "ScanStatus", "ScanEndStatus", "ScanEvents", "ScanStart", "ScanEnd", "Monitor", "MonitorStatus", "MonitorEvents", "ScanResource", "TenantEvents"])}
         ];
       `,
     );

@@ -95,7 +95,7 @@ export async function followsScanToItsEnd(
 }
 
 /** The address of a stream. */
-export function isStream(url: string): boolean {
+function isStream(url: string): boolean {
   return new URL(url).pathname.endsWith("/event-stream");
 }
 

@@ -110,7 +110,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
         )}
       </header>
       <div class="columns">
-        <div class="sidebar">
+        <aside class="sidebar" aria-label="Organizations and scans">
           <ConnectionState connection={tenant.connection} retryNow={tenant.retryNow} />
           <MonitorList
             store={monitors}
@@ -119,7 +119,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
             nowMs={api.nowMs}
           />
           <ScanList store={scans} selectedId={route.scanId} connection={tenant.connection} />
-        </div>
+        </aside>
         <main ref={main} id="main" tabIndex={-1}>
           <p class="notice row wrap" role="status" hidden={offered === null}>
             {offered !== null && (

@@ -3,7 +3,7 @@ import { formatAgo, formatCount, formatOrg, formatTime } from "../model/format.t
 import type { ListStore } from "../model/list_store.ts";
 import type { Scan } from "../scan_wire.ts";
 import { Message, MiniBar, ScanBadge } from "./basics.tsx";
-import { memo } from "./hooks.ts";
+import { memo, useNow } from "./hooks.ts";
 
 export function ScanList(props: {
   readonly store: ListStore<Scan>;
@@ -12,7 +12,7 @@ export function ScanList(props: {
 }) {
   const { store, selectedId, connection } = props;
   const { items: scans, isLoaded, problem, hasMore, isLoadingMore } = store;
-  const nowMs = Date.now();
+  const nowMs = useNow();
   return (
     <nav class="scans" aria-labelledby="scans-title">
       <h2 id="scans-title">Scans</h2>

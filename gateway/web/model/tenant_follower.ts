@@ -98,7 +98,12 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     }
     const isListed = monitors.change(id, (monitor) => applyMonitorEvent(monitor, type, data, api.nowMs()));
     // The next open of the stream finds it, too.
-    if (!isListed && typeof id === "string") api.getMonitor(id, signal).then(monitors.add, () => undefined);
+    if (!isListed && typeof id === "string") {
+      api.getMonitor(id, signal).then(
+        (monitor) => monitors.add(monitor),
+        () => undefined,
+      );
+    }
   }
 
   function retryNow(): void {

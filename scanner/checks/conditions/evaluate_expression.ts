@@ -40,32 +40,27 @@ export interface Entries {
 export function evaluateCondition(condition: Expression, subject: unknown, evaluation: Evaluation): Truth {
   takeStep(evaluation);
   const evaluate = (inner: Expression) => evaluateCondition(inner, subject, evaluation);
-  switch (condition.kind) {
-    case "and":
-      return and(evaluate(condition.left), evaluate(condition.right));
-    case "or":
-      return or(evaluate(condition.left), evaluate(condition.right));
-    case "not": {
-      const truth = evaluate(condition.of);
-      return typeof truth === "boolean" ? !truth : truth;
-    }
-    case "compare": {
-      const { operator } = condition;
-      const [left, right] = [condition.left, condition.right].map((side) => readOne(side, subject, evaluation));
-      const asksIfSet = [condition.left, condition.right].some(
-        (side) => side.kind === "literal" && side.value === null,
-      );
-      if (asksIfSet && (operator === "==" || operator === "!=")) return isSame(operator, left, right);
-      return compare(operator, left, right);
-    }
-    case "call":
-      return call(condition.name, condition.args, { subject, evaluation });
-    case "literal":
-    case "current":
-    case "field":
-    case "entries":
-      return toTruth(readOne(condition, subject, evaluation));
+  const { kind } = condition;
+  if (kind === "and") return and(evaluate(condition.left), evaluate(condition.right));
+  if (kind === "or") return or(evaluate(condition.left), evaluate(condition.right));
+  if (kind === "not") {
+    const truth = evaluate(condition.of);
+    return typeof truth === "boolean" ? !truth : truth;
   }
+  if (kind === "compare") return compareSides(condition, subject, evaluation);
+  if (kind === "call") return call(condition.name, condition.args, { subject, evaluation });
+  return toTruth(readOne(condition, subject, evaluation));
+}
+
+function compareSides(
+  { operator, left, right }: Extract<Expression, { readonly kind: "compare" }>,
+  subject: unknown,
+  evaluation: Evaluation,
+): Truth {
+  const values = [readOne(left, subject, evaluation), readOne(right, subject, evaluation)] as const;
+  const asksIfSet = [left, right].some((side) => side.kind === "literal" && side.value === null);
+  if (asksIfSet && (operator === "==" || operator === "!=")) return isSame(operator, ...values);
+  return compare(operator, ...values);
 }
 
 /** A path's values; a single value is one. */

@@ -24,20 +24,9 @@ export type FunctionName = keyof typeof functions;
 export type ExpressionType = "value" | "entries" | "number" | "truth";
 
 export function typeOf(expression: Expression): ExpressionType {
-  switch (expression.kind) {
-    case "literal":
-    case "current":
-      return "value";
-    case "field":
-      return typeOf(expression.of);
-    case "entries":
-      return "entries";
-    case "call":
-      return expression.name === "length" ? "number" : "truth";
-    case "compare":
-    case "and":
-    case "or":
-    case "not":
-      return "truth";
-  }
+  const { kind } = expression;
+  if (kind === "field") return typeOf(expression.of);
+  if (kind === "entries") return "entries";
+  if (kind === "call") return expression.name === "length" ? "number" : "truth";
+  return kind === "literal" || kind === "current" ? "value" : "truth";
 }

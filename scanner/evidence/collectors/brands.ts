@@ -48,6 +48,6 @@ function pageOf(
   });
 }
 
-function settingsOf({ pageContent, _links, _embedded, ...settings }: JsonObject): JsonObject {
-  return settings;
+function settingsOf(page: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(page).filter(([name]) => name !== "pageContent" && !name.startsWith("_")));
 }

@@ -24,7 +24,7 @@ export function planApiTokens(draft: PlanDraft): void {
       continue;
     }
     const { attributes, missing } = readWhole(token, sources);
-    const created = new Date(String(attributes["created"]));
+    const created = new Date(String(token["created"]));
     if (missing.length > 0 || Number.isNaN(created.getTime())) {
       const fields = missing.length > 0 ? missing.join(", ") : "a readable time of creation";
       draft.byHand([failed], `the evidence does not have ${fields}: collect it again`);
@@ -42,9 +42,7 @@ export function planApiTokens(draft: PlanDraft): void {
       [failed],
     );
     resource.lifecycle = { preventDestroy: true };
-    resource.warnings.add(
-      "Destroying this resource revokes the token. Its application fails wherever it calls from other networks.",
-    );
+    resource.warnings.add("Destroying this resource revokes the token. Calls from other networks are refused.");
     const zones = allowedZones(draft, {
       name: identifier("token_zones", String(token["id"])),
       description: `Where the application of the API token "${nameOf(token)}" calls from.`,

@@ -1,8 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { readList, readText } from "../../checks/parsing/fields.ts";
-import type { JsonValue } from "../hcl.ts";
 import { idOf } from "../plan_draft.ts";
-import { toAttributes, type Block, type Value } from "../terraform.ts";
+import { toAttributes, type Block, type Value, type JsonValue } from "../terraform.ts";
 import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
 
 export type AppRule =

@@ -62,7 +62,7 @@ function planVerification(draft: PlanDraft, checks: readonly string[], app: Evid
   }
   const who = checks === consoleChecks ? "administrator" : "user";
   resource.warnings.add(
-    `Whoever has no factor of this kind is locked out. See that every ${who} who has to get in has enrolled one, ` +
+    `Users without such a factor are locked out. Check that every ${who} has enrolled one, ` +
       `you first${checks === consoleChecks ? ", and keep a session of a Super Administrator open while you apply" : ""}.`,
   );
 }
@@ -116,8 +116,8 @@ function planPolicyZones(draft: PlanDraft, policyId: string, failed: readonly Fa
   for (const resource of restricted) if (resource !== null) closed.dependsOn.add(addressOf(resource));
   const apps = listTexts(failed.map(({ finding }) => `"${finding.resource.name}"`));
   closed.warnings.add(
-    `Whoever no other rule of the policy lets in is refused then, at ${apps}. ` +
-      "See that the zones hold every network that people work from, yours first.",
+    `Users whom no other rule of the policy allows are denied access to ${apps}. ` +
+      "Check that the zones hold every network that people work from, yours first.",
   );
 }
 

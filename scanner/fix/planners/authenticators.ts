@@ -2,9 +2,8 @@ import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readObject, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import type { JsonValue } from "../hcl.ts";
 import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
-import { change, identifier } from "../terraform.ts";
+import { change, identifier, type JsonValue } from "../terraform.ts";
 import { unknownFields } from "../whole_objects.ts";
 
 const check = "authenticator_okta_verify_fips_compliant";
@@ -69,7 +68,5 @@ function planAuthenticator(draft: PlanDraft, authenticator: JsonObject, failed: 
   if (!isActive) {
     change(resource.attributes, "status", "ACTIVE", { rules, was: `was ${showValue(authenticator["status"])}` });
   }
-  resource.warnings.add(
-    "Devices that are not FIPS-compliant can no longer be enrolled, and those that are may have to be again.",
-  );
+  resource.warnings.add("Devices that are not FIPS-compliant can no longer be enrolled.");
 }

@@ -81,7 +81,7 @@ function planStream(
   );
   change(resource.attributes, "status", "ACTIVE", { rules, was: "was INACTIVE" });
   resource.blocks.push({ name: "settings", attributes: toAttributes(attributes) });
-  resource.warnings.add("It was switched off: see that it leads where the records have to go.");
+  resource.warnings.add("It was switched off: check that its destination is still the right one.");
 }
 
 function planNewStream(

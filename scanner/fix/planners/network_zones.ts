@@ -90,8 +90,8 @@ export function planAnonymizerZone(draft: PlanDraft): void {
   const was = inactive === undefined ? "the org has no such zone" : "was INACTIVE";
   change(resource.attributes, "status", "ACTIVE", { rules, was });
   resource.warnings.add(
-    "Blocks everybody who comes from an anonymizer, before any sign-in; some corporate VPN clients count as one. " +
-      "See in the System Log who that would be.",
+    "Blocks users of anonymizers before they can sign in; some corporate VPN clients count as anonymizers. " +
+      "Search the System Log for users that this would block.",
   );
 }
 

@@ -149,7 +149,7 @@ function planPolicy(draft: PlanDraft, policy: JsonObject, failed: readonly Faile
       was: was === undefined ? "not set" : `was ${showValue(was)}`,
     });
     if (attribute === "password_max_age_days") {
-      resource.warnings.add("Who has an older password has to change it at the next sign-in.");
+      resource.warnings.add("Users with an older password have to change it at the next sign-in.");
     }
   }
 }

@@ -150,7 +150,7 @@ function restrictToZones(draft: PlanDraft, resource: ResourceDraft, rules: reado
   });
   restrictNetwork(resource, zones, rules);
   resource.warnings.add(
-    "Who comes from elsewhere is decided by the next rule of the policy, which may let them in or not: see it too.",
+    "Users outside these zones fall through to the next rule of the policy, which may allow or deny them: review it too.",
   );
 }
 

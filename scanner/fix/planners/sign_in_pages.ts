@@ -108,7 +108,7 @@ function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Fa
     resource.blocks.push({ name: "content_security_policy_setting", attributes: toAttributes(policy.attributes) });
   }
   resource.warnings.add(
-    "Replaces the whole sign-in page. Okta takes one only for a brand with a custom domain: open it and look.",
+    "Replaces the whole sign-in page. Okta takes one only for a brand with a custom domain. Open the page afterwards.",
   );
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parseChecklist } from "../../../scanner/checklists/checklist.ts";
+import { splitDetails } from "../../../scanner/checklists/result_block.ts";
 import { answersOf } from "../../../scanner/reports/checklist_answers.ts";
 import { cklFormat } from "../../../scanner/reports/ckl.ts";
 import { cklbFormat } from "../../../scanner/reports/cklb.ts";
@@ -186,7 +187,7 @@ test("a person who takes the scan's answer back is a person who answered", () =>
   expect(differences).toContainEqual({ vulnId: "V-273186", answered: "open", status: "not_a_finding" });
 });
 
-describe("parseChecklist refuses, in one line that names the file,", () => {
+describe("parseChecklist", () => {
   const cklb = read("stig_manager.cklb");
   const ckl = read("stig_manager.ckl");
   test.each([
@@ -224,10 +225,29 @@ describe("parseChecklist refuses, in one line that names the file,", () => {
     ["a CKL without a STIG", "<CHECKLIST><ASSET/><STIGS/></CHECKLIST>", /expected the element iSTIG/],
     ["elements without end", `<CHECKLIST>${"<a>".repeat(100_000)}`, /nested too deep/],
     ["JSON without end", `{"a":${"[".repeat(100_000)}`, /nested too deep/],
-  ])("%s", (_, content, message) => {
+  ])("refuses %s in one line that names the file", (_, content, message) => {
     const parse = () => parseChecklist(content, "old.ckl");
     expect(parse).toThrow(message);
     expect(parse).toThrow(/^Cannot use --checklist "old\.ckl": [^\n]+$/);
+  });
+});
+
+describe("a mebibyte of", () => {
+  const size = 1_048_576;
+  test.each([
+    ["blanks in a tag", `<CHECKLIST${" ".repeat(size)}x`],
+    ["attributes", `<CHECKLIST${" a='b'".repeat(size / 6)}`],
+    ["ampersands", `<CHECKLIST>${"&".repeat(size)}`],
+    ["hyphens in a comment", `<CHECKLIST><!--${"-".repeat(size)}`],
+    ["comments without an element", "<!--a-->".repeat(size / 8)],
+    ["end tags", `<CHECKLIST>${"</".repeat(size / 2)}`],
+    ["beginnings of a result", "--- scanstream x\nStatus: O".repeat(size / 26)],
+  ])("%s takes no time", (_, content) => {
+    const before = process.cpuUsage();
+    expect(() => parseChecklist(content, "old.ckl")).toThrow("Cannot use --checklist");
+    expect(splitDetails(content)).toEqual({ text: content, result: null });
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(1000);
   });
 });
 
@@ -239,3 +259,37 @@ function twice(text: string): unknown {
   const checklist = JSON.parse(text) as Cklb;
   return { ...checklist, stigs: [...checklist.stigs, ...checklist.stigs] };
 }
+
+describe("a value of the organization that is looser than the STIG's", () => {
+  const vulnId = "V-273186";
+  const parameters = [
+    { name: "session_idle_minutes", unit: "minutes", value: 60, stig_value: 15, effect: "looser" },
+  ] as const;
+  const tailored = (stigStatus: "PASS" | "FAIL") => ({
+    ...report,
+    checks: report.checks.map((check) =>
+      check.vuln_id === vulnId
+        ? {
+            ...check,
+            attestation: { status: "PASS", reason: "fine for us", by: "A. Person", expires: null } as const,
+            tailoring: { effect: "looser", parameters, stig_status: stigStatus, stig_reason: null } as const,
+          }
+        : check,
+    ),
+  });
+
+  test.each([
+    ["FAIL", "open"],
+    ["PASS", "not_reviewed"],
+  ] as const)("by which the STIG's verdict is %s leaves its rule %s, whoever attests it", (stigStatus, expected) => {
+    const { answers } = answersOf(tailored(stigStatus), { toolVersion: "1" });
+    expect(answers.get(vulnId)).toMatchObject({ status: expected, answeredBy: null });
+  });
+
+  test("takes no person's answer away where the STIG's verdict is no failure", () => {
+    const content = read("stig_manager.cklb").replaceAll('"status":"not_reviewed"', '"status":"not_applicable"');
+    const checklist = parseChecklist(content, "old.cklb");
+    const { answers } = answersOf(tailored("PASS"), { toolVersion: "1", checklist });
+    expect(answers.get(vulnId)).toMatchObject({ status: "not_applicable", answeredBy: "old.cklb" });
+  });
+});

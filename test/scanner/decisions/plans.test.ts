@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import { applyDecisions } from "../../../scanner/decisions/decisions.ts";
-import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
-import { applyGate } from "../../../scanner/decisions/gate.ts";
+import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
+import { applyGate } from "../../../scanner/decisions/gates/gate.ts";
 import { parseWaivers } from "../../../scanner/decisions/waivers.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { attributeLines, comment, expression, quote } from "../../../scanner/fix/hcl.ts";
 import { identifier, toAttributes } from "../../../scanner/fix/terraform.ts";
@@ -118,6 +118,12 @@ test("attributes are aligned as terraform fmt does, each run by itself", () => {
       '  status       = "ACTIVE"',
     ].join("\n"),
   );
+});
+
+test("items of a list that take several lines stand below one another", () => {
+  const item = { kind: "json", value: { a: 1 } } as const;
+  expect(expression([item], "  ")).toBe("[jsonencode({\n    a = 1\n  })]");
+  expect(expression([item, item])).toBe("[\n  jsonencode({\n    a = 1\n  }),\n  jsonencode({\n    a = 1\n  }),\n]");
 });
 
 test("identifiers are valid, stable and different for different ids", () => {

@@ -170,7 +170,7 @@ describe("createMonitorPublisher", () => {
     await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(500);
     expect(postCount()).toBe(1);
     monitor.changed(manyChanges(501));
-    await expect.poll(async () => (await storedIds(monitor.monitorId)).length).toBe(1001);
+    await expect.poll(async () => (await storedIds(monitor.monitorId)).length, { timeout: 5000 }).toBe(1001);
     expect(postCount()).toBe(3);
   });
 

@@ -46,14 +46,19 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
   return (
     <article class="scan" aria-labelledby="compare-title">
       <header class="scan-head">
-        <a class="row strong" href={`#/scans/${afterId}`}>
+        <a class="back row strong" href="#/">
           <Icon name="back" />
-          Back to the scan
+          All scans
         </a>
         <div class="scan-title row wrap">
           <h1 id="compare-title">{toHeading(view)}</h1>
         </div>
-        {view.name === "compared" && <p class="scan-meta text">{toPeriod(view.result)}</p>}
+        <p class="scan-meta text">{view.name === "compared" && toPeriod(view.result)}</p>
+        <div class="scan-actions row wrap">
+          <a class="button" href={`#/scans/${afterId}`}>
+            Back to the scan
+          </a>
+        </div>
       </header>
       {view.name === "failed" && (
         <Message

@@ -1,4 +1,4 @@
-import type { Severity } from "../../shared/report.ts";
+import type { Severity } from "../../../shared/report.ts";
 
 /** One bound on the counts of rules by status and severity, as `failed.high.max`; read by `threshold_file.ts`. */
 export interface Threshold {

@@ -1,12 +1,12 @@
 import { parse as parseYaml } from "yaml";
-import { UsageError } from "../../shared/usage_error.ts";
-import { isJsonObject, type JsonObject } from "../../shared/json.ts";
-import { shorten } from "../../shared/text.ts";
-import { nearestName } from "../catalog/nearest_name.ts";
+import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
+import { shorten } from "../../../shared/text.ts";
+import { nearestName } from "../../catalog/nearest_name.ts";
+import { refuseFile } from "../option_file.ts";
 import type { Threshold } from "./thresholds.ts";
 
-/** Threshold files of MITRE's SAF (https://github.com/mitre/saf/wiki/Validation-with-Thresholds), YAML or JSON, nested or with dotted keys. */
-export const maxThresholdBytes = 1_048_576;
+/** Threshold files of MITRE's SAF (https://github.com/mitre/saf/wiki/Validation-with-Thresholds), YAML or JSON, nested or with dotted keys. Small, as a YAML parser takes seconds on a megabyte that was made for it. */
+export const maxThresholdBytes = 32_768;
 
 const statuses = ["passed", "failed", "skipped", "error", "no_impact"] as const;
 type CountedStatus = (typeof statuses)[number];
@@ -26,8 +26,7 @@ const knownKeys: ReadonlySet<string> = new Set([
 
 /** Throws `UsageError` naming everything that is wrong with the file. */
 export function parseThresholds(text: string, file: string): readonly Threshold[] {
-  const fail = (problems: readonly string[]) =>
-    new UsageError([`Cannot use --threshold ${JSON.stringify(file)}: ${problems.slice(0, maxProblems).join("; ")}`]);
+  const fail = refuseFile("--threshold", file);
   let content: unknown;
   try {
     // Every JSON is YAML.
@@ -46,7 +45,6 @@ export function parseThresholds(text: string, file: string): readonly Threshold[
   return thresholds;
 }
 
-const maxProblems = 10;
 const maxDepth = 4;
 
 /** Leaves by their dotted keys, however the file nests them. */
@@ -61,7 +59,8 @@ function flatten(object: JsonObject, prefix = ""): readonly (readonly [key: stri
 
 function parseEntry(key: string, value: unknown, problems: string[]): readonly Threshold[] {
   if (!knownKeys.has(key)) {
-    const nearest = nearestName(key, [...knownKeys]);
+    // Of thousands only the first are shown.
+    const nearest = problems.length < 10 ? nearestName(key, [...knownKeys]) : null;
     const advice =
       nearest === null ? "expected keys such as compliance.min or failed.high.max" : `did you mean ${nearest}?`;
     problems.push(`there is no key ${JSON.stringify(shorten(key, 80))}: ${advice}`);

@@ -1,10 +1,10 @@
 import { convertFileContextual } from "inspecjs";
 import { describe, expect, test } from "vitest";
 import { benchmarkRules } from "../../../scanner/reports/benchmark_rules.ts";
-import { parseFailOn } from "../../../scanner/decisions/fail_on.ts";
-import { applyGate, type Gate } from "../../../scanner/decisions/gate.ts";
-import { parseThresholds } from "../../../scanner/decisions/threshold_file.ts";
-import type { RuleStatus } from "../../../scanner/decisions/thresholds.ts";
+import { parseFailOn } from "../../../scanner/decisions/gates/fail_on.ts";
+import { applyGate, type Gate } from "../../../scanner/decisions/gates/gate.ts";
+import { parseThresholds } from "../../../scanner/decisions/gates/threshold_file.ts";
+import type { RuleStatus } from "../../../scanner/decisions/gates/thresholds.ts";
 import type { CheckResult } from "../../../shared/report.ts";
 import { aCheckResult, aFinding, aReport, everyVerdict, renderAs } from "../../support/report_builders.ts";
 

@@ -1,4 +1,4 @@
-import type { Report } from "../../shared/report.ts";
+import type { Report } from "../../../shared/report.ts";
 import { applyFailOn, describeFailOn, type FailRule } from "./fail_on.ts";
 import { unmetThresholds, type RuleStatus, type Threshold } from "./thresholds.ts";
 

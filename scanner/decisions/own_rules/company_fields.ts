@@ -1,8 +1,8 @@
-import type { ArtifactName } from "../evidence/artifacts.ts";
-import { appFields } from "../evidence/collectors/apps.ts";
-import { listFields } from "../evidence/collectors/lists.ts";
-import { idpFields } from "../evidence/collectors/smart_card_idps.ts";
-import type { Expression } from "../checks/conditions/expression.ts";
+import type { ArtifactName } from "../../evidence/artifacts.ts";
+import { appFields } from "../../evidence/collectors/apps.ts";
+import { listFields } from "../../evidence/collectors/lists.ts";
+import { idpFields } from "../../evidence/collectors/smart_card_idps.ts";
+import type { Expression } from "../../checks/conditions/expression.ts";
 
 /**
  * The fields that a scan keeps of an artifact's entries; an artifact that is not named here is kept whole. A field that is
@@ -42,23 +42,13 @@ function startsWithPath(path: string, beginning: string): boolean {
 
 /** Every path that the expression reads, from the entry on: lists count as their entries. */
 function pathsIn(expression: Expression, at: string): readonly string[] {
-  switch (expression.kind) {
-    case "literal":
-      return [];
-    case "current":
-    case "field":
-      return [pathOf(expression, at), ...(expression.kind === "field" ? filtersIn(expression.of, at) : [])];
-    case "entries":
-      return [pathOf(expression, at), ...filtersIn(expression, at)];
-    case "not":
-      return pathsIn(expression.of, at);
-    case "call":
-      return expression.args.flatMap((arg) => pathsIn(arg, at));
-    case "compare":
-    case "and":
-    case "or":
-      return [...pathsIn(expression.left, at), ...pathsIn(expression.right, at)];
-  }
+  const { kind } = expression;
+  if (kind === "literal") return [];
+  if (kind === "not") return pathsIn(expression.of, at);
+  if (kind === "call") return expression.args.flatMap((arg) => pathsIn(arg, at));
+  if (kind === "current" || kind === "field" || kind === "entries")
+    return [pathOf(expression, at), ...filtersIn(expression, at)];
+  return [...pathsIn(expression.left, at), ...pathsIn(expression.right, at)];
 }
 
 /** The names of the fields on the way, from `at` on. */

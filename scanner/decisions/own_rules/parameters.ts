@@ -1,13 +1,14 @@
-import { readOptionFile } from "../../command_line/files.ts";
-import { isJsonObject } from "../../shared/json.ts";
-import { UsageError } from "../../shared/usage_error.ts";
-import { catalog } from "../catalog/catalog.ts";
-import { nearestName } from "../catalog/nearest_name.ts";
-import type { Parameter, ParameterValue, ParameterValues } from "../checks/parameter.ts";
-import { parseJsonText } from "../evidence/json_text.ts";
+import { readOptionFile } from "../../../command_line/files.ts";
+import { isJsonObject } from "../../../shared/json.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
+import { catalog } from "../../catalog/catalog.ts";
+import { nearestName } from "../../catalog/nearest_name.ts";
+import type { Parameter, ParameterValue, ParameterValues } from "../../checks/parameter.ts";
+import { parseOptionJson, refuseFile } from "../option_file.ts";
 
 const maxParametersBytes = 1_048_576;
 const bounds = { maxDepth: 4, maxParts: 200, repeatedKeys: "refuse" } as const;
+/** Beside the known ones: the first few that are misspelt are named. */
 const maxProblems = 10;
 const maxItems = 50;
 const maxItemLength = 500;
@@ -32,26 +33,22 @@ export async function readParameters(
 
 /** Throws `UsageError` naming everything that is wrong with the file. */
 export function parseParameters(text: string, file: string): ParameterValues {
-  const fail = (problems: readonly string[]) =>
-    new UsageError([`Cannot use --parameters ${JSON.stringify(file)}: ${problems.slice(0, maxProblems).join("; ")}`]);
-  let content: unknown;
-  try {
-    content = parseJsonText(text, bounds);
-  } catch (error) {
-    if (error instanceof RangeError) throw fail([error.message]);
-    throw fail([`it is not JSON: ${error instanceof Error ? error.message : "unreadable"}`]);
-  }
+  const fail = refuseFile("--parameters", file);
+  const content = parseOptionJson(text, bounds, fail);
   const values: unknown = isJsonObject(content) ? content["parameters"] : null;
   if (!isJsonObject(content) || !isJsonObject(values)) throw fail(['expected an object {"parameters": {…}}']);
   const others = Object.keys(content).filter((key) => key !== "parameters");
   const problems = others.map((key) => `there is no key ${JSON.stringify(key)}: expected "parameters" alone`);
-  for (const [name, value] of Object.entries(values)) {
+  const entries = Object.entries(values);
+  if (entries.length > knownParameters.size + maxProblems)
+    throw fail([`it sets ${entries.length} values: expected ${knownParameters.size} at most`]);
+  for (const [name, value] of entries) {
     const problem = problemOf(name, value);
     if (problem !== null) problems.push(problem);
   }
   if (problems.length > 0) throw fail(problems);
   // Each was found to be a number, or a list of texts.
-  return Object.fromEntries(Object.entries(values)) as Record<string, ParameterValue>;
+  return Object.fromEntries(entries) as Record<string, ParameterValue>;
 }
 
 function problemOf(name: string, value: unknown): string | null {

@@ -1,28 +1,26 @@
 import * as v from "valibot";
-import { readOptionFile } from "../../command_line/files.ts";
-import type { Category, Severity } from "../../shared/report.ts";
-import { companyIdPattern } from "../../shared/schemas/report.ts";
-import { UsageError } from "../../shared/usage_error.ts";
-import { catalog, type CatalogCheck, type StigRule } from "../catalog/catalog.ts";
-import { nearestName } from "../catalog/nearest_name.ts";
-import { companyCheck, companyCheckName, type CompanyRule } from "../checks/company_check.ts";
-import { artifactNames, viewOf } from "../checks/conditions/artifact_views.ts";
-import type { Expression } from "../checks/conditions/expression.ts";
+import { readOptionFile } from "../../../command_line/files.ts";
+import type { Category, Severity } from "../../../shared/report.ts";
+import { companyIdPattern } from "../../../shared/schemas/report.ts";
+import { catalog, type CatalogCheck, type StigRule } from "../../catalog/catalog.ts";
+import { nearestName } from "../../catalog/nearest_name.ts";
+import { companyCheck, companyCheckName, type CompanyRule } from "../../checks/company_check.ts";
+import { artifactNames, viewOf } from "../../checks/conditions/artifact_views.ts";
+import type { Expression } from "../../checks/conditions/expression.ts";
 import {
   ExpressionError,
   maxExpressionLength,
   parseCondition,
   parsePath,
-} from "../checks/conditions/parse_expression.ts";
-import type { ArtifactName } from "../evidence/artifacts.ts";
-import { parseJsonText } from "../evidence/json_text.ts";
+} from "../../checks/conditions/parse_expression.ts";
+import type { ArtifactName } from "../../evidence/artifacts.ts";
+import { parseOptionJson, refuseFile } from "../option_file.ts";
 import { describeKeptFields, droppedField, pathOf } from "./company_fields.ts";
 
 /** Several hundred rules with long texts. */
 const maxCompanyRulesBytes = 1_048_576;
 const maxRules = 500;
 const bounds = { maxDepth: 8, maxParts: 5000, repeatedKeys: "refuse" } as const;
-const maxProblems = 10;
 
 const line = (maxLength: number) =>
   v.pipe(
@@ -67,15 +65,8 @@ export async function readChecks(file: string | undefined): Promise<readonly Cat
 
 /** The checks of `--checks`, in the order of the file; throws `UsageError` naming everything that is wrong with it. */
 export function parseCompanyRules(text: string, file: string): readonly CatalogCheck[] {
-  const fail = (problems: readonly string[]) =>
-    new UsageError([`Cannot use --checks ${JSON.stringify(file)}: ${problems.slice(0, maxProblems).join("; ")}`]);
-  let content: unknown;
-  try {
-    content = parseJsonText(text, bounds);
-  } catch (error) {
-    if (error instanceof RangeError) throw fail([error.message]);
-    throw fail([`it is not JSON: ${error instanceof Error ? error.message : "unreadable"}`]);
-  }
+  const fail = refuseFile("--checks", file);
+  const content = parseOptionJson(text, bounds, fail);
   const parsed = v.safeParse(fileSchema, content);
   if (!parsed.success) {
     throw fail(parsed.issues.map((issue) => `${v.getDotPath(issue) ?? "the file"}: ${messageOf(issue)}`));

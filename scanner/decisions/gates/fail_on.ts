@@ -1,4 +1,4 @@
-import type { CheckResult, Finding, Report, Severity } from "../../shared/report.ts";
+import type { CheckResult, Finding, Report, Severity } from "../../../shared/report.ts";
 
 /** What fails a run, as `--fail-on` names it: findings of a verdict, from a severity up. None: never. */
 export type FailOn = readonly FailCondition[];

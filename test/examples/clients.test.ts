@@ -1,0 +1,157 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cp, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchChromium } from "../support/chromium.ts";
+import { temporaryFolder } from "../support/command_line.ts";
+import { buildFinding, createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
+import { installTarball, packTarball } from "../support/tarball.ts";
+import { startTestGateway, type TestGateway, type TestTenant } from "../support/test_gateway.ts";
+import { startWorkerd } from "../support/workerd.ts";
+
+/** `examples/clients/`, each over a real gateway and with the package as it is published. */
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "../..");
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let gateway: TestGateway;
+let browser: Browser;
+let tenant: TestTenant;
+let producer: ScanProducer;
+let environment: Record<string, string>;
+const path = (name: string) => join(folder.path, "clients", name);
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  [gateway, browser] = await Promise.all([startTestGateway(), launchChromium()]);
+  const tarball = await packTarball(join(folder.path, "package"));
+  await installTarball(tarball, join(folder.path, "clients"));
+  await cp(join(root, "examples/clients"), join(folder.path, "clients"), { recursive: true });
+  await writeFile(path("package.json"), JSON.stringify({ type: "module" }));
+  await writeFile(path("deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));
+  tenant = await gateway.createTenant("Acme");
+  producer = createScanProducer(gateway.url, tenant.apiKey);
+  environment = { PATH: process.env["PATH"] ?? "", SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+  await folder[Symbol.asyncDispose]();
+});
+
+const register = () => producer.register({ org_url: "https://acme.okta.com", checks_total: 3 });
+const counts = { pass: 0, fail: 1, manual: 0 };
+
+test("Node prints the findings of a scan until it ends", async () => {
+  const scan = await register();
+  const isOpen = await untilOpen();
+  const client = spawn(process.execPath, [path("node.ts"), scan.id], { env: environment });
+  let output = "";
+  client.stdout.on("data", (bytes: Buffer) => (output += bytes.toString()));
+  const exited = once(client, "exit");
+  await isOpen();
+  await scan.check("a_check", [buildFinding({ check: "a_check", resource_name: "A policy" })], { done: 1, total: 3 });
+  await scan.end("completed", counts);
+  expect(await exited).toEqual([0, null]);
+  expect(output).toBe("FAIL a_check A policy\ncompleted\n");
+  const refused = run(process.execPath, [path("node.ts"), crypto.randomUUID()], { env: environment });
+  await expect(refused).rejects.toThrow(/the server answered 404/);
+});
+
+test("Deno checks, and follows several scans on one connection until the last has ended", async () => {
+  const isOpen = await untilOpen();
+  const scans = [await register(), await register()];
+  const args = ["run", "--check", "--no-lock", "--allow-net", "--allow-env", path("deno.ts")];
+  const env = { ...environment, NO_COLOR: "1", HOME: process.env["HOME"] ?? folder.path };
+  const client = run("deno", [...args, ...scans.map(({ id }) => id)], { cwd: path("."), env });
+  await isOpen();
+  for (const scan of scans) await scan.end("completed", counts);
+  const { stdout } = await client;
+  const snapshot = "https://acme.okta.com 0 of 3\n";
+  expect(stdout).toBe(`${snapshot}${snapshot}${scans.map(({ id }) => `${id} completed\n`).join("")}`);
+});
+
+test("a Worker answers when the scan has ended", async () => {
+  const scan = await register();
+  const isOpen = await untilOpen();
+  const bindings = { SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
+  const worker = await startWorkerd(path("worker.ts"), { bindings });
+  const answer = worker.ask(`/?scan=${scan.id}`);
+  await isOpen();
+  await scan.end("completed", counts);
+  expect(await answer).toEqual({ scan_id: scan.id, status: "completed", ...counts });
+  expect(await worker.ask(`/?scan=${crypto.randomUUID()}`)).toMatch(/^502 .*the server answered 404/);
+  await worker.close();
+});
+
+test("a plain page shows a scan from its present state to its end", async () => {
+  const scan = await register();
+  await scan.update({ status: "running", checks_done: 1 });
+  await using page = await openPage({
+    "/page/": await readFile(path("browser.html"), "utf8"),
+    "/page/subscribe.js": await readFile(path("node_modules/scanstream/dist/modules/subscribe.js"), "utf8"),
+  });
+  await page.goto(`${gateway.url}/page/#${scan.id}`);
+  await page.getByRole("status").filter({ hasText: "live" }).waitFor();
+  expect(await page.locator("progress").evaluate((bar: HTMLProgressElement) => [bar.value, bar.max])).toEqual([1, 3]);
+  await scan.check("a_check", [buildFinding({ check: "a_check", resource_name: "A policy" })], { done: 2, total: 3 });
+  await page.getByRole("listitem").filter({ hasText: "FAIL A policy" }).waitFor();
+  await scan.end("completed", counts);
+  await page.getByRole("status").filter({ hasText: "ended" }).waitFor();
+});
+
+test("a React hook of at most 30 lines shows the tenant's scans, live", async () => {
+  const lines = (await readFile(join(root, "examples/clients/use_scans.ts"), "utf8")).trim().split("\n");
+  expect(lines.length).toBeLessThanOrEqual(30);
+  const { outputFiles } = await build({
+    entryPoints: [path("react_page.ts")],
+    bundle: true,
+    format: "esm",
+    write: false,
+    // React is this project's; `scanstream` is found beside the example.
+    nodePaths: [join(root, "node_modules")],
+  });
+  const scan = await register();
+  await using page = await openPage({
+    "/react/": '<!doctype html><html lang="en"><body><script type="module" src="page.js"></script></body></html>',
+    "/react/page.js": outputFiles[0]?.text ?? "",
+  });
+  await page.goto(`${gateway.url}/react/`);
+  await page.getByRole("listitem").filter({ hasText: "https://acme.okta.com: 0 of 3" }).waitFor();
+  await scan.update({ status: "running", checks_done: 2 });
+  await page.getByRole("listitem").filter({ hasText: "2 of 3" }).waitFor();
+  const other = await register();
+  await expect.poll(() => page.getByRole("listitem").count()).toBe(2);
+  await scan.end("completed", counts);
+  await other.end("completed", counts);
+  await expect.poll(() => page.getByRole("listitem").count()).toBe(0);
+  expect(await page.getByRole("status").textContent()).toBe("live");
+});
+
+/** A page whose own server, at the gateway's address, has these files and gives a member's token. */
+async function openPage(files: Readonly<Record<string, string>>): Promise<Page> {
+  const page = await browser.newPage();
+  await page.route(`${gateway.url}/**`, async (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname === "/session") return route.fulfill({ json: { access_token: tenant.token } });
+    const body = files[pathname];
+    if (body === undefined) return route.fallback();
+    return route.fulfill({ body, contentType: pathname.endsWith(".js") ? "text/javascript" : "text/html" });
+  });
+  return page;
+}
+
+/** Called before a client is started, resolves when its stream is open: what is published earlier would not reach it. */
+async function untilOpen(): Promise<() => Promise<void>> {
+  const opened = async () => {
+    const text = await (await fetch(`${gateway.url}/metrics`)).text();
+    return Number(/^scanstream_streams_opened_total (\d+)$/m.exec(text)?.[1]);
+  };
+  const before = await opened();
+  return () => expect.poll(opened, { timeout: 20_000 }).toBe(before + 1);
+}
