@@ -9,7 +9,13 @@ const scanResourceSchema = v.object({ scan_id: uuid(), ...scanSchema.entries });
 
 /** The payloads of the events of a tenant's stream, by type. */
 export const tenantEventSchemas = {
-  "tenant.snapshot": v.object({ tenant_id: uuid(), count, monitors: count }),
+  "tenant.snapshot": v.object({
+    tenant_id: uuid(),
+    count,
+    monitors: count,
+    /** Of the scans that have ended the one that was created last: a client that knows it has missed no other end. */
+    newest_ended_scan_id: v.nullable(uuid()),
+  }),
   "scan.snapshot": scanResourceSchema,
   "monitor.snapshot": monitorSchema,
   "scan.created": scanResourceSchema,

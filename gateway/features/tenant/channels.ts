@@ -1,4 +1,4 @@
-import { and, desc, isNull, sql } from "drizzle-orm";
+import { desc, isNotNull, isNull, sql } from "drizzle-orm";
 import { monitors, scans } from "../../../drizzle/schema.ts";
 import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/define_event_stream.ts";
 import { toMonitor } from "../monitors/monitor.ts";
@@ -8,9 +8,9 @@ import { tenantChannel, tenantPrefix } from "./events.ts";
 /** More are left to the lists, which have pages. */
 const maxSnapshots = 1000;
 
-/** What has not ended of the tenant, newest first. */
+/** The scans that have not ended, and all monitors, newest first. */
 async function getSnapshot({ tx, principal }: Pick<ChannelsRequest, "tx" | "principal">): Promise<Snapshot> {
-  const [scanRows, monitorRows] = await Promise.all([
+  const [scanRows, monitorRows, [newestEnded]] = await Promise.all([
     tx
       .select()
       .from(scans)
@@ -21,16 +21,27 @@ async function getSnapshot({ tx, principal }: Pick<ChannelsRequest, "tx" | "prin
     tx
       .select()
       .from(monitors)
-      .where(and(isNull(monitors.endedAt), isNull(monitors.deletedAt)))
+      .where(isNull(monitors.deletedAt))
       .orderBy(desc(monitors.createdAt), desc(monitors.id))
       .limit(maxSnapshots),
+    tx
+      .select({ id: scans.id })
+      .from(scans)
+      .where(isNotNull(scans.endedAt))
+      .orderBy(desc(scans.createdAt), desc(scans.id))
+      .limit(1),
   ]);
   const nowMs = Date.now();
   return {
     events: [
       {
         type: "tenant.snapshot",
-        data: { tenant_id: principal.tenantId, count: scanRows.length, monitors: monitorRows.length },
+        data: {
+          tenant_id: principal.tenantId,
+          count: scanRows.length,
+          monitors: monitorRows.length,
+          newest_ended_scan_id: newestEnded?.id ?? null,
+        },
       },
       ...scanRows.map((row) => ({ type: "scan.snapshot" as const, data: toScanResource(row) })),
       ...monitorRows.map((row) => ({ type: "monitor.snapshot" as const, data: toMonitor(row, nowMs) })),

@@ -19,6 +19,11 @@ export interface ListStore<Item> {
 export interface LiveList<Item> extends ListStore<Item> {
   /** What is there when the stream opens: all that have not ended, then the newest of all. */
   replace(unended: readonly Item[], newest: Page<Item>): void;
+  /**
+   * As `replace`, without the newest page: false, and nothing taken, where one may have ended or come and ended unseen.
+   * `newestEndedId`: of those that have ended the one that was created last.
+   */
+  resume(unended: readonly Item[], newestEndedId: string | null): boolean;
   add(item: Item): void;
   remove(id: unknown): void;
   /** False: it is not listed. */
@@ -120,6 +125,17 @@ export function createListStore<Item extends ListItem>(
       isLoaded = true;
       problem = null;
       changed();
+    },
+    resume(unended, newestEndedId) {
+      const present = new Set(unended.map(({ id }) => id));
+      const newestEnded = newestEndedId === null ? undefined : items.get(newestEndedId);
+      const isEndKnown = newestEnded === undefined ? newestEndedId === null : source.isEnded(newestEnded);
+      const isEachKnown = [...items.values()].every((item) => present.has(item.id) || source.isEnded(item));
+      if (!isLoaded || !isEndKnown || !isEachKnown) return false;
+      for (const item of unended) merge(item);
+      problem = null;
+      changed();
+      return true;
     },
     add(item) {
       merge(item);

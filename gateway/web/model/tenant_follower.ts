@@ -17,6 +17,8 @@ export interface TenantFollower {
   close(): void;
 }
 
+/** With so many monitors the snapshot does not hold all of them. */
+const maxSnapshots = 1000;
 /** A tab that nobody looks at gives its connection back: over HTTP/1.1 a browser has six for all tabs of a gateway. */
 const hiddenForMs = 30_000;
 
@@ -46,18 +48,21 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
   let hiding: ReturnType<typeof setTimeout> | undefined;
   let snapshot: readonly SnapshotEvent<TenantEvents>[] = [];
 
-  /** A snapshot holds what has not ended; the newest pages hold what has. */
+  /** A snapshot holds the scans that have not ended; the newest page holds those that have, where one may be unknown. */
   async function load(signal: AbortSignal): Promise<void> {
     const request = { limit: listPageLimit, cursor: null, signal };
-    const [newestScans, newestMonitors] = await Promise.all([api.listScans(request), api.listMonitors(request)]);
-    scans.replace(
-      snapshot.flatMap(({ type, data }) => (type === "scan.snapshot" ? [parseScan(data)] : [])),
-      newestScans,
-    );
-    monitors.replace(
-      snapshot.flatMap(({ type, data }) => (type === "monitor.snapshot" ? [parseMonitor(data)] : [])),
-      newestMonitors,
-    );
+    const head = snapshot.find(({ type }) => type === "tenant.snapshot")?.data as
+      | TenantEvents["tenant.snapshot"]
+      | undefined;
+    const unended = snapshot.flatMap(({ type, data }) => (type === "scan.snapshot" ? [parseScan(data)] : []));
+    const present = snapshot.flatMap(({ type, data }) => (type === "monitor.snapshot" ? [parseMonitor(data)] : []));
+    const hasAllMonitors = head !== undefined && head.monitors < maxSnapshots;
+    const [newestScans, newestMonitors] = await Promise.all([
+      head !== undefined && scans.resume(unended, head.newest_ended_scan_id) ? null : api.listScans(request),
+      hasAllMonitors ? { items: present, nextCursor: null } : api.listMonitors(request),
+    ]);
+    if (newestScans !== null) scans.replace(unended, newestScans);
+    monitors.replace(present, newestMonitors);
     connection = { ...connection, refetchedAtMs: Date.now() };
   }
 

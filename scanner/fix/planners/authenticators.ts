@@ -59,7 +59,7 @@ function planAuthenticator(draft: PlanDraft, authenticator: JsonObject, failed: 
   const { appInstanceId, ...written } = settings.value;
   const value = {
     ...written,
-    ...(appInstanceId === "" ? {} : { appInstanceId }),
+    ...(appInstanceId === undefined || appInstanceId === "" ? {} : { appInstanceId }),
     compliance: { ...compliance, fips: "REQUIRED" },
   };
   const rules = [failed.rule];

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { obtained } from "../../../scanner/evidence/artifacts.ts";
+import { renderMain } from "../../../scanner/fix/fix_files.ts";
 import { addressOf } from "../../../scanner/fix/terraform.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { changed, editEach, failing, find, planOf, resourceSchemas, typical } from "./planned_orgs.ts";
@@ -147,5 +148,25 @@ describe("app rules", () => {
     );
     expect(plan.resources).toEqual([]);
     expect(plan.byHand[0]?.why).toContain("authentication method chains");
+  });
+});
+
+describe("Okta Verify", () => {
+  test.each([[undefined], [""], ["0oaApp"]])("settings with the app instance %j are written", async (appInstanceId) => {
+    const artifacts = await failing;
+    const plan = planOf({
+      ...artifacts,
+      authenticators: editEach(artifacts.authenticators, (item) => ({
+        ...item,
+        settings: {
+          allowedFor: "any",
+          compliance: { fips: "OPTIONAL" },
+          ...(appInstanceId === undefined ? {} : { appInstanceId }),
+        },
+      })),
+    });
+    const main = renderMain(plan, { orgUrl: "https://acme.okta.com", collectedAt: "" });
+    expect(main).toMatch(/fips\s+= "REQUIRED"/);
+    expect(main.includes("appInstanceId")).toBe(appInstanceId === "0oaApp");
   });
 });
