@@ -78,11 +78,13 @@ export class Hub {
   stats(): HubStats {
     let channels = 0;
     let members = 0;
+    const ofSeveralChannels = new Set<SubscriptionLease>();
     for (const channel of this.#channels.values()) {
       if (channel.hasMembers()) channels += 1;
-      members += channel.singleChannelMembers.size + channel.multiChannelMembers.size;
+      members += channel.singleChannelMembers.size;
+      for (const lease of channel.multiChannelMembers.keys()) ofSeveralChannels.add(lease);
     }
-    return { channels, members, subscriptions: this.#channels.size };
+    return { channels, members: members + ofSeveralChannels.size, subscriptions: this.#channels.size };
   }
 
   /** Ends every member with `lost` and unsubscribes from everything. */

@@ -76,6 +76,8 @@ test("loses no change where the gateway is down and the process is killed with -
   network.refuse();
   const first = start();
   await first.until("stderr", /until the gateway answers again/);
+  // Before that the change would be part of the first state.
+  await first.until("stdout", /"cause":"start"/);
   org.change("fips-off", "dana@practice.example");
   await first.until("stdout", /dana@practice\.example/);
   await first.stop("SIGKILL");

@@ -125,6 +125,7 @@ test("a member of several channels receives their events in order of arrival", a
   const [both, onlyA] = [createMember(), createMember()];
   await join(hub, [a, b], both);
   await join(hub, [a], onlyA);
+  expect(hub.stats()).toEqual({ channels: 2, members: 2, subscriptions: 2 });
   broker.publish(a, "job.delta", delta(1));
   broker.publish(b, "job.delta", delta(2));
   broker.publish(a, "job.delta", delta(3));
