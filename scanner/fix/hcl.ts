@@ -114,7 +114,7 @@ function isList(value: JsonValue): value is readonly JsonValue[] {
 /** As lines between two delimiters where these lines can hold it, else in quotation marks. */
 function page(text: string, indent: string): string {
   const body = text.endsWith("\n") ? text.slice(0, -1) : text;
-  const isPlain = body.replaceAll(/[\n\t]/g, "").search(unprintable) === -1 && !/[$%]{2,}\{/.test(body);
+  const isPlain = body.replaceAll(/[\n\t]/g, "").search(unprintable) === -1 && !/[$%]{2}\{/.test(body);
   if (!isPlain || body === "") return quote(text);
   const lines = body.toWellFormed().replaceAll(/([$%])(?=\{)/g, "$1$1");
   let delimiter = "PAGE";

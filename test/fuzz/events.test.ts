@@ -88,13 +88,27 @@ test("the hub hands on whole frames or ends the channel's members, whatever arri
       const subscription = broker.newest(channel);
       for (const text of texts) subscription.message(text);
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-      expect(received).toBe(due.map(frameOf).join(""));
+      expect(received).toBe(withoutLate(due).map(frameOf).join(""));
       expect(ends).toBe(firstBad === -1 ? 0 : 1);
       hub.close();
     }),
     fuzzed(200),
   );
 });
+
+/** Nothing but its deletion follows the terminal event of a resource that is not the channel's own. */
+function withoutLate(texts: readonly string[]): readonly string[] {
+  const ended = new Set<string>();
+  return texts.filter((text) => {
+    const { type = "", data = "{}" } = parseMessage(text) ?? {};
+    const [resource = "", verb] = type.split(".");
+    const id = (JSON.parse(data) as Record<string, unknown>)[`${resource}_id`];
+    if (typeof id !== "string" || id === "a") return true;
+    const isLate = ended.has(`${resource} ${id}`);
+    if (verb === "end") ended.add(`${resource} ${id}`);
+    return !isLate || verb === "deleted";
+  });
+}
 
 function frameOf(text: string): string {
   const event = parseMessage(text);
