@@ -100,7 +100,7 @@ test("keeps the lists while the tenant's stream is lost, says so, and reads them
   let isBroken = false;
   const scan = await registerScan();
   await using watched = await openWith(async (route) => {
-    if (!isBroken || !route.request().url().endsWith("/scans?limit=50")) return route.fallback();
+    if (!isBroken || !route.request().url().endsWith("/api/v1/event-stream?snapshot=1")) return route.fallback();
     await refuse(route, 503, "The database is unavailable");
   });
   const state = (name: string) => watched.page.locator(`.sidebar .connection[data-state="${name}"]`);
