@@ -36,7 +36,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
   /** The stream has given the scan; the findings are still to be read. */
   let hasSnapshot = false;
   let filling: Promise<void> | null = null;
-  const yieldToBrowser = createYield(workBudgetMs);
+  const yieldToBrowser = createYield(workBudgetMs, closing.signal);
 
   const connect = (change: Partial<Connection>) => {
     connection = { ...connection, ...change };
@@ -165,7 +165,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
  * For a loop over many things: returns nothing while it has worked for less than `budgetMs`, and then a promise that
  * resolves after waiting input and frames had their turn.
  */
-function createYield(budgetMs: number): () => Promise<void> | undefined {
+function createYield(budgetMs: number, signal: AbortSignal): () => Promise<void> | undefined {
   let workingSinceMs = performance.now();
   // Not a timer: in a hidden tab that comes only once a second.
   const { port1, port2 } = new MessageChannel();
@@ -175,6 +175,7 @@ function createYield(budgetMs: number): () => Promise<void> | undefined {
     waiting.shift()?.();
   });
   port1.start();
+  signal.addEventListener("abort", () => port1.close());
   return () => {
     if (performance.now() - workingSinceMs < budgetMs) return undefined;
     return new Promise((resolve) => {
