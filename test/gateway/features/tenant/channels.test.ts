@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { sql } from "drizzle-orm";
 import type { Database, Statement } from "../../../../drizzle/database.ts";
 import { asOwner } from "../../../../drizzle/with_tenant.ts";
@@ -96,6 +96,19 @@ test("S1: with a database that takes 200 ms, the snapshot and then what happened
   const done = events.filter(({ type }) => type === "scan.updated").map(({ data }) => Number(data["checks_done"]));
   expect(done).toEqual(done.toSorted((one, other) => one - other));
   expect(done.at(-1)).toBe(3);
+});
+
+test("a snapshot names the newest of the scans that have ended, by when they were created", async () => {
+  const own = await startTestGateway();
+  onTestFinished(() => own.stop());
+  const as = `Api-Key ${own.acme.apiKey}`;
+  const [first, second] = [await createScan(own, own.acme), await createScan(own, own.acme)];
+  await createScan(own, own.acme);
+  for (const { id } of [second, first]) {
+    await own.request(`/api/v1/scans/${id}`, { method: "PATCH", as, json: { status: "completed" } });
+  }
+  const text = await readStream(await own.request(`${stream}?snapshot=1`, { as }), ": snapshot complete\n");
+  expect(eventsIn(text)[0]?.data).toMatchObject({ count: 1, newest_ended_scan_id: second.id });
 });
 
 test("S3: tenants that open their streams at the same time each get their own snapshot", async () => {
