@@ -51,7 +51,8 @@ export const tenantDescription: FeatureDescription = {
         "Read at /api/v1/event-stream. The snapshots come first, when `snapshot=1` asks for them, and are published nowhere.",
       events: {
         "tenant.snapshot": {
-          summary: "How many snapshots follow: of scans, and of monitors",
+          summary:
+            "How many snapshots follow, of scans and of monitors; of the scans that have ended, the one that was created last",
           schema: tenantEventSchemas["tenant.snapshot"],
         },
         "scan.snapshot": {

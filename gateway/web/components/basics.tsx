@@ -129,3 +129,24 @@ export function Message(props: {
     </div>
   );
 }
+
+/** What reads a list's older entries, where it has some. */
+export function MoreButton({
+  list,
+  label = "Load more",
+}: {
+  readonly list: { readonly hasMore: boolean; readonly isLoadingMore: boolean; readonly loadMore: () => void };
+  readonly label?: string;
+}) {
+  if (!list.hasMore) return null;
+  return (
+    <button
+      type="button"
+      class="button button-quiet more"
+      disabled={list.isLoadingMore}
+      onClick={() => list.loadMore()}
+    >
+      {list.isLoadingMore ? "Loading…" : label}
+    </button>
+  );
+}

@@ -2,7 +2,7 @@ import type { Connection } from "../model/connection.ts";
 import { formatAgo, formatCount, formatOrg, formatTime } from "../model/format.ts";
 import type { ListStore } from "../model/list_store.ts";
 import type { Scan } from "../scan_wire.ts";
-import { Message, MiniBar, ScanBadge } from "./basics.tsx";
+import { Message, MiniBar, MoreButton, ScanBadge } from "./basics.tsx";
 import { memo, useNow } from "./hooks.ts";
 
 export function ScanList(props: {
@@ -11,7 +11,7 @@ export function ScanList(props: {
   readonly connection: Connection;
 }) {
   const { store, selectedId, connection } = props;
-  const { items: scans, isLoaded, problem, hasMore, isLoadingMore } = store;
+  const { items: scans, isLoaded, problem } = store;
   const nowMs = useNow();
   return (
     <nav class="scans" aria-labelledby="scans-title">
@@ -44,16 +44,7 @@ export function ScanList(props: {
           />
         ))}
       </ul>
-      {hasMore && (
-        <button
-          type="button"
-          class="button button-quiet more"
-          disabled={isLoadingMore}
-          onClick={() => store.loadMore()}
-        >
-          {isLoadingMore ? "Loading…" : "Load more"}
-        </button>
-      )}
+      <MoreButton list={store} />
     </nav>
   );
 }

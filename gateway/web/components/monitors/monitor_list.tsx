@@ -2,7 +2,7 @@ import { formatCount, formatOrg } from "../../model/format.ts";
 import type { ListStore } from "../../model/list_store.ts";
 import { pulseOf } from "../../model/monitor_pulse.ts";
 import type { Monitor } from "../../monitor_wire.ts";
-import { MiniBar } from "../basics.tsx";
+import { MiniBar, MoreButton } from "../basics.tsx";
 import { useNow } from "../hooks.ts";
 import { PulseBadge } from "./pulse.tsx";
 
@@ -16,7 +16,7 @@ export function MonitorList(props: {
   readonly nowMs: () => number;
 }) {
   const { store, isLive } = props;
-  const { items, problem, hasMore, isLoadingMore } = store;
+  const { items, problem } = store;
   useNow();
   const now = props.nowMs();
   if (items.length === 0) return null;
@@ -44,16 +44,7 @@ export function MonitorList(props: {
           </li>
         ))}
       </ul>
-      {hasMore && (
-        <button
-          type="button"
-          class="button button-quiet more"
-          disabled={isLoadingMore}
-          onClick={() => store.loadMore()}
-        >
-          {isLoadingMore ? "Loading…" : "Load more"}
-        </button>
-      )}
+      <MoreButton list={store} />
     </nav>
   );
 }

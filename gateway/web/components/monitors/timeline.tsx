@@ -5,7 +5,7 @@ import type { FindingsFilter } from "../../model/findings_filter.ts";
 import { formatCount, formatMoment } from "../../model/format.ts";
 import type { MonitorFollower } from "../../model/monitor_follower.ts";
 import type { Change } from "../../monitor_wire.ts";
-import { Icon, StatusTag } from "../basics.tsx";
+import { Icon, MoreButton, StatusTag } from "../basics.tsx";
 import { reasonWords } from "../finding_row.tsx";
 import { memo } from "../hooks.ts";
 
@@ -17,7 +17,7 @@ export function Timeline({
   readonly follower: MonitorFollower;
   readonly filter: FindingsFilter;
 }) {
-  const { changes, freshIds, hasMore, isLoadingMore, problem } = follower;
+  const { changes, freshIds, hasMore, problem } = follower;
   const [isUnexplainedOnly, setUnexplainedOnly] = useState(false);
   const matching = filterChanges(changes, filter);
   const unexplainedCount = matching.filter(isUnexplained).length;
@@ -55,16 +55,7 @@ export function Timeline({
       <p class="problem tinted tone-fail" role="alert">
         {problem}
       </p>
-      {hasMore && (
-        <button
-          type="button"
-          class="button button-quiet more"
-          disabled={isLoadingMore}
-          onClick={() => follower.loadMore()}
-        >
-          {isLoadingMore ? "Loading…" : "Load older changes"}
-        </button>
-      )}
+      <MoreButton list={follower} label="Load older changes" />
     </section>
   );
 }
