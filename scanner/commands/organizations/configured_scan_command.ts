@@ -174,6 +174,7 @@ function requireNoListOptions(
 
 /** What belongs to one organization cannot be given for several. */
 function requireForAll(flags: ScanFlags): void {
+  if (flags.output === "") throw new UsageError(["--output: expected a directory"]);
   const single = [
     ["--org-url", flags.orgUrl],
     ["--client-id", flags.clientId],

@@ -39,7 +39,8 @@ export function summaryMarkdown(summary: Summary): string {
     "",
     line(headings),
     line(headings.map((heading) => (isNumber(heading) ? "---:" : "---"))),
-    ...rows.map((cells) => line(cells.map(markdownCell))),
+    // A number is no text of others.
+    ...rows.map((cells) => line(cells.map((cell) => (/^\d*$/.test(cell) ? cell : markdownCell(cell))))),
     "",
   ].join("\n");
 }
