@@ -13,7 +13,8 @@ export async function complete(program: Command, words: readonly string[]): Prom
   const typed = words.at(-1) ?? "";
   const place = findPlace(program, words.slice(0, -1));
   const { command, option, used, position, isOver } = place;
-  if (option !== null) return completeValue(option, typed, "");
+  // One that takes several values ends at the next option.
+  if (option !== null && !(option.variadic && typed.startsWith("-"))) return completeValue(option, typed, "");
   if (!isOver && typed.startsWith("-")) {
     const [, name, value] = /^(--[^=]+)=(.*)$/s.exec(typed) ?? [];
     const named = name === undefined ? undefined : optionsOf(command).find(({ long }) => long === name);
