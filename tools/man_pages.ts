@@ -46,7 +46,6 @@ function programPage(program: Command, readme: string, day: string): ManPage {
   const name = pageName(program);
   const text = page(program, day, [
     section("DESCRIPTION", [
-      ".PP",
       roff(
         "A scanner that reads an identity provider and judges it against DISA's STIG, and a gateway that streams scans to its tenants while they run.",
       ),

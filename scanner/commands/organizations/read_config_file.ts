@@ -55,6 +55,7 @@ export function parseConfigFile(text: string, file: string): ConfigFile {
     const broken = explainBrokenJson(text);
     return fail(broken === null ? problems : [`it is not JSON: ${broken}`]);
   });
+  if (Array.isArray(content)) throw fail(["the file: expected an object"]);
   const secrets = findSecrets(placedValues(text));
   if (secrets.length > 0) {
     throw fail(
