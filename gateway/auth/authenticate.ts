@@ -1,5 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
 import { hashApiKey, isApiKey } from "./api_keys.ts";
+import { toPrincipal, type Identity } from "./identity.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { badToken } from "./jwt.ts";
 import type { Principal } from "./principal.ts";
@@ -7,7 +8,7 @@ import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "
 
 /**
  * Identifies the caller. Rejects with `AppError` `not_authenticated` (no or bad credentials), or `unavailable` while the
- * database or the issuer is: an outage is never a 401.
+ * database or the issuer is: an outage is never a 401. For a person with several tenants `toPrincipal` says which one it is.
  *
  * That a user is still a member and a key still valid is checked with each statement, see `membership.ts`.
  */
@@ -16,6 +17,8 @@ export interface Authenticator {
   authenticate(request: Request): Promise<Principal>;
   /** Event streams: the header; with no header at all, the JWT in `access_token`. Stream tokens count here only. */
   authenticateStream(request: Request): Promise<Principal>;
+  /** As `authenticate`, before one of several tenants is chosen. */
+  identify(request: Request): Promise<Identity>;
 }
 
 export interface AuthenticatorOptions {
@@ -35,43 +38,50 @@ const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   return {
-    async authenticate(request) {
-      const authorization = request.headers.get("authorization");
-      if (authorization === null) throw noCredentials();
-      const credential = parseAuthorization(authorization);
-      if (credential.scheme === "api-key") return fromApiKey(credential.value, options.findApiKey);
-      if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
-      return fromJwt(credential.value);
-    },
-
-    async authenticateStream(request) {
-      const authorization = request.headers.get("authorization");
-      // An empty header is a header: it does not fall back to the query.
-      if (authorization === null) return fromStreamCredential(queryToken(request));
-      const credential = parseAuthorization(authorization);
-      if (credential.scheme === "api-key") {
-        return fromApiKey(credential.value, options.findApiKeyForStream ?? options.findApiKey);
-      }
-      return fromStreamCredential(credential.value);
-    },
+    authenticate: async (request) => toPrincipal(await identify(request), request),
+    authenticateStream: async (request) => toPrincipal(await identifyForStream(request), request),
+    identify,
   };
 
-  async function fromApiKey(apiKey: string, findApiKey: FindApiKey): Promise<Principal> {
-    const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
-    if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
-    return { kind: "api_key", tenantId: found.tenantId, id: found.id, expiresAtMs: null, onlyStream: null };
+  async function identify(request: Request): Promise<Identity> {
+    const authorization = request.headers.get("authorization");
+    if (authorization === null) throw noCredentials();
+    const credential = parseAuthorization(authorization);
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, options.findApiKey);
+    if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
+    return fromJwt(credential.value);
   }
 
-  async function fromJwt(token: string): Promise<Principal> {
+  async function identifyForStream(request: Request): Promise<Identity> {
+    const authorization = request.headers.get("authorization");
+    // An empty header is a header: it does not fall back to the query.
+    if (authorization === null) return fromStreamCredential(queryToken(request));
+    const credential = parseAuthorization(authorization);
+    if (credential.scheme === "api-key") {
+      return fromApiKey(credential.value, options.findApiKeyForStream ?? options.findApiKey);
+    }
+    return fromStreamCredential(credential.value);
+  }
+
+  async function fromApiKey(apiKey: string, findApiKey: FindApiKey): Promise<Identity> {
+    const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
+    if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
+    const { id, tenantId } = found;
+    return { kind: "api_key", tenantIds: [tenantId], id, name: null, expiresAtMs: null, onlyStream: null };
+  }
+
+  async function fromJwt(token: string): Promise<Identity> {
     requireCompact(token);
     if (options.jwtVerifier === null) throw badToken();
     return options.jwtVerifier.verify(token);
   }
 
-  async function fromStreamCredential(token: string): Promise<Principal> {
+  async function fromStreamCredential(token: string): Promise<Identity> {
     requireCompact(token);
     // The tolerance for clocks is for requests: a stream ends at `exp`, and opening one after it is refused there.
-    return looksLikeStreamToken(token) ? options.streamTokens.verify(token) : fromJwt(token);
+    if (!looksLikeStreamToken(token)) return fromJwt(token);
+    const { tenantId, ...principal } = await options.streamTokens.verify(token);
+    return { ...principal, tenantIds: [tenantId], name: null };
   }
 }
 
