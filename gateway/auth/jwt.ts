@@ -173,6 +173,7 @@ function toIdentity(payload: JWTPayload, tenantClaim: string): Identity {
     tenantIds,
     id: sub,
     name: typeof name === "string" && name !== "" ? name.slice(0, 200) : null,
+    scopes: null,
     expiresAtMs: Math.min(exp * 1000, Number.MAX_SAFE_INTEGER),
     onlyStream: null,
   };

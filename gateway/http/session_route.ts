@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { Hono } from "hono";
 import type { Database } from "../../drizzle/database.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
+import type { Role } from "../../shared/schemas/team.ts";
 import { PermissionDenied } from "../../shared/app_error.ts";
 import { toPrincipal, type Identity } from "../auth/identity.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -19,14 +20,15 @@ export function sessionRoute({ authenticator, database }: Pick<Dependencies, "au
     if (tenants.length === 0 || (chosenId !== null && chosen === null)) {
       throw new PermissionDenied("The token's subject is not a member of its tenant");
     }
-    const { kind, id, name, expiresAtMs } = identity;
+    const { kind, id, name, scopes, expiresAtMs } = identity;
     return c.json({
       kind,
       id,
-      name: name ?? chosen?.key_name ?? null,
+      name,
+      scopes,
       expires_at: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
-      tenant: chosen === null ? null : { id: chosen.id, name: chosen.name },
-      tenants: tenants.map((tenant) => ({ id: tenant.id, name: tenant.name })),
+      tenant: chosen,
+      tenants,
     });
   });
   return routes;
@@ -35,19 +37,18 @@ export function sessionRoute({ authenticator, database }: Pick<Dependencies, "au
 interface FoundTenant {
   readonly id: string;
   readonly name: string;
-  readonly key_name: string | null;
+  /** Null: the caller is an API key. */
+  readonly role: Role | null;
 }
 
-/** Null: they have no authority there. Row-level security leaves the one tenant. */
+/** Null: a user who is no member there. Row-level security leaves the one tenant. */
 async function findTenant(database: Database, tenantId: string, { kind, id }: Identity): Promise<FoundTenant | null> {
   const [row] = await withTenant(database, tenantId, (tx) =>
-    tx.execute<{ name: string; key_name: string | null }>(
-      kind === "user"
-        ? sql`select name, null as key_name from tenants
-            where id = ${tenantId}::uuid and exists (select from memberships where tenant_id = tenants.id and user_id = ${id})`
-        : sql`select tenants.name, api_keys.name as key_name from tenants, api_keys
-            where tenants.id = ${tenantId}::uuid and api_keys.id = ${id}::uuid and revoked_at is null`,
-    ),
+    tx.execute<{ name: string; role: Role | null }>(sql`
+      select name, role from tenants
+      left join memberships on tenant_id = tenants.id and user_id = ${id}
+      where tenants.id = ${tenantId}::uuid`),
   );
-  return row === undefined ? null : { id: tenantId, ...row };
+  if (row === undefined || (kind === "user" && row.role === null)) return null;
+  return { id: tenantId, name: row.name, role: kind === "user" ? row.role : null };
 }

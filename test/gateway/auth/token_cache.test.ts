@@ -16,6 +16,7 @@ function createVerifier({ expiresAtMs = 100_000, maxTokens = 10 } = {}) {
           tenantIds: ["t"],
           id: token,
           name: null,
+          scopes: null,
           expiresAtMs,
           onlyStream: null,
         } satisfies Identity;
