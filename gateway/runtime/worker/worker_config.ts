@@ -6,7 +6,7 @@ import type { Environment } from "../../../shared/environment_reader.ts";
 export interface WorkerConfig {
   readonly gateway: GatewayConfig;
   readonly databaseUrl: string;
-  /** Null: Neon's own, which the driver derives from the host of `DATABASE_URL`. */
+  /** Null: Neon's own, which the host of `DATABASE_URL` names. */
   readonly databaseHttpUrl: string | null;
   readonly upstash: { readonly url: string; readonly token: string; readonly database: number };
   readonly streamTokenSecret: string;

@@ -13,7 +13,7 @@ import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { createLog } from "../../observability/log.ts";
-import { openNeon } from "./neon.ts";
+import { createNeonHttpDatabase } from "../../../drizzle/databases/neon_http.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
 
@@ -25,7 +25,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   const config = parseWorkerConfig(environment);
   const { gateway, shardsPerTenant } = config;
   const nowMs = Date.now;
-  const database = openNeon(config);
+  const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
   return {
     database,
