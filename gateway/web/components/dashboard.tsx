@@ -7,17 +7,20 @@ import type { Monitor } from "../monitor_wire.ts";
 import { Message } from "./basics.tsx";
 import { ComparePage } from "./compare/compare_page.tsx";
 import { ConnectionState } from "./connection.tsx";
-import { useStore, useTitle } from "./hooks.ts";
+import { useCaller, useStore, useTitle } from "./hooks.ts";
 import { MonitorList } from "./monitors/monitor_list.tsx";
 import { MonitorPage } from "./monitors/monitor_page.tsx";
 import { ScanList } from "./scan_list.tsx";
 import { ScanPage } from "./scan_page.tsx";
+import { SettingsPage } from "./settings/settings_page.tsx";
 
-/** `#/scans/<id>`, `#/monitors/<id>` or `#/compare/<before>/<after>` in the address. */
+/** `#/scans/<id>`, `#/monitors/<id>`, `#/compare/<before>/<after>` or `#/settings/<section>` in the address. */
 interface Route {
   readonly scanId: string | null;
   readonly monitorId: string | null;
   readonly compared: Compared | null;
+  /** The section; empty: the first. */
+  readonly settings: string | null;
   /** By the person; a scan that the page opened by itself may be left by itself. */
   readonly isChosen: boolean;
 }
@@ -38,6 +41,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     () => manyScansPauseMs,
   );
   const { scans, monitors } = tenant;
+  const [caller, callerProblem] = useCaller(api);
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
     const route = toRoute(location.hash);
@@ -53,10 +57,10 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
   useEffect(() => {
     const onHashChange = () => {
       const next = toRoute(location.hash);
-      const id = next.scanId ?? next.monitorId;
+      const targetOf = (of: Omit<Route, "isChosen">) => of.scanId ?? of.monitorId ?? of.settings;
       setRoute({ ...next, isChosen: true });
       // A followed link leads to its target also with a screen reader.
-      if (id !== null && id !== (route.scanId ?? route.monitorId)) main.current?.focus({ preventScroll: true });
+      if (targetOf(next) !== null && targetOf(next) !== targetOf(route)) main.current?.focus({ preventScroll: true });
     };
     addEventListener("hashchange", onHashChange);
     return () => removeEventListener("hashchange", onHashChange);
@@ -77,7 +81,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     if (newestId === null) return;
     // Replaced, so that "back" leaves the page instead of coming back here.
     history.replaceState(null, "", `#/scans/${newestId}`);
-    setRoute({ scanId: newestId, monitorId: null, compared: null, isChosen: false });
+    setRoute({ ...noRoute, scanId: newestId, isChosen: false });
   }, [newestId]);
 
   const onScan = useCallback(
@@ -101,6 +105,9 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
           scanstream
         </a>
         <span class="tenant grow one-line">{tenantName === "Demo" ? "" : tenantName}</span>
+        <a class="button button-quiet" href="#/settings" aria-current={route.settings === null ? undefined : "page"}>
+          Settings
+        </a>
         {isDemo ? (
           <span class="badge tinted tone-accent">Demo</span>
         ) : (
@@ -131,7 +138,9 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
               </>
             )}
           </p>
-          {route.compared !== null ? (
+          {route.settings !== null ? (
+            <SettingsPage api={api} caller={caller} problem={callerProblem} sectionId={route.settings} />
+          ) : route.compared !== null ? (
             <ComparePage
               key={`${route.compared.beforeId} ${route.compared.afterId} ${attempt}`}
               api={api}
@@ -180,14 +189,17 @@ function iconUrl(): string {
   return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
 }
 
-function isListRoute({ scanId, monitorId, compared }: Omit<Route, "isChosen">): boolean {
-  return scanId === null && monitorId === null && compared === null;
+const noRoute: Omit<Route, "isChosen"> = { scanId: null, monitorId: null, compared: null, settings: null };
+
+function isListRoute({ scanId, monitorId, compared, settings }: Omit<Route, "isChosen">): boolean {
+  return scanId === null && monitorId === null && compared === null && settings === null;
 }
 
 function toRoute(hash: string): Omit<Route, "isChosen"> {
   const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
-  if (beforeId !== undefined && afterId !== undefined)
-    return { scanId: null, monitorId: null, compared: { beforeId, afterId } };
+  if (beforeId !== undefined && afterId !== undefined) return { ...noRoute, compared: { beforeId, afterId } };
+  const [isSettings, settings = ""] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
+  if (isSettings !== undefined) return { ...noRoute, settings };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
-  return { scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null, compared: null };
+  return { ...noRoute, scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
 }
