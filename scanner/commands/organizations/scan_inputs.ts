@@ -81,7 +81,7 @@ function optionFlags(members: Members): ScanFlags {
     timeout: members.timeout?.toString(),
     stream: members.stream,
     saveArtifacts: members.save_artifacts,
-  }) as ScanFlags;
+  });
 }
 
 /** An empty variable is as one that is not set. */
