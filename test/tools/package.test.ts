@@ -18,10 +18,11 @@ const root = join(import.meta.dirname, "../..");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let metafile: Metafile;
 let installed: string;
+let tarballFile: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
   const tarball = await packTarball(join(folder.path, "package"));
-  ({ metafile } = tarball);
+  ({ metafile, file: tarballFile } = tarball);
   installed = join(folder.path, "installed");
   await installTarball(tarball, installed);
 }, 120_000);
@@ -68,6 +69,14 @@ describe("the tarball", () => {
     const missing = stdout.split("\n").filter((line) => !/^Cannot find package '@electric-sql\/pglite'|^$/.test(line));
     expect(missing).toEqual([]);
     expect(chunks.length).toBeGreaterThan(20);
+  });
+
+  test("installed for the whole machine, has its manual where man looks", async () => {
+    const prefix = join(folder.path, "global");
+    await run("npm", ["install", "-g", "--prefix", prefix, "--offline", "--ignore-scripts", "--no-audit", tarballFile]);
+    const { stdout } = await run(join(prefix, "bin/scanstream"), ["completion", "bash"]);
+    expect(stdout).toContain("complete -F _scanstream scanstream");
+    expect(await readFile(join(prefix, "share/man/man1/scanstream.1"), "utf8")).toMatch(/^\.TH SCANSTREAM 1 /m);
   });
 
   test.each([["serve"], ["admin", "tenant", "list"]])(

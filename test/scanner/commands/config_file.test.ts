@@ -1,6 +1,8 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../shared/usage_error.ts";
+import { defaultsMembers } from "../../../scanner/commands/organizations/config_schema.ts";
 import { parseConfigFile } from "../../../scanner/commands/organizations/read_config_file.ts";
 import { inputsOfDefaults, inputsOfOrganization } from "../../../scanner/commands/organizations/scan_inputs.ts";
 
@@ -26,6 +28,17 @@ function withOrganization(changes: object): string {
 }
 
 describe("parseConfigFile", () => {
+  test("takes the example of docs/cli.md", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../../docs/cli.md"), "utf8");
+    const { organizations, defaults } = parseConfigFile(/^```json\n(.*?)^```/ms.exec(page)?.[1] ?? "", "x.json");
+    expect(organizations?.map(({ name }) => name)).toEqual(["acme", "acme-gov"]);
+    // Each option that its text names is one of the schema, and the other way round.
+    const [, members = ""] = /^- \*\*Members\.\*\* (.*?)(?=They stand)/ms.exec(page) ?? [];
+    const named = [...members.matchAll(/`([a-z_]+)`/g)].flatMap(([, name = ""]) => (name === "scan" ? [] : name));
+    expect(named.toSorted()).toEqual(defaultsMembers.toSorted());
+    expect(defaults?.output).toBe("reports");
+  });
+
   test("takes every option, and paths relative to the file's own folder", () => {
     const text = JSON.stringify({
       $schema: "./config.schema.json",
