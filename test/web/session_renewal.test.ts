@@ -58,6 +58,8 @@ for (const [name, stage, sign] of [
   test(`a session is renewed ${name} before its token ends, and open streams go on without a break`, async () => {
     await using watched = await openScan(stage);
     const { page, requestUrls } = watched;
+    // That of the list as well.
+    await expect.poll(() => page.locator('.connection:not([data-state="live"])').count()).toBe(0);
     const states = await recordStates(page);
     const streams = () => requestUrls.filter((url) => url.includes("/event-stream")).length;
     const before = { streams: streams(), renewals: requestUrls.filter((url) => url.includes(sign)).length };
