@@ -1,4 +1,6 @@
 import { hash } from "node:crypto";
+import { hostname } from "node:os";
+import process from "node:process";
 import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
@@ -6,11 +8,12 @@ import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
-import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
-import { createMemoryBroker } from "../../shared/brokers/memory.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { adminContext, handleAdminRequests } from "../admin/call_admin.ts";
+import { openBroker } from "../admin/open_broker.ts";
 import type { AdminContext } from "../admin/operations.ts";
+import { answerOperators } from "../admin/operator_channel.ts";
+import { createStreamOperator, type StreamOperator } from "../admin/stream_operations.ts";
 import {
   requestStateHolder,
   lockStateDirectory,
@@ -105,9 +108,13 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const { config, log } = options;
   const nowMs = Date.now;
   const state = createLocalState(options.directory ?? stateDirectory);
-  const database = options.database ?? (await openDatabase(options, state, owned));
+  const operator = Promise.withResolvers<StreamOperator>();
+  // Without an embedded database nothing waits for it.
+  operator.promise.catch(() => {});
+  owned.defer(() => operator.reject(new AppError("unavailable", "The gateway is closing")));
+  const database = options.database ?? (await openDatabase(options, state, { owned, operator: operator.promise }));
   owned.defer(() => database.close());
-  const broker = options.broker ?? (await createBroker(config.broker));
+  const broker = options.broker ?? (await openBroker(config.broker));
   owned.defer(() => broker.close());
   const admin = toAdminContext(config, state, database);
   if (config.databaseUrl !== null && config.metricsPort === null) {
@@ -135,6 +142,10 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     log,
     ...(options.createSink === undefined ? {} : { createSink: options.createSink }),
   });
+  const operate = createStreamOperator({ gateway: processName(), streams, nowMs, random: Math.random });
+  operator.resolve(operate);
+  // The broker of one process reaches nothing but that process.
+  if (config.broker.kind !== "memory") owned.defer(answerOperators({ broker, operate, log }));
   const streamTokens = createStreamTokens(config.streamTokenSecret ?? (await state.streamTokenSecret()), nowMs);
   const authenticator = createAuthenticator({
     jwtVerifier: withTokenCache(await openJwtVerifier(config, state), {
@@ -181,12 +192,17 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   };
 }
 
+interface EmbeddedHolder {
+  readonly owned: Cleanup;
+  readonly operator: Promise<StreamOperator>;
+}
+
 async function openDatabase(
   { config, signal }: GatewayPartsOptions,
   state: LocalState,
-  owned: Cleanup,
+  holder: EmbeddedHolder,
 ): Promise<Database> {
-  if (config.databaseUrl === null) return openEmbedded(config, state, owned);
+  if (config.databaseUrl === null) return openEmbedded(config, state, holder);
   const database = createPgDatabase(config.databaseUrl);
   try {
     await requireMigrated(database, { timeoutMs: databaseTimeoutMs, ...(signal === undefined ? {} : { signal }) });
@@ -198,11 +214,15 @@ async function openDatabase(
 }
 
 /** While it is open, the administrative commands of other processes come to us. */
-async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cleanup): Promise<Database> {
+async function openEmbedded(
+  config: GatewayConfig,
+  state: LocalState,
+  { owned, operator }: EmbeddedHolder,
+): Promise<Database> {
   const opened = Promise.withResolvers<AdminContext>();
   // A failure rejects the requests that wait for it; there may be none.
   opened.promise.catch(() => {});
-  const lock = await lockEmbedded(state, handleAdminRequests(opened.promise));
+  const lock = await lockEmbedded(state, handleAdminRequests(opened.promise, operator));
   owned.defer(() => lock.release());
   try {
     const database = await openPgliteDatabase({ directory: state.databaseDirectory });
@@ -252,23 +272,13 @@ function toAdminContext(config: GatewayConfig, state: LocalState, database: Data
   );
 }
 
-/** Loads only the adapter that it opens: the client of Redis is a tenth of a gateway's start and memory. */
-async function createBroker(config: BrokerConfig): Promise<Broker> {
-  if (config.kind === "memory") return createMemoryBroker();
-  const { databaseNumber: database, url } = config;
+/** Unique also where containers share a host's name. On Deno the host's name is behind a permission of its own. */
+function processName(): string {
+  const id = crypto.randomUUID().slice(0, 8);
   try {
-    if (config.kind === "redis") {
-      return (await import("../../shared/brokers/redis.ts")).createRedisBroker({ url, database });
-    }
-    return (await import("../../shared/brokers/upstash.ts")).createUpstashBroker({
-      url,
-      token: config.token,
-      database,
-    });
-  } catch (error) {
-    // The adapters check their addresses again, and name the variable.
-    if (error instanceof TypeError || error instanceof RangeError) throw settingsError([error.message]);
-    throw error;
+    return `${hostname()}:${process.pid}:${id}`;
+  } catch {
+    return id;
   }
 }
 
