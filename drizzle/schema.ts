@@ -20,6 +20,7 @@ import type { Coverage, ManualReason, Severity, Status } from "../shared/report.
 import type { ChangeCause, NewChange } from "../shared/schemas/change.ts";
 import type { LogStatus, StoredMonitorStatus } from "../shared/schemas/monitor_requests.ts";
 import type { ScanStatus } from "../shared/schemas/scan.ts";
+import type { ActorKind, Role, Scope } from "../shared/schemas/team.ts";
 import { currentTenantId, policies, tenantPolicies } from "./policies.ts";
 
 /** Set by wrangler.toml: constraints, indexes and policies are for migrations, and a Worker, which only queries, does not carry them. */
@@ -73,6 +74,7 @@ export const memberships = pgTable(
     userId: text("user_id")
       .notNull()
       .references(() => users.sub, { onDelete: "cascade" }),
+    role: text("role").$type<Role>().notNull().default("operator"),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   typeof SCHEMA_IS_QUERIED === "boolean"
@@ -80,6 +82,7 @@ export const memberships = pgTable(
     : (table) => [
         primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
         index("memberships_user_id").on(table.userId),
+        check("memberships_role", sql`${table.role} in ('viewer', 'operator', 'admin')`),
         ...tenantPolicies("memberships", table.tenantId),
       ],
 );
@@ -96,7 +99,10 @@ export const apiKeys = pgTable(
     prefix: text("prefix").notNull(),
     /** SHA-256 of the key in lower-case hex. The key is 256 random bits, so a fast hash without salt is enough. */
     hash: text("hash").notNull(),
+    scopes: text("scopes").array().$type<Scope[]>().notNull().default(["read", "publish"]),
     createdAt: instant("created_at").notNull().defaultNow(),
+    /** Null: valid until it is revoked. */
+    expiresAt: instant("expires_at"),
     revokedAt: instant("revoked_at"),
     /** Kept to about a minute. */
     lastUsedAt: instant("last_used_at"),
@@ -107,8 +113,41 @@ export const apiKeys = pgTable(
         uniqueIndex("api_keys_hash").on(table.hash),
         index("api_keys_of_tenant").on(table.tenantId, table.createdAt, table.id),
         check("api_keys_hash_is_sha256_hex", sql`${table.hash} ~ '^[0-9a-f]{64}$'`),
+        check(
+          "api_keys_scopes",
+          sql`${table.scopes} <@ array['read', 'publish', 'admin'] and cardinality(${table.scopes}) between 1 and 3`,
+        ),
         check("api_keys_name_length", sql`length(${table.name}) between 1 and 200`),
         ...tenantPolicies("api_keys", table.tenantId),
+      ],
+);
+
+/** Who did what. Rows are written by triggers (`scanstream.write_audit`), so that no way of writing leaves one out. */
+export const auditEvents = pgTable(
+  "audit_events",
+  {
+    /** Rises in the order of writing. */
+    number: bigint("number", { mode: "number" }).primaryKey().generatedByDefaultAsIdentity(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    actorKind: text("actor_kind").$type<ActorKind>().notNull(),
+    /** The JWT's `sub` or the API key's id; empty for an operator's command and for the gateway itself. */
+    actorId: text("actor_id").notNull(),
+    /** Such as `member.created`. */
+    action: text("action").notNull(),
+    targetType: text("target_type").notNull(),
+    targetId: text("target_id").notNull(),
+    /** What the row was made with, or of each changed column the value before and after. Never a secret. */
+    detail: jsonb("detail").$type<Readonly<Record<string, unknown>>>().notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        index("audit_events_of_tenant").on(table.tenantId, table.number),
+        check("audit_events_actor_kind", sql`${table.actorKind} in ('user', 'api_key', 'operator', 'gateway')`),
+        ...tenantPolicies("audit_events", table.tenantId),
       ],
 );
 

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { drizzle, type PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { isUuid } from "../shared/channel_name.ts";
+import type { Scope } from "../shared/schemas/team.ts";
 import type { LogStatus } from "../shared/schemas/monitor_requests.ts";
 import type { Database, Statement } from "./database.ts";
 import { DatabaseError, unwrapDatabaseError } from "./database_error.ts";
@@ -17,6 +18,8 @@ export type TenantTransaction = Omit<PgRemoteDatabase, "transaction" | "query" |
 export interface TenantOptions {
   /** Runs in the transaction of each statement, before it: when it fails, the statement does not run. */
   readonly guard?: Statement;
+  /** Who acts, `<kind>:<id>`, for the audit trail. Default: the gateway itself. */
+  readonly actor?: string;
 }
 
 /**
@@ -28,10 +31,10 @@ export async function withTenant<Result>(
   database: Database,
   tenantId: string,
   work: (tx: TenantTransaction) => Promise<Result>,
-  { guard }: TenantOptions = {},
+  options: TenantOptions = {},
 ): Promise<Result> {
   if (!isUuid(tenantId)) throw new TypeError("Cannot query: the tenant id is not a canonical lower-case UUID");
-  return await run(database, { role: appRole.name, tenantId, ...(guard === undefined ? {} : { guard }) }, work);
+  return await run(database, { ...options, role: appRole.name, tenantId }, work);
 }
 
 /**
@@ -49,17 +52,23 @@ export interface FoundApiKey {
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Null: it does not expire. */
+  readonly expiresAtMs: number | null;
 }
 
-/** The key with exactly this SHA-256 (lower-case hex) unless it was revoked; null otherwise. One round trip. */
+/** The key with exactly this SHA-256 (lower-case hex) unless it was revoked or has expired; null otherwise. One round trip. */
 export async function findApiKey(database: Database, hash: string): Promise<FoundApiKey | null> {
   const rows = await run(database, noTenant, (tx) =>
-    tx.execute<{ id: string; tenant_id: string; name: string }>(
-      sql`select id, tenant_id, name from scanstream.find_api_key(${hash})`,
-    ),
+    tx.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
+      select id, tenant_id, name, array_to_json(scopes)::text as scopes,
+        floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
+      from scanstream.find_api_key(${hash})`),
   );
   const [row] = rows;
-  return row === undefined ? null : { id: row.id, tenantId: row.tenant_id, name: row.name };
+  if (row === undefined) return null;
+  const expiresAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
+  return { id: row.id, tenantId: row.tenant_id, name: row.name, scopes: JSON.parse(row.scopes), expiresAtMs };
 }
 
 export interface ExpiredScan {
@@ -163,22 +172,22 @@ async function hasTables(database: Database): Promise<boolean> {
   return typeof rows[0]?.[0] === "string";
 }
 
-interface Scope extends TenantOptions {
+interface TransactionSettings extends TenantOptions {
   readonly role: string;
   /** Empty: none. */
   readonly tenantId: string;
 }
 
 /** Sees no row of any table; may call the functions that look across tenants. */
-const noTenant: Scope = { role: appRole.name, tenantId: "" };
+const noTenant: TransactionSettings = { role: appRole.name, tenantId: "" };
 
 async function run<Result>(
   database: Database,
-  scope: Scope,
+  settings: TransactionSettings,
   work: (tx: TenantTransaction) => Promise<Result>,
 ): Promise<Result> {
-  const { guard } = scope;
-  const begin = beginAs(scope, database.statementTimeoutMs);
+  const { guard } = settings;
+  const begin = beginAs(settings, database.statementTimeoutMs);
   const beginGuarded = guard === undefined ? [begin] : [begin, guard];
   let hasGuardRun = guard === undefined;
   const tx = drizzle(async (text, params, method) => {
@@ -200,10 +209,10 @@ async function run<Result>(
  * What every transaction starts with; `set_config('role', …, true)` is SET LOCAL ROLE with a parameter. The search path is
  * set so that no role's own setting can put another table in the place of ours.
  */
-function beginAs(scope: Scope, statementTimeoutMs: number): Statement {
+function beginAs(settings: TransactionSettings, statementTimeoutMs: number): Statement {
   return {
     sql: `select set_config('role', $1, true), set_config('app.tenant_id', $2, true),
-      set_config('statement_timeout', $3, true), set_config('search_path', 'public, pg_temp', true)`,
-    params: [scope.role, scope.tenantId, String(statementTimeoutMs)],
+      set_config('app.actor', $4, true), set_config('statement_timeout', $3, true), set_config('search_path', 'public, pg_temp', true)`,
+    params: [settings.role, settings.tenantId, String(statementTimeoutMs), settings.actor ?? ""],
   };
 }

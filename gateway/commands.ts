@@ -79,9 +79,9 @@ const adminCommands: readonly AdminCommand[] = [
   { operation: "tenant.list", description: "list every tenant", inputs: [], example: "--format json" },
   {
     operation: "user.create",
-    description: "make a JWT subject a member",
-    inputs: [tenantInput, subInput],
-    example: `${tenantExample} --sub ann@acme.example`,
+    description: "make a JWT subject a member; again with another role: changes it",
+    inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin; operator unless given", "optional"]],
+    example: `${tenantExample} --sub ann@acme.example --role viewer`,
   },
   {
     operation: "user.remove",
@@ -92,8 +92,13 @@ const adminCommands: readonly AdminCommand[] = [
   {
     operation: "api-key.create",
     description: "make a key; it is shown once",
-    inputs: [tenantInput, ["--name <name>", "what the key is for, to know it again in a list"]],
-    example: `${tenantExample} --name "nightly scan"`,
+    inputs: [
+      tenantInput,
+      ["--name <name>", "what the key is for, to know it again in a list"],
+      ["--scopes <list>", "of read, publish and admin; read,publish unless given", "optional"],
+      ["--expires-at <time>", "such as 2027-01-31T00:00:00Z; never unless given", "optional"],
+    ],
+    example: `${tenantExample} --name "nightly scan" --scopes publish --expires-at 2027-01-31T00:00:00Z`,
   },
   {
     operation: "api-key.list",

@@ -192,7 +192,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { new${pascal}Schema, type ${pascal} } from "../../../shared/schemas/${name}.ts";
 import { withPrincipal } from "../../auth/membership.ts";
-import { requireApiKey } from "../../auth/require_api_key.ts";
+import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { ${camel}EventStream } from "./channels.ts";
@@ -206,12 +206,13 @@ export const ${camel}s = {
   eventStreams: { "/${plural}": ${camel}EventStream },
 };
 
-function restRoutes({ authenticator, database, publisher }: Dependencies): Hono {
-  const app = new Hono();
+function restRoutes(dependencies: Dependencies): Hono<Allowed> {
+  const { database, publisher } = dependencies;
+  const allow = createAllow(dependencies);
+  const app = new Hono<Allowed>();
 
-  app.post("/${plural}", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  app.post("/${plural}", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const { name } = parseBody(new${pascal}Schema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const [row] = await withPrincipal(database, principal, (tx) =>
       tx.insert(table).values({ tenantId: principal.tenantId, name }).returning(),
@@ -220,17 +221,16 @@ function restRoutes({ authenticator, database, publisher }: Dependencies): Hono 
     return c.json(to${pascal}(row), 201, { location: \`/api/v1/${plural}/\${row.id}\` });
   });
 
-  app.get("/${plural}/:id", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  app.get("/${plural}/:id", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const id = idOf(c.req.param("id"));
     const [row] = await withPrincipal(database, principal, (tx) => tx.select().from(table).where(eq(table.id, id)));
     if (row === undefined) throw new NotFound("No such ${name}");
     return c.json(to${pascal}(row));
   });
 
-  app.post("/${plural}/:id/end", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  app.post("/${plural}/:id/end", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const id = idOf(c.req.param("id"));
     const row = await withPrincipal(database, principal, async (tx) => {
       const isOpen = and(eq(table.id, id), isNull(table.endedAt));

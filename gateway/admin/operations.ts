@@ -4,7 +4,10 @@ import { constraintViolation, DatabaseError } from "../../drizzle/database_error
 import { apiKeys, tenants } from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
+import * as v from "valibot";
 import { isUuid } from "../../shared/channel_name.ts";
+import { instant } from "../../shared/schemas/primitives.ts";
+import { roleSchema, scopeSchema, type Role, type Scope } from "../../shared/schemas/team.ts";
 import { createApiKey } from "../auth/api_keys.ts";
 import type { DevelopmentKey } from "./local_state.ts";
 
@@ -39,6 +42,8 @@ interface ApiKey {
   readonly tenant_id: string;
   readonly name: string;
   readonly prefix: string;
+  readonly scopes: readonly Scope[];
+  readonly expires_at: string | null;
   readonly created_at: string;
   readonly last_used_at: string | null;
   readonly revoked_at: string | null;
@@ -86,22 +91,24 @@ async function listTenants({ database }: AdminContext): Promise<readonly Tenant[
   );
 }
 
-/** Makes the subject a member. Doing it twice is fine. */
+/** Makes the subject a member with the role. Doing it again changes the role, where one is named. */
 async function createUser(
   { database }: AdminContext,
   args: AdminArguments,
-): Promise<{ readonly tenant_id: string; readonly sub: string }> {
+): Promise<{ readonly tenant_id: string; readonly sub: string; readonly role: Role }> {
   const tenantId = parseTenantId(args);
   const sub = parseSub(args);
-  await orNoTenant(tenantId, () =>
+  const role = args["role"] === undefined ? null : parseRole(args["role"]);
+  const [member] = await orNoTenant(tenantId, () =>
     asOwner(database, (tx) =>
-      tx.execute(sql`
+      tx.execute<{ role: Role }>(sql`
         with person as (insert into users (sub) values (${sub}) on conflict (sub) do nothing)
-        insert into memberships (tenant_id, user_id) values (${tenantId}::uuid, ${sub})
-        on conflict (tenant_id, user_id) do nothing`),
+        insert into memberships (tenant_id, user_id, role) values (${tenantId}::uuid, ${sub}, ${role ?? defaultRole})
+        on conflict (tenant_id, user_id) do update set role = coalesce(${role}, memberships.role)
+        returning role`),
     ),
   );
-  return { tenant_id: tenantId, sub };
+  return { tenant_id: tenantId, sub, role: required(member).role };
 }
 
 /** Ends a membership; the member's streams close within the recheck interval. */
@@ -121,18 +128,24 @@ async function removeUser(
 }
 
 async function createTenantApiKey(
-  { database }: AdminContext,
+  { database, nowMs }: AdminContext,
   args: AdminArguments,
-): Promise<Pick<ApiKey, "id" | "tenant_id" | "name" | "prefix"> & { readonly api_key: string }> {
+): Promise<Omit<ApiKey, "created_at" | "last_used_at" | "revoked_at"> & { readonly api_key: string }> {
   const tenantId = parseTenantId(args);
   const name = parseName(args);
+  const scopes = args["scopes"] === undefined ? defaultScopes : parseScopes(args["scopes"]);
+  const expiresAt = args["expiresAt"] === undefined ? null : parseExpiresAt(args["expiresAt"], nowMs());
   const { apiKey, prefix, hash } = await createApiKey();
   const [created] = await orNoTenant(tenantId, () =>
     asOwner(database, (tx) =>
-      tx.insert(apiKeys).values({ tenantId, name, prefix, hash }).returning({ id: apiKeys.id }),
+      tx
+        .insert(apiKeys)
+        .values({ tenantId, name, prefix, hash, scopes: [...scopes], expiresAt })
+        .returning({ id: apiKeys.id }),
     ),
   );
-  return { id: required(created).id, tenant_id: tenantId, name, prefix, api_key: apiKey };
+  const shown = { tenant_id: tenantId, name, prefix, scopes, expires_at: expiresAt?.toISOString() ?? null };
+  return { id: required(created).id, ...shown, api_key: apiKey };
 }
 
 async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly ApiKey[]> {
@@ -197,6 +210,8 @@ const shownKey = {
   tenantId: apiKeys.tenantId,
   name: apiKeys.name,
   prefix: apiKeys.prefix,
+  scopes: apiKeys.scopes,
+  expiresAt: apiKeys.expiresAt,
   createdAt: apiKeys.createdAt,
   lastUsedAt: apiKeys.lastUsedAt,
   revokedAt: apiKeys.revokedAt,
@@ -208,6 +223,8 @@ function toApiKey(row: Omit<typeof apiKeys.$inferSelect, "hash">): ApiKey {
     tenant_id: row.tenantId,
     name: row.name,
     prefix: row.prefix,
+    scopes: row.scopes,
+    expires_at: row.expiresAt?.toISOString() ?? null,
     created_at: row.createdAt.toISOString(),
     last_used_at: row.lastUsedAt?.toISOString() ?? null,
     revoked_at: row.revokedAt?.toISOString() ?? null,
@@ -258,6 +275,27 @@ function parseSub(args: AdminArguments): string {
   const sub = args["sub"];
   if (typeof sub === "string" && isText(sub, 255)) return sub;
   throw invalid("--sub is not valid: expected 1 to 255 characters");
+}
+
+const defaultRole: Role = "operator";
+const defaultScopes: readonly Scope[] = ["read", "publish"];
+
+function parseRole(value: unknown): Role {
+  if (v.is(roleSchema, value)) return value;
+  throw invalid(`--role is not valid: expected ${roleSchema.options.join(", ")}`);
+}
+
+function parseScopes(value: unknown): readonly Scope[] {
+  const scopes = typeof value === "string" ? [...new Set(value.split(",").map((scope) => scope.trim()))] : [];
+  if (v.is(v.pipe(v.array(scopeSchema), v.nonEmpty()), scopes)) return scopes;
+  throw invalid(`--scopes is not valid: expected a comma list of ${scopeSchema.options.join(", ")}`);
+}
+
+function parseExpiresAt(value: unknown, nowMs: number): Date {
+  const expected = "expected a time to come such as 2027-01-31T00:00:00Z";
+  if (!v.is(instant, value)) throw invalid(`--expires-at is not valid: ${expected}`);
+  if (Date.parse(value) <= nowMs) throw invalid(`--expires-at is in the past: ${expected}`);
+  return new Date(value);
 }
 
 function isText(text: string, maxLength: number): boolean {

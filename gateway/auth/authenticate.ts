@@ -1,19 +1,22 @@
-import { AppError } from "../../shared/app_error.ts";
+import { AppError, PermissionDenied } from "../../shared/app_error.ts";
+import type { FoundApiKey } from "../../drizzle/with_tenant.ts";
 import { hashApiKey, isApiKey } from "./api_keys.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { badToken } from "./jwt.ts";
-import type { Principal } from "./principal.ts";
+import { requireScope } from "./membership.ts";
+import { rolesOf, type Permission } from "./permissions.ts";
+import type { AllowedPrincipal, Principal } from "./principal.ts";
 import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "./stream_tokens.ts";
 
 /**
  * Identifies the caller. Rejects with `AppError` `not_authenticated` (no or bad credentials), or `unavailable` while the
- * database or the issuer is: an outage is never a 401.
+ * database or the issuer is: an outage is never a 401; and with `PermissionDenied` where the credential itself says that it may not.
  *
- * That a user is still a member and a key still valid is checked with each statement, see `membership.ts`.
+ * What a user's role allows, and that a key is still valid, is checked with each statement, see `membership.ts`.
  */
 export interface Authenticator {
   /** Ordinary routes: the `Authorization` header, nothing else. */
-  authenticate(request: Request): Promise<Principal>;
+  authenticate(request: Request, permission: Permission): Promise<AllowedPrincipal>;
   /** Event streams: the header; with no header at all, the JWT in `access_token`. Stream tokens count here only. */
   authenticateStream(request: Request): Promise<Principal>;
 }
@@ -22,26 +25,30 @@ export interface AuthenticatorOptions {
   /** Null where no user token can be accepted: an edge without issuer has API keys only. */
   readonly jwtVerifier: JwtVerifier | null;
   readonly streamTokens: StreamTokens;
-  /** The key with this SHA-256 unless it was revoked. */
+  /** The key with this SHA-256 unless it was revoked or has expired. */
   readonly findApiKey: FindApiKey;
   /** The same for event streams, where a storm of reconnects may share one answer. Default: `findApiKey`. */
   readonly findApiKeyForStream?: FindApiKey;
 }
 
-type FindApiKey = (hash: string) => Promise<{ readonly id: string; readonly tenantId: string } | null>;
+type FindApiKey = (hash: string) => Promise<Omit<FoundApiKey, "name"> | null>;
 
 /** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   return {
-    async authenticate(request) {
+    async authenticate(request, permission) {
       const authorization = request.headers.get("authorization");
       if (authorization === null) throw noCredentials();
       const credential = parseAuthorization(authorization);
-      if (credential.scheme === "api-key") return fromApiKey(credential.value, options.findApiKey);
+      if (credential.scheme === "api-key") {
+        return { ...(await fromApiKey(credential.value, permission, options.findApiKey)), permission };
+      }
       if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
-      return fromJwt(credential.value);
+      const principal = await fromJwt(credential.value);
+      if (rolesOf(permission).length === 0) throw new PermissionDenied("This is for API keys only");
+      return { ...principal, permission };
     },
 
     async authenticateStream(request) {
@@ -50,16 +57,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
       if (authorization === null) return fromStreamCredential(queryToken(request));
       const credential = parseAuthorization(authorization);
       if (credential.scheme === "api-key") {
-        return fromApiKey(credential.value, options.findApiKeyForStream ?? options.findApiKey);
+        return fromApiKey(credential.value, "read", options.findApiKeyForStream ?? options.findApiKey);
       }
       return fromStreamCredential(credential.value);
     },
   };
 
-  async function fromApiKey(apiKey: string, findApiKey: FindApiKey): Promise<Principal> {
+  async function fromApiKey(apiKey: string, permission: Permission, findApiKey: FindApiKey): Promise<Principal> {
     const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
     if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
-    return { kind: "api_key", tenantId: found.tenantId, id: found.id, expiresAtMs: null, onlyStream: null };
+    requireScope(permission, found.scopes);
+    const { tenantId, id, expiresAtMs } = found;
+    return { kind: "api_key", tenantId, id, expiresAtMs, onlyStream: null };
   }
 
   async function fromJwt(token: string): Promise<Principal> {

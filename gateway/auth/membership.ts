@@ -5,36 +5,74 @@ import { DatabaseError } from "../../drizzle/database_error.ts";
 import { withTenant, type TenantTransaction } from "../../drizzle/with_tenant.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { badToken } from "./jwt.ts";
-import type { Principal } from "./principal.ts";
+import type { Scope, Role } from "../../shared/schemas/team.ts";
+import { permissions, rolesOf, type Permission } from "./permissions.ts";
+import type { AllowedPrincipal, Principal } from "./principal.ts";
 
 /**
- * As `withTenant`, for a principal whose authority has to hold as well: the user's membership, or the API key not being
- * revoked. Each statement is checked inside its own transaction, so the check costs no round trip and cannot be stale; work
- * that asks the database nothing is checked all the same.
+ * As `withTenant`, for a principal whose authority has to hold as well: the user's membership with a role that has the
+ * permission, or the API key being valid with its scope. Each statement is checked inside its own transaction, so the check
+ * costs no round trip and cannot be stale; work that asks the database nothing is checked all the same.
  *
- * Rejects with `PermissionDenied` for a user who is no member, `AppError("not_authenticated")` for a revoked key, and
- * with whatever `withTenant` rejects with.
+ * Rejects with `PermissionDenied` for a user who is no member, and for a role or scopes without the permission, with
+ * `AppError("not_authenticated")` for a key that was revoked or has expired, and with whatever `withTenant` rejects with.
  */
 export async function withPrincipal<Result>(
   database: Database,
-  principal: Principal,
+  principal: AllowedPrincipal,
   work: (tx: TenantTransaction) => Promise<Result>,
 ): Promise<Result> {
   requireStorableId(principal);
   try {
-    return await withTenant(database, principal.tenantId, work, { guard: guardOf(principal) });
+    const actor = `${principal.kind}:${principal.id}`;
+    return await withTenant(database, principal.tenantId, work, { guard: guardOf(principal), actor });
   } catch (error) {
     // The guard's own error could also be the feature's: asked again, only where something failed already.
-    if (hasSqlState(error, guardSqlState) && !(await holds(database, principal))) throw authorityEnded(principal);
+    if (hasSqlState(error, guardSqlState)) await requireAuthority(database, principal);
     throw error;
   }
 }
 
+/** What `withPrincipal` rejects with for a principal whose authority does not hold; one query. */
+export async function requireAuthority(database: Database, principal: AllowedPrincipal): Promise<void> {
+  requireStorableId(principal);
+  const { kind, tenantId, id, permission } = principal;
+  if (kind === "user") {
+    const [row] = await withTenant(database, tenantId, (tx) =>
+      tx.execute<{ role: Role }>(
+        sql`select role from memberships where tenant_id = ${tenantId}::uuid and user_id = ${id}`,
+      ),
+    );
+    if (row === undefined) throw new PermissionDenied("The token's subject is not a member of its tenant");
+    const roles = rolesOf(permission);
+    if (!roles.includes(row.role)) {
+      throw new PermissionDenied(`This needs the role ${roles.join(" or ")}: the caller's is ${row.role}`);
+    }
+    return;
+  }
+  const [row] = await withTenant(database, tenantId, (tx) =>
+    tx.execute<{ scopes: string }>(sql`
+      select array_to_json(scopes)::text as scopes from api_keys
+      where tenant_id = ${tenantId}::uuid and id = ${id}::uuid and ${isValidKey}`),
+  );
+  if (row === undefined) throw new AppError("not_authenticated", "The API key is not valid");
+  requireScope(permission, JSON.parse(row.scopes));
+}
+
+/** Throws `PermissionDenied` that names the scope which the key lacks. */
+export function requireScope(permission: Permission, scopes: readonly Scope[]): void {
+  const { scope } = permissions[permission];
+  if (scopes.includes(scope)) return;
+  throw new PermissionDenied(`This needs an API key with the scope ${scope}: this one has ${scopes.join(" and ")}`);
+}
+
+const isValidKey = sql.raw("revoked_at is null and (expires_at is null or expires_at > now())");
+
 /** Whether the subjects of open streams still have the authority that they opened them with. */
 export interface AuthorityCheck {
   /**
-   * Those of the subjects, the very objects, that are still members (`user`) or not revoked (`api_key`). One query for a
-   * whole tenant. Rejects when the database does not answer.
+   * Those of the subjects, the very objects, that are still members (`user`), or valid and with the scope to read (`api_key`).
+   * One query for a whole tenant. Rejects when the database does not answer.
    */
   stillAllowed(tenantId: string, subjects: readonly AuthoritySubject[]): Promise<ReadonlySet<AuthoritySubject>>;
 }
@@ -54,7 +92,8 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
           where tenant_id = ${tenantId}::uuid and user_id = any (${sql.param(userIds)}::text[])
           union all
           select 'api_key', id::text from api_keys
-          where tenant_id = ${tenantId}::uuid and id = any (${sql.param(keyIds)}::uuid[]) and revoked_at is null`),
+          where tenant_id = ${tenantId}::uuid and id = any (${sql.param(keyIds)}::uuid[])
+            and ${isValidKey} and ${permissions.read.scope} = any (scopes)`),
       );
       const allowed = new Set(rows.map(({ kind, id }) => `${kind}:${id}`));
       return new Set(subjects.filter(({ kind, id }) => allowed.has(`${kind}:${id}`)));
@@ -65,21 +104,18 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
 /** Division by zero: the shortest way for plain SQL to fail a transaction on a condition. */
 const guardSqlState = "22012";
 
-function guardOf({ kind, tenantId, id }: Principal): Statement {
-  const sql =
-    kind === "user"
-      ? "select 1 / count(*) from memberships where tenant_id = $1::uuid and user_id = $2"
-      : "select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid and revoked_at is null";
-  return { sql, params: [tenantId, id] };
-}
-
-function authorityEnded(principal: Principal): AppError {
-  if (principal.kind === "user") return new PermissionDenied("The token's subject is not a member of its tenant");
-  return new AppError("not_authenticated", "The API key is not valid");
-}
-
-async function holds(database: Database, principal: Principal): Promise<boolean> {
-  return (await createAuthorityCheck(database).stillAllowed(principal.tenantId, [principal])).has(principal);
+function guardOf({ kind, tenantId, id, permission }: AllowedPrincipal): Statement {
+  if (kind === "user") {
+    return {
+      sql: "select 1 / count(*) from memberships where tenant_id = $1::uuid and user_id = $2 and role = any ($3::text[])",
+      params: [tenantId, id, rolesOf(permission)],
+    };
+  }
+  return {
+    sql: `select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid and $3 = any (scopes)
+      and revoked_at is null and (expires_at is null or expires_at > now())`,
+    params: [tenantId, id, permissions[permission].scope],
+  };
 }
 
 function requireStorableId(principal: Principal): void {

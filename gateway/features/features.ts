@@ -1,4 +1,5 @@
 import type { Hono } from "hono";
+import type { Allowed } from "../http/allow.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import type { EventStreamRoute } from "../streaming/define_event_stream.ts";
 import type { EventStreams } from "../streaming/find_event_stream.ts";
@@ -11,7 +12,7 @@ export interface Feature {
   /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;
   /** Below `/api/v1`. */
-  readonly routes?: (dependencies: Dependencies) => Hono;
+  readonly routes?: (dependencies: Dependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */
   readonly eventStreams: Readonly<Record<string, EventStreamRoute>>;
   /** Below `/hooks`: what the provider calls, without a key of ours. */

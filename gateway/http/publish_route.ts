@@ -4,10 +4,10 @@ import { Hono } from "hono";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import { canReadChannel } from "../../shared/channel_name.ts";
 import { encodeEvent, requireDeliveryId, toMessage, type EncodedEvent } from "../../shared/event.ts";
+import { createAllow, type Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";
-import { requireApiKey } from "../auth/require_api_key.ts";
 
 /** Of one event or a batch of them. */
 const maxBodyBytes = 1_048_576;
@@ -17,12 +17,13 @@ const maxBatchEvents = 500;
 const publishTimeoutMs = 10_000;
 
 /** Publishing over HTTP, for producers that have a key and no broker. */
-export function publishRoute({ authenticator, publisher, metrics }: Dependencies): Hono {
-  const routes = new Hono();
+export function publishRoute(dependencies: Dependencies): Hono<Allowed> {
+  const { publisher, metrics } = dependencies;
+  const allow = createAllow(dependencies);
+  const routes = new Hono<Allowed>();
 
-  routes.post("/:channel/events", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  routes.post("/:channel/events", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const channel = c.req.param("channel");
     if (!canReadChannel(principal, channel)) {
       throw new PermissionDenied(

@@ -4,6 +4,7 @@ import { streamTokenRequestSchema } from "../../shared/schemas/stream_token.ts";
 import { streamTokenSeconds } from "../auth/stream_tokens.ts";
 import { findEventStream, type EventStreams } from "../streaming/find_event_stream.ts";
 import { findChannels, type RequestedStream } from "../streaming/requested_stream.ts";
+import { createAllow, type Allowed } from "./allow.ts";
 import { parseBody, readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { InvalidBody } from "./problem.ts";
@@ -14,13 +15,12 @@ const maxBodyBytes = 65_536;
  * Tokens that open one event stream each. Whoever may not open it gets no token: its own `getChannels` decides. Of a
  * resource that has ended there is one, and the stream says that it has.
  */
-export function streamTokenRoute(
-  { authenticator, database, streams, streamTokens }: Dependencies,
-  eventStreams: EventStreams,
-): Hono {
-  const routes = new Hono();
-  routes.post("/", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+export function streamTokenRoute(dependencies: Dependencies, eventStreams: EventStreams): Hono<Allowed> {
+  const { database, streams, streamTokens } = dependencies;
+  const allow = createAllow(dependencies);
+  const routes = new Hono<Allowed>();
+  routes.post("/", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const body = parseBody(streamTokenRequestSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const stream = toRequestedStream(eventStreams, body);
     await findChannels(stream, principal, { database, lookups: streams.lookups });

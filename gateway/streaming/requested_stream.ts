@@ -91,7 +91,10 @@ async function look<Result>(
 ): Promise<Result> {
   const query = Object.fromEntries([...target.query].toReversed());
   const queryAll = (name: string) => target.query.getAll(name);
-  const work = () => withPrincipal(database, principal, (tx) => find({ principal, params, tx, query, queryAll }));
+  const work = () =>
+    withPrincipal(database, { ...principal, permission: "read" }, (tx) =>
+      find({ principal, params, tx, query, queryAll }),
+    );
   const { kind, tenantId, id, onlyStream } = principal;
   return lookups?.share(JSON.stringify([what, kind, tenantId, id, onlyStream, target.name]), work) ?? work();
 }

@@ -60,6 +60,8 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "find_api_key",
         "find_doorbell",
         "mark_stale_monitors",
+        "register_user",
+        "revoke_api_key",
       ]);
       for (const [, config, access] of rows) {
         expect(config).toContain("search_path=pg_catalog, pg_temp");
@@ -93,12 +95,15 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       }
     });
 
-    test("the application role may neither write memberships nor read the hash of a key", async () => {
+    test("the application role may neither rewrite what was recorded nor read the hash of a key", async () => {
       const denied = [
         "insert into tenants (name) values ('x')",
         "update tenants set name = 'x'",
         "insert into users (sub) values ('x')",
-        "insert into memberships (tenant_id, user_id) select tenant_id, user_id from memberships",
+        "update memberships set user_id = 'x'",
+        "update audit_events set action = 'x'",
+        "delete from audit_events",
+        "update api_keys set scopes = '{admin}'",
         "update api_keys set revoked_at = null",
         "select hash from api_keys",
         "select * from api_keys",

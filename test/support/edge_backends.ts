@@ -117,7 +117,7 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
       const { id } = (await admin("tenant.create", { name })) as { readonly id: string };
       const sub = `member@${name.toLowerCase()}.test`;
       await admin("user.create", { tenant: id, sub });
-      const key = (await admin("api-key.create", { tenant: id, name: "edge" })) as {
+      const key = (await admin("api-key.create", { tenant: id, name: "edge", scopes: "read,publish,admin" })) as {
         readonly id: string;
         readonly api_key: string;
       };

@@ -117,7 +117,11 @@ export async function startTestGateway(
   async function createTenant(name: string): Promise<TestTenant> {
     const tenant = (await gateway.admin("tenant.create", { name })) as { id: string };
     await gateway.admin("user.create", { tenant: tenant.id, sub: member });
-    const key = (await gateway.admin("api-key.create", { tenant: tenant.id, name: "test" })) as {
+    const key = (await gateway.admin("api-key.create", {
+      tenant: tenant.id,
+      name: "test",
+      scopes: "read,publish,admin",
+    })) as {
       id: string;
       api_key: string;
     };

@@ -7,8 +7,8 @@ import { newChangesSchema, type NewChange } from "../../../shared/schemas/change
 import type { MonitorEvents } from "../../../shared/schemas/monitor.ts";
 import { monitorUpdateSchema, newMonitorSchema, type MonitorUpdate } from "../../../shared/schemas/monitor_requests.ts";
 import { withPrincipal } from "../../auth/membership.ts";
-import type { Principal } from "../../auth/principal.ts";
-import { requireApiKey } from "../../auth/require_api_key.ts";
+import type { AllowedPrincipal } from "../../auth/principal.ts";
+import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
@@ -69,8 +69,10 @@ export const monitors = {
 type Publish = (publisher: Publisher, channel: string) => Promise<void>;
 
 /** The REST resources of monitors. The client is authenticated before any of the request's body is read. */
-function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Dependencies): Hono {
-  const routes = new Hono();
+function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
+  const { database, publisher, log, nowMs } = dependencies;
+  const allow = createAllow(dependencies);
+  const routes = new Hono<Allowed>();
   const monitorList: List<MonitorRow, unknown> = {
     name: "monitors",
     isKey: isUuid,
@@ -78,9 +80,8 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
     item: (row) => toMonitor(row, nowMs()),
   };
 
-  routes.put("/monitors/:id", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  routes.put("/monitors/:id", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const monitorId = monitorIdOf(c);
     const monitor = parseBody(newMonitorSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const { row, isNew } = await query(principal, (tx) => putMonitor(tx, principal, { monitorId, monitor }));
@@ -89,22 +90,21 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
     return c.json(toMonitor(row, nowMs()), isNew ? 201 : 200, { location: `/api/v1/monitors/${row.id}` });
   });
 
-  routes.get("/monitors", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.get("/monitors", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const page = parsePageRequest(c.req.url, monitorList);
     const rows = await query(principal, (tx) => selectMonitors(tx, page));
     return c.json(toPage(rows, page.limit, monitorList));
   });
 
-  routes.get("/monitors/:id", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.get("/monitors/:id", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const monitorId = monitorIdOf(c);
     return c.json(toMonitor(await query(principal, (tx) => selectMonitor(tx, monitorId)), nowMs()));
   });
 
-  routes.patch("/monitors/:id", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  routes.patch("/monitors/:id", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const monitorId = monitorIdOf(c);
     const update = parseBody(monitorUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const { row, previousErrorCode } = await storeUpdate(principal, monitorId, update);
@@ -116,17 +116,16 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
     return c.json(toMonitor(row, nowMs()));
   });
 
-  routes.delete("/monitors/:id", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.delete("/monitors/:id", allow("delete"), async (c) => {
+    const principal = c.get("principal");
     const id = monitorIdOf(c);
     const { tenantId } = await query(principal, (tx) => deleteMonitor(tx, id));
     await publishEnd({ id, tenantId }, "deleted");
     return c.body(null, 204);
   });
 
-  routes.post("/monitors/:id/changes", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  routes.post("/monitors/:id/changes", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const id = monitorIdOf(c);
     const { changes } = parseBody(newChangesSchema, await readJson(c.req.raw, { maxBytes: maxChangesBytes }));
     const created = await storeNewChanges(principal, id, changes);
@@ -140,8 +139,8 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
     return c.json({ received: changes.length, created: created.length });
   });
 
-  routes.get("/monitors/:id/changes", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.get("/monitors/:id/changes", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const monitorId = monitorIdOf(c);
     const page = parsePageRequest(c.req.url, changeList);
     const filter = parseChangeFilter(c);
@@ -154,8 +153,8 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
     return c.json(toPage(rows, page.limit, changeList));
   });
 
-  routes.get("/monitors/:id/findings", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.get("/monitors/:id/findings", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const monitorId = monitorIdOf(c);
     const page = parsePageRequest(c.req.url, findingList);
     const rows = await query(principal, async (tx) => {
@@ -166,9 +165,8 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
     return c.json(toPage(rows, page.limit, findingList));
   });
 
-  routes.put("/monitors/:id/doorbell", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  routes.put("/monitors/:id/doorbell", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const monitorId = monitorIdOf(c);
     const { secret, hash } = await createDoorbell();
     await query(principal, (tx) => putDoorbell(tx, monitorId, hash));
@@ -202,7 +200,11 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
   }
 
   /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
-  async function storeUpdate(principal: Principal, monitorId: string, update: MonitorUpdate): Promise<UpdatedMonitor> {
+  async function storeUpdate(
+    principal: AllowedPrincipal,
+    monitorId: string,
+    update: MonitorUpdate,
+  ): Promise<UpdatedMonitor> {
     try {
       return await query(principal, (tx) => updateMonitor(tx, monitorId, update));
     } catch (error) {
@@ -215,7 +217,7 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
 
   /** As with an end: the same request again would find nothing new to publish. */
   async function storeNewChanges(
-    principal: Principal,
+    principal: AllowedPrincipal,
     monitorId: string,
     changes: readonly NewChange[],
   ): Promise<readonly NewChange[]> {
@@ -229,7 +231,10 @@ function monitorRoutes({ authenticator, database, publisher, log, nowMs }: Depen
     }
   }
 
-  function query<Result>(principal: Principal, work: (tx: TenantTransaction) => Promise<Result>): Promise<Result> {
+  function query<Result>(
+    principal: AllowedPrincipal,
+    work: (tx: TenantTransaction) => Promise<Result>,
+  ): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
 }

@@ -10,11 +10,11 @@ import {
 } from "../../../shared/schemas/scan_requests.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { withPrincipal } from "../../auth/membership.ts";
+import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
-import type { Principal } from "../../auth/principal.ts";
-import { requireApiKey } from "../../auth/require_api_key.ts";
+import type { AllowedPrincipal } from "../../auth/principal.ts";
 import { afterResponse } from "../after_response.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
 import { announceEnd } from "./announce_end.ts";
@@ -49,22 +49,22 @@ export const scans = {
 };
 
 /** The REST resources of scans. The client is authenticated before any of the request's body is read. */
-function scanRoutes(dependencies: Dependencies): Hono {
-  const { authenticator, database, publisher, log } = dependencies;
-  const routes = new Hono();
+function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
+  const { database, publisher, log } = dependencies;
+  const allow = createAllow(dependencies);
+  const routes = new Hono<Allowed>();
   const announcer = createChangeAnnouncer(dependencies);
 
-  routes.post("/scans", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.post("/scans", allow("register"), async (c) => {
+    const principal = c.get("principal");
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
     const row = await query(principal, (tx) => insertScan(tx, principal, scan));
     afterResponse(c, announcer.created(row));
     return c.json(toScan(row), 201, { location: `/api/v1/scans/${row.id}` });
   });
 
-  routes.put("/scans/:id", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  routes.put("/scans/:id", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const scanId = scanIdOf(c);
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
     const { row, isNew } = await query(principal, (tx) => putScan(tx, principal, { scanId, scan }));
@@ -73,22 +73,21 @@ function scanRoutes(dependencies: Dependencies): Hono {
     return c.json(toScan(row), isNew ? 201 : 200, { location: `/api/v1/scans/${row.id}` });
   });
 
-  routes.get("/scans", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.get("/scans", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const page = parsePageRequest(c.req.url, scanList);
     const rows = await query(principal, (tx) => selectScans(tx, page));
     return c.json(toPage(rows, page.limit, scanList));
   });
 
-  routes.get("/scans/:id", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.get("/scans/:id", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const scanId = scanIdOf(c);
     return c.json(toScan(await query(principal, (tx) => selectScan(tx, scanId))));
   });
 
-  routes.patch("/scans/:id", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  routes.patch("/scans/:id", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const scanId = scanIdOf(c);
     const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const row = await store(principal, scanId, update);
@@ -98,16 +97,16 @@ function scanRoutes(dependencies: Dependencies): Hono {
     return c.json(toScan(row));
   });
 
-  routes.post("/scans/:id/cancel", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.post("/scans/:id/cancel", allow("register"), async (c) => {
+    const principal = c.get("principal");
     const scanId = scanIdOf(c);
     const row = await query(principal, (tx) => requestCancel(tx, scanId));
     afterResponse(c, announcer.updated(row));
     return c.json(toScan(row), 202);
   });
 
-  routes.get("/scans/:id/findings", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
+  routes.get("/scans/:id/findings", allow("read"), async (c) => {
+    const principal = c.get("principal");
     const scanId = scanIdOf(c);
     const page = parsePageRequest(c.req.url, findingList);
     const rows = await query(principal, async (tx) => {
@@ -119,9 +118,8 @@ function scanRoutes(dependencies: Dependencies): Hono {
     return c.json(toPage(rows, page.limit, findingList));
   });
 
-  routes.post("/scans/:id/findings", async (c) => {
-    const principal = await authenticator.authenticate(c.req.raw);
-    requireApiKey(principal);
+  routes.post("/scans/:id/findings", allow("publish"), async (c) => {
+    const principal = c.get("principal");
     const scanId = scanIdOf(c);
     const { findings } = parseBody(newFindingsSchema, await readJson(c.req.raw, { maxBytes: maxFindingsBytes }));
     const counts = await query(principal, (tx) => storeFindings(tx, scanId, findings));
@@ -131,7 +129,7 @@ function scanRoutes(dependencies: Dependencies): Hono {
   return routes;
 
   /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
-  async function store(principal: Principal, scanId: string, update: ScanUpdate): Promise<ScanRow> {
+  async function store(principal: AllowedPrincipal, scanId: string, update: ScanUpdate): Promise<ScanRow> {
     try {
       return await query(principal, (tx) => updateScan(tx, scanId, update));
     } catch (error) {
@@ -143,7 +141,10 @@ function scanRoutes(dependencies: Dependencies): Hono {
     }
   }
 
-  function query<Result>(principal: Principal, work: (tx: TenantTransaction) => Promise<Result>): Promise<Result> {
+  function query<Result>(
+    principal: AllowedPrincipal,
+    work: (tx: TenantTransaction) => Promise<Result>,
+  ): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
 }

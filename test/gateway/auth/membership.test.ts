@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database, Statement } from "../../../drizzle/database.ts";
 import { createAuthorityCheck, withPrincipal } from "../../../gateway/auth/membership.ts";
 import { executeAdmin, type AdminContext } from "../../../gateway/admin/operations.ts";
-import type { Principal } from "../../../gateway/auth/principal.ts";
+import type { AllowedPrincipal, Principal } from "../../../gateway/auth/principal.ts";
 import { openTestPglite } from "../../support/pglite.ts";
 
 let database: Database;
@@ -11,8 +11,8 @@ let transactions: (readonly Statement[])[] = [];
 let context: AdminContext;
 let tenantId: string;
 let otherTenantId: string;
-let user: Principal;
-let key: Principal;
+let user: AllowedPrincipal;
+let key: AllowedPrincipal;
 
 beforeAll(async () => {
   const real = await openTestPglite();
@@ -34,16 +34,17 @@ afterAll(() => database.close());
 async function createTenant(name: string): Promise<string> {
   return ((await executeAdmin(context, "tenant.create", { name })) as { id: string }).id;
 }
-async function createUser(tenant: string, sub: string): Promise<Principal> {
+async function createUser(tenant: string, sub: string): Promise<AllowedPrincipal> {
   await executeAdmin(context, "user.create", { tenant, sub });
-  return { kind: "user", tenantId: tenant, id: sub, expiresAtMs: null, onlyStream: null };
+  return { kind: "user", tenantId: tenant, id: sub, expiresAtMs: null, onlyStream: null, permission: "read" };
 }
-async function createKey(tenant: string): Promise<Principal> {
+async function createKey(tenant: string): Promise<AllowedPrincipal> {
   const { id } = (await executeAdmin(context, "api-key.create", { tenant, name: "k" })) as { id: string };
-  return { kind: "api_key", tenantId: tenant, id, expiresAtMs: null, onlyStream: null };
+  return { kind: "api_key", tenantId: tenant, id, expiresAtMs: null, onlyStream: null, permission: "read" };
 }
 
-const ask = (principal: Principal) => withPrincipal(database, principal, (tx) => tx.execute(sql`select 7 as seven`));
+const ask = (principal: AllowedPrincipal) =>
+  withPrincipal(database, principal, (tx) => tx.execute(sql`select 7 as seven`));
 
 test("withPrincipal: a member's work and its check run in one transaction", async () => {
   for (const principal of [user, key]) {
@@ -54,7 +55,7 @@ test("withPrincipal: a member's work and its check run in one transaction", asyn
 });
 
 test("withPrincipal: rejects callers without authority, and changes nothing", async () => {
-  const write = (principal: Principal) =>
+  const write = (principal: AllowedPrincipal) =>
     withPrincipal(database, principal, (tx) =>
       tx.execute(sql`insert into scans (tenant_id) values (${principal.tenantId}::uuid) returning id`),
     );
