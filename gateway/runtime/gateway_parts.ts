@@ -3,26 +3,16 @@ import { hostname } from "node:os";
 import process from "node:process";
 import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
-import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
-import { UsageError } from "../../shared/usage_error.ts";
-import { adminContext, handleAdminRequests } from "../admin/call_admin.ts";
 import { openBroker } from "../admin/open_broker.ts";
 import type { AdminContext } from "../admin/operations.ts";
 import { answerOperators } from "../admin/operator_channel.ts";
 import { createStreamOperator, type StreamOperator } from "../admin/stream_operations.ts";
-import {
-  requestStateHolder,
-  lockStateDirectory,
-  type RequestHandler,
-  type StateLock,
-} from "../../command_line/state_lock.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
-import { type GatewayConfig, settingsError } from "../config.ts";
+import type { GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
@@ -42,12 +32,15 @@ import type { Log } from "../observability/log.ts";
 import type { MetricsText } from "../observability/metrics.ts";
 import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
 import { createReadiness } from "../observability/readiness.ts";
-import { requireMigrated } from "../admin/require_migrated.ts";
+import type { PartTraces } from "../observability/traces.ts";
+import type { TracesConfig } from "../observability/otlp_traces.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withTokenCache } from "../auth/token_cache.ts";
+import { openDatabase, toAdminContext } from "./open_database.ts";
+import { traceAuthenticator, traceBroker, traceDatabase } from "./traced_parts.ts";
 
 export interface GatewayPartsOptions {
   readonly config: GatewayConfig;
@@ -60,6 +53,8 @@ export interface GatewayPartsOptions {
   readonly database?: Database;
   /** Used instead of the one that `config` names, and closed with the rest. */
   readonly broker?: Broker;
+  /** Null: nothing is traced, and OpenTelemetry's code is not loaded. */
+  readonly traces?: TracesConfig | null;
   readonly createSink?: CreateSink;
   readonly demoSession?: DemoDependencies["demoSession"];
   /** `/metrics` of this process and its siblings together. Default: of this process alone. */
@@ -90,9 +85,6 @@ export async function respondMetrics(metricsText: MetricsText, request: Request)
   return new Response(body, { headers: { "content-type": contentType } });
 }
 
-/** A database that starts beside the gateway may take this long. */
-const databaseTimeoutMs = 10_000;
-
 /** Opens everything or nothing. Rejects with `UsageError` when what is configured is not there. */
 export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
   const owned = createCleanup();
@@ -112,10 +104,16 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   // Without an embedded database nothing waits for it.
   operator.promise.catch(() => {});
   owned.defer(() => operator.reject(new AppError("unavailable", "The gateway is closing")));
-  const database = options.database ?? (await openDatabase(options, state, { owned, operator: operator.promise }));
-  owned.defer(() => database.close());
-  const broker = options.broker ?? (await openBroker(config.broker));
-  owned.defer(() => broker.close());
+  const name = processName();
+  const traces = await openTraces(options, name);
+  owned.defer(() => traces?.close());
+  const holder = { state, owned, operator: operator.promise, signal: options.signal };
+  const openedDatabase = options.database ?? (await openDatabase(config, holder));
+  owned.defer(() => openedDatabase.close());
+  const openedBroker = options.broker ?? (await openBroker(config.broker));
+  owned.defer(() => openedBroker.close());
+  const database = traces === null ? openedDatabase : traceDatabase(openedDatabase, traces);
+  const broker = traces === null ? openedBroker : traceBroker(openedBroker, config.broker.kind, traces);
   const admin = toAdminContext(config, state, database);
   if (config.databaseUrl !== null && config.metricsPort === null) {
     log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
@@ -142,7 +140,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     log,
     ...(options.createSink === undefined ? {} : { createSink: options.createSink }),
   });
-  const operate = createStreamOperator({ gateway: processName(), streams, nowMs, random: Math.random });
+  const operate = createStreamOperator({ gateway: name, streams, nowMs, random: Math.random });
   operator.resolve(operate);
   // The broker of one process reaches nothing but that process.
   if (config.broker.kind !== "memory") owned.defer(answerOperators({ broker, operate, log }));
@@ -164,7 +162,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       database,
       publisher: broker,
       streams,
-      authenticator,
+      authenticator: traces === null ? authenticator : traceAuthenticator(authenticator, traces),
       streamTokens,
       readiness,
       webAssets: options.webAssets,
@@ -173,6 +171,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       corsOrigins: config.corsOrigins,
       log,
       metrics,
+      ...(traces === null ? {} : { traces }),
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       nowMs,
@@ -192,84 +191,10 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   };
 }
 
-interface EmbeddedHolder {
-  readonly owned: Cleanup;
-  readonly operator: Promise<StreamOperator>;
-}
-
-async function openDatabase(
-  { config, signal }: GatewayPartsOptions,
-  state: LocalState,
-  holder: EmbeddedHolder,
-): Promise<Database> {
-  if (config.databaseUrl === null) return openEmbedded(config, state, holder);
-  const database = createPgDatabase(config.databaseUrl);
-  try {
-    await requireMigrated(database, { timeoutMs: databaseTimeoutMs, ...(signal === undefined ? {} : { signal }) });
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
-
-/** While it is open, the administrative commands of other processes come to us. */
-async function openEmbedded(
-  config: GatewayConfig,
-  state: LocalState,
-  { owned, operator }: EmbeddedHolder,
-): Promise<Database> {
-  const opened = Promise.withResolvers<AdminContext>();
-  // A failure rejects the requests that wait for it; there may be none.
-  opened.promise.catch(() => {});
-  const lock = await lockEmbedded(state, handleAdminRequests(opened.promise, operator));
-  owned.defer(() => lock.release());
-  try {
-    const database = await openPgliteDatabase({ directory: state.databaseDirectory });
-    opened.resolve(toAdminContext(config, state, database));
-    return database;
-  } catch (cause) {
-    opened.reject(cause);
-    if (cause instanceof UsageError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw settingsError(
-      [
-        `DATABASE_URL: unset, and the embedded database in ${state.databaseDirectory} cannot be opened: ` +
-          `move that folder away to start afresh (${reason})`,
-      ],
-      { cause },
-    );
-  }
-}
-
-async function lockEmbedded(state: LocalState, handler: RequestHandler): Promise<StateLock> {
-  await state.makeDirectory();
-  const deadlineMs = Date.now() + databaseTimeoutMs;
-  for (;;) {
-    const lock = await lockStateDirectory(state.directory, handler);
-    if (lock !== null) return lock;
-    const holder = await requestStateHolder(state.directory, {}, databaseTimeoutMs);
-    // A command will finish soon; another gateway will not.
-    if (isGateway(holder) || Date.now() > deadlineMs) {
-      throw settingsError([
-        `DATABASE_URL: unset, and the embedded database in ${state.directory} is open in another gateway: ` +
-          "stop that one, start in another folder, or name a Postgres database",
-      ]);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
-function isGateway(holder: unknown): boolean {
-  return typeof holder === "object" && holder !== null && "holder" in holder && holder.holder === "gateway";
-}
-
-function toAdminContext(config: GatewayConfig, state: LocalState, database: Database): AdminContext {
-  return adminContext(
-    { hasIssuer: config.auth.kind !== "local", tenantClaim: config.auth.tenantClaim },
-    state,
-    database,
-  );
+async function openTraces({ traces, log }: GatewayPartsOptions, instanceId: string): Promise<PartTraces | null> {
+  if (traces === undefined || traces === null) return null;
+  const { createOtlpTraces } = await import("../observability/otlp_traces.ts");
+  return createOtlpTraces({ config: traces, log, instanceId, nowMs: Date.now });
 }
 
 /** Unique also where containers share a host's name. On Deno the host's name is behind a permission of its own. */

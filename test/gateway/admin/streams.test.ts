@@ -73,7 +73,7 @@ describe("gateways with a broker", () => {
     ]);
     const all = await list();
     expect(all.matching).toBe(3);
-    expect(all.gateways.map(({ matching }) => matching).toSorted()).toEqual([1, 2]);
+    expect(all.gateways.map(({ matching }) => matching).toSorted((a, b) => a - b)).toEqual([1, 2]);
     const ofUser = await list({ principal: member });
     expect(ofUser.streams).toEqual([
       {
