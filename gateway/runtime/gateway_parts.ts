@@ -128,6 +128,8 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const metrics = createPrometheusMetrics({
     openStreams: () => streams.stats().members,
     openChannels: () => streams.stats().channels,
+    maxStreams: config.bounds.maxStreams,
+    isDatabaseUp: () => readiness.isDatabaseUp(),
     isBrokerUp: () => readiness.isBrokerUp(),
   });
   const metricsText = options.joinMetrics?.(metrics) ?? metrics;
