@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import type { GatewayIo } from "../command_line/command_io.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
 import type { AdminOperation } from "./admin/call_admin.ts";
+import type { StreamOperation } from "./admin/stream_operations.ts";
 
 type RunCommand = (command: (io: GatewayIo) => Promise<number>) => Promise<void>;
 
@@ -32,7 +33,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     .description("apply the migrations to DATABASE_URL")
     .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
 
-  const admin = program.command("admin").description("tenants, users, API keys and development tokens");
+  const admin = program.command("admin").description("tenants, users, API keys, development tokens and open streams");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
     for (const command of adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`))) {
@@ -42,7 +43,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 }
 
 interface AdminCommand {
-  readonly operation: AdminOperation;
+  readonly operation: AdminOperation | StreamOperation;
   readonly description: string;
   /** `--flag <value>` or, as a positional argument, `<value>`; each required unless `isOptional`. */
   readonly inputs: readonly (readonly [usage: string, description: string, isOptional?: "optional"])[];
@@ -55,11 +56,18 @@ const adminGroups = {
   user: "members of a tenant",
   "api-key": "API keys of a tenant",
   token: "JWTs of the local development key",
+  streams: "open streams of the running gateways",
 };
 
 const tenantInput = ["--tenant <id>", "the tenant's id, as `admin tenant list` shows it"] as const;
 const subInput = ["--sub <sub>", "the `sub` claim of the user's JWTs"] as const;
 const tenantExample = "--tenant 8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11";
+
+const streamFilters: AdminCommand["inputs"] = [
+  ["--tenant <id>", "only streams of this tenant", "optional"],
+  ["--principal <id>", "only streams of this user (the `sub` claim) or API key (its id)", "optional"],
+  ["--channel <name>", "only streams that follow this channel", "optional"],
+];
 
 const adminCommands: readonly AdminCommand[] = [
   {
@@ -110,6 +118,21 @@ const adminCommands: readonly AdminCommand[] = [
     inputs: [tenantInput, subInput, ["--ttl <seconds>", "how long it is valid, 3600 unless given", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --ttl 900`,
   },
+  {
+    operation: "streams.list",
+    description: "which streams are open, the slowest and then the oldest first",
+    inputs: [
+      ...streamFilters,
+      ["--limit <n>", "how many are shown of each process and in all, 100 unless given", "optional"],
+    ],
+    example: `${tenantExample} --format json`,
+  },
+  {
+    operation: "streams.close",
+    description: "close streams over three seconds; their clients come back, unless their authority has ended",
+    inputs: streamFilters,
+    example: `${tenantExample} --principal ann@acme.example`,
+  },
 ];
 
 const maxProcesses = 256;
@@ -145,11 +168,15 @@ function addAdminCommand(parent: Command, run: RunCommand, definition: AdminComm
 /** Longer than every token. */
 const maxValueLength = 10_000;
 
-/** `name: value` lines, an empty line between two entries of a list. */
+/** `name: value` lines, an empty line between two entries of a list; a list below a name is indented. */
 function toText(result: unknown): string {
   if (Array.isArray(result)) return result.length === 0 ? "None\n" : result.map(toText).join("\n");
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
-    .map(([name, value]) => `${name}: ${toLine(String(value), maxValueLength)}\n`)
+    .map(([name, value]) =>
+      Array.isArray(value)
+        ? `${name}:\n${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
+        : `${name}: ${toLine(String(value), maxValueLength)}\n`,
+    )
     .join("");
 }
