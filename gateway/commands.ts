@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { GatewayIo } from "../command_line/command_io.ts";
+import { addExamples } from "../command_line/examples.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
 import type { AdminOperation } from "./admin/call_admin.ts";
 import type { StreamOperation } from "./admin/stream_operations.ts";
@@ -13,7 +14,7 @@ interface AdminFlags {
 
 /** The gateway's commands. Each loads its own code, so that `--help` is there at once. */
 export function addGatewayCommands(program: Command, run: RunCommand): void {
-  program
+  const serve = program
     .command("serve")
     .description("the gateway on Node; settings come from the environment (HOST, PORT, DATABASE_URL, …)")
     .option(
@@ -28,14 +29,19 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
         return (await import("./runtime/serve_processes.ts")).serveProcesses(io, processes);
       }),
     );
-  program
+  addExamples(serve, "PORT=8787 scanstream serve", "scanstream serve --processes 4");
+  const migrate = program
     .command("migrate")
     .description("apply the migrations to DATABASE_URL")
     .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
+  addExamples(migrate, "DATABASE_URL=postgres://owner@db.example/scanstream scanstream migrate");
 
   const admin = program.command("admin").description("tenants, users, API keys, development tokens and open streams");
+  addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
+    const [first] = adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`));
+    if (first !== undefined) addExamples(parent, adminExample(first));
     for (const command of adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`))) {
       addAdminCommand(parent, run, command);
     }
@@ -144,15 +150,15 @@ function parseProcesses(value: string): number {
 }
 
 function addAdminCommand(parent: Command, run: RunCommand, definition: AdminCommand): void {
-  const { operation, inputs, example } = definition;
-  const [group = "", name = ""] = operation.split(".");
+  const { operation, inputs } = definition;
+  const [, name = ""] = operation.split(".");
   const command = parent.command(name).description(definition.description);
   for (const [usage, description, isOptional] of inputs) {
     if (usage.startsWith("<")) command.argument(usage, description);
     else command.addOption(new Option(usage, description).makeOptionMandatory(isOptional === undefined));
   }
   command.addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"));
-  command.addHelpText("after", `\nExample:\n  $ scanstream admin ${group} ${name} ${example}`);
+  addExamples(command, adminExample(definition));
   command.action((...values: readonly unknown[]) =>
     run(async (io) => {
       const { format, ...flags } = command.opts<AdminFlags>();
@@ -163,6 +169,10 @@ function addAdminCommand(parent: Command, run: RunCommand, definition: AdminComm
       return 0;
     }),
   );
+}
+
+function adminExample({ operation, example }: AdminCommand): string {
+  return `scanstream admin ${operation.replace(".", " ")} ${example}`;
 }
 
 /** Longer than every token. */

@@ -18,6 +18,10 @@ const tools: readonly Tool[] = [
   { programs: ["promtool"], aptPackage: "prometheus" },
   { programs: ["nginx"], aptPackage: "nginx-light" },
   { programs: ["pg_dumpall"], aptPackage: "postgresql" },
+  { programs: ["script"], aptPackage: "bsdutils" },
+  { programs: ["zsh"], aptPackage: "zsh" },
+  { programs: ["fish"], aptPackage: "fish" },
+  { programs: ["mandoc"], aptPackage: "mandoc" },
 ];
 
 const run = promisify(execFile);
