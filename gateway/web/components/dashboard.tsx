@@ -4,10 +4,11 @@ import { followTenant } from "../model/tenant_follower.ts";
 import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import type { Monitor } from "../monitor_wire.ts";
+import { Account, SessionEnd, type AccountActions } from "./account.tsx";
 import { Message } from "./basics.tsx";
 import { ComparePage } from "./compare/compare_page.tsx";
 import { ConnectionState } from "./connection.tsx";
-import { useCaller, useStore, useTitle } from "./hooks.ts";
+import { useStore, useTitle } from "./hooks.ts";
 import { MonitorList } from "./monitors/monitor_list.tsx";
 import { MonitorPage } from "./monitors/monitor_page.tsx";
 import { ScanList } from "./scan_list.tsx";
@@ -19,7 +20,7 @@ interface Route {
   readonly scanId: string | null;
   readonly monitorId: string | null;
   readonly compared: Compared | null;
-  /** The section; empty: the first. */
+  /** Empty: the first section. */
   readonly settings: string | null;
   /** By the person; a scan that the page opened by itself may be left by itself. */
   readonly isChosen: boolean;
@@ -34,14 +35,14 @@ interface Compared {
 const manyScansPauseMs = 250;
 
 /** The signed-in page: the tenant's scans beside the one that is looked at. */
-export function Dashboard({ session, onSignOut }: { readonly session: Session; readonly onSignOut: () => void }) {
-  const { api, isDemo, tenantName } = session;
+export function Dashboard({ session, ...account }: AccountActions & { readonly session: Session }) {
+  const { api } = session;
+  const isDemo = session.kind === "demo";
   const [tenant] = useStore(
     (onChange) => followTenant(api, onChange),
     () => manyScansPauseMs,
   );
   const { scans, monitors } = tenant;
-  const [caller, callerProblem] = useCaller(api);
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
     const route = toRoute(location.hash);
@@ -57,10 +58,10 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
   useEffect(() => {
     const onHashChange = () => {
       const next = toRoute(location.hash);
-      const targetOf = (of: Omit<Route, "isChosen">) => of.scanId ?? of.monitorId ?? of.settings;
+      const id = next.scanId ?? next.monitorId;
       setRoute({ ...next, isChosen: true });
       // A followed link leads to its target also with a screen reader.
-      if (targetOf(next) !== null && targetOf(next) !== targetOf(route)) main.current?.focus({ preventScroll: true });
+      if (id !== null && id !== (route.scanId ?? route.monitorId)) main.current?.focus({ preventScroll: true });
     };
     addEventListener("hashchange", onHashChange);
     return () => removeEventListener("hashchange", onHashChange);
@@ -104,18 +105,9 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
           <img src={iconUrl()} alt="" width={26} height={26} />
           scanstream
         </a>
-        <span class="tenant grow one-line">{tenantName === "Demo" ? "" : tenantName}</span>
-        <a class="button button-quiet" href="#/settings" aria-current={route.settings === null ? undefined : "page"}>
-          Settings
-        </a>
-        {isDemo ? (
-          <span class="badge tinted tone-accent">Demo</span>
-        ) : (
-          <button type="button" class="button button-quiet" onClick={onSignOut}>
-            Sign out
-          </button>
-        )}
+        <Account session={session} {...account} />
       </header>
+      <SessionEnd session={session} />
       <div class="columns">
         <aside class="sidebar" aria-label="Organizations and scans">
           <ConnectionState connection={tenant.connection} retryNow={tenant.retryNow} />
@@ -139,7 +131,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
             )}
           </p>
           {route.settings !== null ? (
-            <SettingsPage api={api} caller={caller} problem={callerProblem} sectionId={route.settings} />
+            <SettingsPage session={session} section={route.settings} />
           ) : route.compared !== null ? (
             <ComparePage
               key={`${route.compared.beforeId} ${route.compared.afterId} ${attempt}`}
@@ -189,17 +181,17 @@ function iconUrl(): string {
   return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
 }
 
-const noRoute: Omit<Route, "isChosen"> = { scanId: null, monitorId: null, compared: null, settings: null };
-
 function isListRoute({ scanId, monitorId, compared, settings }: Omit<Route, "isChosen">): boolean {
   return scanId === null && monitorId === null && compared === null && settings === null;
 }
 
+const noRoute: Omit<Route, "isChosen"> = { scanId: null, monitorId: null, compared: null, settings: null };
+
 function toRoute(hash: string): Omit<Route, "isChosen"> {
   const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   if (beforeId !== undefined && afterId !== undefined) return { ...noRoute, compared: { beforeId, afterId } };
-  const [isSettings, settings = ""] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
-  if (isSettings !== undefined) return { ...noRoute, settings };
+  const [, settings] = /^#\/settings\/?([a-z-]{0,40})$/.exec(hash) ?? [];
+  if (settings !== undefined) return { ...noRoute, settings };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   return { ...noRoute, scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
 }

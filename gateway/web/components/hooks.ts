@@ -1,8 +1,5 @@
 import { createElement, type Component, type FunctionComponent } from "preact";
 import { useEffect, useLayoutEffect, useState } from "preact/hooks";
-import type { Api } from "../model/api.ts";
-import { readCaller, type Caller } from "../model/caller.ts";
-import { toProblem } from "../model/connection.ts";
 
 /**
  * A store that lives as long as the component, and a number that changes with each frame in which the component shows
@@ -94,20 +91,4 @@ export function memo<Props extends object>(component: FunctionComponent<Props>):
     return createElement(component, props);
   }
   return Memo as FunctionComponent<Props>;
-}
-
-/** Who is signed in, and why that could not be read; both null while it is being read. */
-export function useCaller(api: Api): readonly [caller: Caller | null, problem: string | null] {
-  const [state, setState] = useState<readonly [Caller | null, string | null]>([null, null]);
-  useEffect(() => {
-    const aborter = new AbortController();
-    readCaller(api, aborter.signal).then(
-      (caller) => setState([caller, null]),
-      (error: unknown) => {
-        if (!aborter.signal.aborted) setState([null, toProblem(error)]);
-      },
-    );
-    return () => aborter.abort();
-  }, [api]);
-  return state;
 }

@@ -1,61 +1,50 @@
-import { useLayoutEffect } from "preact/hooks";
-import type { Api } from "../../model/api.ts";
-import { mayDo, type Caller } from "../../model/caller.ts";
-import { Icon, Message } from "../basics.tsx";
+import type { ComponentType } from "preact";
+import type { Session } from "../../model/session.ts";
+import { Icon } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
-import { accessSection } from "./access_section.tsx";
-import type { SettingsSection } from "./section.ts";
+import { SessionSettings } from "./session_settings.tsx";
 
-/** In the order in which they are offered. */
-const sections: readonly SettingsSection[] = [accessSection];
-
-interface SettingsPageProps {
-  readonly api: Api;
-  /** Null: it is being read, or could not be. */
-  readonly caller: Caller | null;
-  /** Why it could not be. */
-  readonly problem: string | null;
-  /** Empty: the first section. */
-  readonly sectionId: string;
+interface SettingsSection {
+  /** `#/settings/<id>`. */
+  readonly id: string;
+  readonly title: string;
+  /** Whether the caller has anything to do there. */
+  isFor(session: Session): boolean;
+  readonly Section: ComponentType<{ readonly session: Session }>;
 }
 
-/** One section at a time, beside the names of those that the caller may see. */
-export function SettingsPage({ api, caller, problem, sectionId }: SettingsPageProps) {
-  const offered = caller === null ? [] : sections.filter(({ permission }) => mayDo(caller, permission));
-  const section = sectionId === "" ? offered[0] : offered.find(({ id }) => id === sectionId);
-  useTitle(section === undefined ? "Settings" : `${section.title} · Settings`);
-  useLayoutEffect(() => scrollTo(0, 0), [section]);
+/** The first one is shown where the address names none. */
+const sections: readonly SettingsSection[] = [
+  { id: "session", title: "Your session", isFor: () => true, Section: SessionSettings },
+];
 
+/** What is not about one scan, a section each. */
+export function SettingsPage({ session, section }: { readonly session: Session; readonly section: string }) {
+  const shown = sections.filter((candidate) => candidate.isFor(session));
+  const current = shown.find(({ id }) => id === section) ?? shown[0];
+  useTitle("Settings");
+  if (current === undefined) return null;
+  const { Section } = current;
   return (
-    <article class="scan settings" aria-labelledby="settings-title">
-      <header class="scan-head">
-        <a class="back row strong" href="#/">
-          <Icon name="back" />
-          All scans
-        </a>
-        <div class="scan-title row wrap">
-          <h1 id="settings-title">Settings</h1>
-        </div>
-        <p class="scan-meta text">{caller?.tenant.name}</p>
-      </header>
-      <nav class="settings-sections row wrap" aria-label="Settings">
-        {offered.map(({ id, title }) => (
-          <a key={id} class="button" href={`#/settings/${id}`} aria-current={id === section?.id ? "page" : undefined}>
-            {title}
-          </a>
-        ))}
-      </nav>
-      {caller === null && problem === null && <p role="status">Loading…</p>}
-      {problem !== null && <Message level={2} title="Your settings cannot be shown" text={problem} />}
-      {caller !== null && section === undefined && (
-        <Message level={2} title="No such section" text="There is none, or your role does not include it." />
+    <>
+      <a class="back row strong" href="#/">
+        <Icon name="back" />
+        All scans
+      </a>
+      <h1>Settings</h1>
+      {shown.length > 1 && (
+        <nav class="row wrap" aria-label="Settings">
+          {shown.map(({ id, title }) => (
+            <a key={id} class="button" href={`#/settings/${id}`} aria-current={id === current.id ? "page" : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
       )}
-      {caller !== null && section !== undefined && (
-        <section key={section.id} class="card settings-section" aria-labelledby="section-title">
-          <h2 id="section-title">{section.title}</h2>
-          <section.Content api={api} caller={caller} />
-        </section>
-      )}
-    </article>
+      <section class="card stack" aria-labelledby="settings-section">
+        <h2 id="settings-section">{current.title}</h2>
+        <Section session={session} />
+      </section>
+    </>
   );
 }
