@@ -97,7 +97,7 @@ CREATE OR REPLACE TRIGGER monitors_deleted_audit AFTER UPDATE OF deleted_at ON p
   FOR EACH ROW WHEN (NEW.deleted_at IS NOT NULL AND OLD.deleted_at IS NULL AND coalesce(current_setting('app.erasing', true), '') = '')
   EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.deleted');--> statement-breakpoint
 -- Its count of deleted scans is nobody's doing either.
-DROP TRIGGER tenants_audit ON public.tenants;--> statement-breakpoint
+DROP TRIGGER IF EXISTS tenants_audit ON public.tenants;--> statement-breakpoint
 CREATE TRIGGER tenants_audit AFTER INSERT OR UPDATE OF name ON public.tenants
   FOR EACH ROW EXECUTE FUNCTION scanstream.write_audit('tenant', 'id');--> statement-breakpoint
 
