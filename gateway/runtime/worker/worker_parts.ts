@@ -7,6 +7,7 @@ import type { Readiness } from "../../observability/readiness.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { createReadiness } from "../../observability/readiness.ts";
 import { noStreamMetrics } from "../../observability/stream_metrics.ts";
+import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
@@ -37,6 +38,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
       findApiKey: (hash) => findApiKey(database, hash),
     }),
     streamTokens,
+    signIn: gateway.signIn === null ? null : createSignIn(gateway.signIn, nowMs),
     readiness: createRequestReadiness(config, () => ping(database)),
     webAssets: createAssetFiles(environment.ASSETS),
     docs: createAssetDocs(environment.ASSETS),
