@@ -126,7 +126,7 @@ $$;--> statement-breakpoint
 -- One step of a scan's deletion: it ends at once, so that nothing more is stored, and goes with its last findings. No row: there
 -- is no such scan. Not deleted: more steps are needed.
 CREATE OR REPLACE FUNCTION scanstream.delete_scan(wanted_id uuid, max_rows integer)
-RETURNS TABLE (is_deleted boolean, status text, pass integer, fail integer, manual integer)
+RETURNS TABLE (is_deleted boolean, tenant_id uuid, status text, pass integer, fail integer, manual integer)
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -141,12 +141,12 @@ BEGIN
     SELECT ctid FROM public.findings WHERE tenant_id = tenant AND scan_id = wanted_id LIMIT max_rows));
   GET DIAGNOSTICS removed = ROW_COUNT;
   IF removed >= max_rows THEN
-    RETURN QUERY SELECT false, scans.status, scans.pass, scans.fail, scans.manual
+    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual
       FROM public.scans WHERE tenant_id = tenant AND id = wanted_id;
     RETURN;
   END IF;
   RETURN QUERY DELETE FROM public.scans WHERE tenant_id = tenant AND id = wanted_id
-    RETURNING true, scans.status, scans.pass, scans.fail, scans.manual;
+    RETURNING true, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual;
 END
 $$;--> statement-breakpoint
 
