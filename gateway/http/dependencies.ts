@@ -32,6 +32,8 @@ export interface Dependencies extends DemoDependencies {
   /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;
   readonly nowMs: () => number;
+  /** How long ended scans and monitors are kept; null: for ever. */
+  readonly retentionDays: number | null;
 }
 
 /** The live page's files, by path without leading slash. Null: no such file. */

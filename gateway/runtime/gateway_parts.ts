@@ -18,6 +18,7 @@ import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
 import { findEnded } from "../features/find_ended.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
+import { startDeletingByAge } from "../features/retention.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
 import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
@@ -159,6 +160,8 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
   owned.defer(startMarkingStale({ database, publisher: broker, log }));
+  const { retentionDays } = config;
+  owned.defer(startDeletingByAge({ database, publisher: broker, log, retentionDays }));
 
   return {
     dependencies: {
@@ -179,6 +182,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       nowMs,
+      retentionDays,
     },
     broker,
     streams,

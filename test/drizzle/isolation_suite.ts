@@ -56,11 +56,16 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
          where p.prosecdef and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
       );
       expect(rows.map(([name]) => name)).toEqual([
+        "delete_expired",
+        "delete_scan",
+        "delete_tenant",
         "expire_stale_scans",
         "find_api_key",
         "find_doorbell",
+        "finish_report",
         "mark_stale_monitors",
         "register_user",
+        "rename_tenant",
         "revoke_api_key",
       ]);
       for (const [, config, access] of rows) {
@@ -109,6 +114,11 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "select * from api_keys",
         "delete from scans",
         "delete from monitors",
+        "delete from scan_reports",
+        "delete from scan_report_parts",
+        "update scan_report_parts set content = ''",
+        "delete from deleted_scans",
+        "delete from tenants",
         "update changes set cause = 'start'",
         "truncate scans",
         "create table public.mine (id int)",

@@ -49,6 +49,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     metricsText: null,
     peerAddress: () => null,
     nowMs,
+    retentionDays: gateway.retentionDays,
   };
 }
 
