@@ -24,6 +24,8 @@ export interface GatewayConfig {
   /** How long after SIGTERM the gateway reports not ready before it closes its port. */
   readonly drainDelaySeconds: number;
   readonly bounds: StreamBounds;
+  /** Webhooks may lead to private and loopback addresses, and without TLS. */
+  readonly webhookAllowPrivate: boolean;
 }
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
@@ -66,6 +68,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     corsOrigins: parseCorsOrigins(reader),
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
     bounds: parseBounds(reader),
+    webhookAllowPrivate: reader.integer("WEBHOOK_ALLOW_PRIVATE", { fallback: 0, min: 0, max: 1 }) === 1,
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;

@@ -6,6 +6,7 @@ import type { EventStreams } from "../streaming/find_event_stream.ts";
 import { monitors } from "./monitors/routes.ts";
 import { scans } from "./scans/routes.ts";
 import { tenant } from "./tenant/routes.ts";
+import { webhooks } from "./webhooks/routes.ts";
 
 /** What the gateway mounts of a feature. Its text is in the feature's `description.ts`, see `descriptions.ts`. */
 export interface Feature {
@@ -19,7 +20,7 @@ export interface Feature {
   readonly hooks?: (dependencies: Dependencies) => Hono;
 }
 
-export const features: readonly Feature[] = [scans, monitors, tenant];
+export const features: readonly Feature[] = [scans, monitors, tenant, webhooks];
 
 /** In the order in which they are asked for: the first that a request fits is the one. */
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {

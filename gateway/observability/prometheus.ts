@@ -7,7 +7,7 @@ import {
   Registry,
   type RegistryContentType,
 } from "prom-client";
-import type { Metrics, MetricsText } from "./metrics.ts";
+import type { Metrics, MetricsText, WebhookBacklog } from "./metrics.ts";
 
 /** The metrics of one process, for several to be added up. */
 export interface ProcessMetrics {
@@ -28,6 +28,8 @@ export interface GaugeSources {
   readonly openChannels: () => number;
   /** Whether the broker answers now; bounded in time, because a scrape waits for it. */
   readonly isBrokerUp: () => Promise<boolean>;
+  /** Of all gateways at one database; the last that is known while it does not answer. Bounded in time. */
+  readonly webhookBacklog: () => Promise<WebhookBacklog>;
 }
 
 /** The gateway's metrics for Prometheus, on Node and Deno. One registry for each gateway: two in a process do not mix. */
@@ -40,6 +42,10 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   gauge("scanstream_channels_open", "Channels that at least one stream follows now", sources.openChannels);
   const isBrokerUp = async () => Number(await sources.isBrokerUp());
   gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp, "min");
+
+  // The same in every process, which read one database.
+  gauge("scanstream_webhook_deliveries_pending", "Webhook deliveries that are to be sent or sent again", pending, "max");
+  gauge("scanstream_webhook_overdue_seconds", "How long the first of them has been due", overdueSeconds, "max");
 
   const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");
   const closed = counter("scanstream_streams_closed_total", "Event streams that ended, by reason", ["reason"]);
@@ -58,6 +64,7 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     "Rechecks of authority that the database did not answer",
   );
   const published = counter("scanstream_events_published_total", "Events published over HTTP, by outcome", ["outcome"]);
+  const webhooks = counter("scanstream_webhook_attempts_total", "Attempts to send to a webhook, by outcome", ["outcome"]);
   const requests = new Histogram({
     name: "scanstream_http_request_duration_seconds",
     help: "Time until the answer begins, by route template",
@@ -82,6 +89,7 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     requestAnswered({ method, route, status, seconds }) {
       requests.observe({ method: knownMethod(method), route, status: String(status) }, seconds);
     },
+    webhookAttempted: (outcome) => webhooks.inc({ outcome }),
     eventsPublished: (outcome, count) => published.inc({ outcome }, count),
     async read() {
       return { body: await registry.metrics(), contentType: registry.contentType };
@@ -93,8 +101,16 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     return new Counter({ name, help, labelNames, registers });
   }
 
+  async function pending(): Promise<number> {
+    return (await sources.webhookBacklog()).pending;
+  }
+
+  async function overdueSeconds(): Promise<number> {
+    return Math.max(0, -((await sources.webhookBacklog()).dueInSeconds ?? 0));
+  }
+
   /** `aggregator`: what the gauges of several processes are together. */
-  function gauge(name: string, help: string, read: () => number | Promise<number>, aggregator: "sum" | "min" = "sum") {
+  function gauge(name: string, help: string, read: () => number | Promise<number>, aggregator: "sum" | "min" | "max" = "sum") {
     const collect = async () => made.set(await read());
     const made: Gauge = new Gauge({ name, help, registers: [], aggregator, collect });
     registry.registerMetric(made);

@@ -3,7 +3,7 @@ import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
-import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
+import { deliveryBacklog, findApiKey, ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
@@ -25,6 +25,7 @@ import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
 import { findEnded } from "../features/find_ended.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
+import { startDelivering } from "../features/webhooks/deliver.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
 import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
@@ -36,12 +37,13 @@ import {
   type LocalState,
 } from "../admin/local_state.ts";
 import type { Log } from "../observability/log.ts";
-import type { MetricsText } from "../observability/metrics.ts";
+import type { MetricsText, WebhookBacklog } from "../observability/metrics.ts";
 import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
 import { createReadiness } from "../observability/readiness.ts";
 import { requireMigrated } from "../admin/require_migrated.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
+import { createWebhookSender } from "./webhook_sender.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withTokenCache } from "../auth/token_cache.ts";
@@ -120,10 +122,15 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     pingBroker: () => broker.ping(),
     isDraining: () => isDraining,
   });
+  let webhookBacklog: WebhookBacklog = { pending: 0, dueInSeconds: null };
   const metrics = createPrometheusMetrics({
     openStreams: () => streams.stats().members,
     openChannels: () => streams.stats().channels,
     isBrokerUp: () => readiness.isBrokerUp(),
+    async webhookBacklog() {
+      webhookBacklog = await deliveryBacklog(database).catch(() => webhookBacklog);
+      return webhookBacklog;
+    },
   });
   const metricsText = options.joinMetrics?.(metrics) ?? metrics;
   const streams = createLocalStreams({
@@ -147,6 +154,10 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
   owned.defer(startMarkingStale({ database, publisher: broker, log }));
+  const rules = { allowPrivate: config.webhookAllowPrivate };
+  const send = createWebhookSender({ rules });
+  const deliveries = startDelivering({ database, send, rules, log, metrics, nowMs });
+  owned.defer(() => deliveries.stop());
 
   return {
     dependencies: {
@@ -162,6 +173,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       corsOrigins: config.corsOrigins,
       log,
       metrics,
+      webhooks: { rules, sendDue: deliveries.sendDue },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       nowMs,

@@ -25,6 +25,7 @@ export default {
   async scheduled(_controller: unknown, environment: WorkerEnvironment): Promise<void> {
     const { dependencies } = await gatewayOf(environment);
     await Promise.all([expireScans({ ...dependencies, olderThanMinutes: staleScanMinutes }), markStale(dependencies)]);
+    await dependencies.webhooks.sendDue();
   },
 };
 
