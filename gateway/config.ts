@@ -28,6 +28,8 @@ export interface GatewayConfig {
   /** How long ended scans and monitors are kept; null: for ever. */
   readonly retentionDays: number | null;
   readonly bounds: StreamBounds;
+  /** Webhooks may lead to private and loopback addresses, and without TLS. */
+  readonly webhookAllowPrivate: boolean;
 }
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
@@ -83,6 +85,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
     retentionDays: parseRetentionDays(reader),
     bounds: parseBounds(reader),
+    webhookAllowPrivate: reader.integer("WEBHOOK_ALLOW_PRIVATE", { fallback: 0, min: 0, max: 1 }) === 1,
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;

@@ -12,6 +12,8 @@ import {
   scans,
   tenants,
   users,
+  webhookDeliveries,
+  webhooks,
 } from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 
@@ -27,6 +29,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const subs = [`one@${id}`, `two@${id}`];
   const scanIds = [randomUUID(), randomUUID()];
   const monitorIds = [randomUUID(), randomUUID()];
+  const webhookIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
   await asOwner(database, async (tx) => {
     await tx.insert(tenants).values({ id, name });
@@ -41,6 +44,12 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await tx
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
+    await tx
+      .insert(webhooks)
+      .values(webhookIds.map((webhookId) => ({ ...webhookValues, id: webhookId, tenantId: id })));
+    await tx
+      .insert(webhookDeliveries)
+      .values(webhookIds.map((webhookId) => ({ ...deliveryValues, tenantId: id, webhookId })));
     await tx.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
   });
   return { id, scanIds, hashes };
@@ -80,6 +89,15 @@ const changeValues = {
   cause: "log",
   explainedBy: [],
 } as const;
+
+const webhookValues = {
+  url: "https://hooks.example/scanstream",
+  host: "hooks.example",
+  events: ["scan.end" as const],
+  secret: ["whsec_c2VlZA=="],
+};
+
+const deliveryValues = { type: "webhook.test", data: {} } as const;
 
 export function randomHash(): string {
   return (randomUUID() + randomUUID()).replaceAll("-", "");

@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import { AppError } from "../../../../shared/app_error.ts";
 import { toHex } from "../../../../shared/hex.ts";
 import { isJsonObject } from "../../../../shared/json.ts";
