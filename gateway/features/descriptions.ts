@@ -1,4 +1,5 @@
 import type { FeatureDescription } from "../http/docs/feature_description.ts";
+import { decisionsDescription } from "./decisions/description.ts";
 import { monitorsDescription } from "./monitors/description.ts";
 import { scansDescription } from "./scans/description.ts";
 import { tenantDescription } from "./tenant/description.ts";
@@ -7,5 +8,6 @@ import { tenantDescription } from "./tenant/description.ts";
 export const featureDescriptions: readonly FeatureDescription[] = [
   scansDescription,
   monitorsDescription,
+  decisionsDescription,
   tenantDescription,
 ];

@@ -1,14 +1,15 @@
 import * as v from "valibot";
 import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
-import { decisionFields, isExpired, parseDecisionFile, planFields, type DecisionFileSource } from "./decision_file.ts";
-import { maxPatternLength, type StepBudget } from "./name_pattern.ts";
+import { isExpired } from "../../shared/decisions/expiry.ts";
+import { maxPatternLength, type StepBudget } from "../../shared/decisions/name_pattern.ts";
 import {
   createBudget,
   createResourceIndex,
   findDecision,
   type ResourceDecision,
   type ResourceIndex,
-} from "./resource_index.ts";
+} from "../../shared/decisions/resource_index.ts";
+import { decisionFields, parseDecisionFile, planFields, type DecisionFileSource } from "./decision_file.ts";
 
 /**
  * A finding that a person accepts: it keeps its status and is shown, but does not fail the run. With a remediation date and

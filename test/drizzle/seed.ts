@@ -1,6 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../drizzle/database.ts";
-import { apiKeys, changes, findings, memberships, monitors, scans, tenants, users } from "../../drizzle/schema.ts";
+import {
+  apiKeys,
+  changes,
+  decisions,
+  findings,
+  memberships,
+  monitors,
+  scans,
+  tenants,
+  users,
+} from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 
 /** A tenant with at least two rows in every table, none of them shared with another tenant (but one row of its own in `tenants`). */
@@ -27,6 +37,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
     await tx.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
+    await tx.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
   });
   return { id, scanIds, hashes };
 }
@@ -42,6 +53,15 @@ export const findingValues = {
   expected: "35 days",
   actual: "90 days",
   detail: "Policy Inactivity allows 90 days where 35 are expected.",
+} as const;
+
+const decisionValues = {
+  kind: "waiver",
+  check: findingValues.check,
+  reason: "Moves in January",
+  authorKind: "user",
+  authorId: "ada",
+  authorName: "ada",
 } as const;
 
 const monitorValues = { orgUrl: "https://acme.okta.com", intervalSeconds: 10 } as const;
