@@ -6,6 +6,7 @@ import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
 import type { StreamOpener } from "../streaming/stream_opener.ts";
+import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
 
 /** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
@@ -15,6 +16,8 @@ export interface Dependencies extends DemoDependencies {
   readonly streams: StreamOpener;
   readonly authenticator: Authenticator;
   readonly streamTokens: StreamTokens;
+  /** Null: no issuer is configured that people can sign in at from the page. */
+  readonly signIn: SignIn | null;
   readonly readiness: Readiness;
   readonly webAssets: WebAssets;
   readonly docs: Docs;

@@ -43,6 +43,7 @@ import { requireMigrated } from "../admin/require_migrated.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
+import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withTokenCache } from "../auth/token_cache.ts";
 
@@ -155,6 +156,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       streams,
       authenticator,
       streamTokens,
+      signIn: config.signIn === null ? null : createSignIn(config.signIn, nowMs),
       readiness,
       webAssets: options.webAssets,
       docs: createDocs(async () => (await import("../features/descriptions.ts")).featureDescriptions),

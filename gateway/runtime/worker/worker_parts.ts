@@ -7,12 +7,13 @@ import type { Readiness } from "../../observability/readiness.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { createReadiness } from "../../observability/readiness.ts";
 import { noStreamMetrics } from "../../observability/stream_metrics.ts";
+import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { createLog } from "../../observability/log.ts";
-import { openNeon } from "./neon.ts";
+import { createNeonHttpDatabase } from "../../../drizzle/databases/neon_http.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
 
@@ -24,7 +25,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   const config = parseWorkerConfig(environment);
   const { gateway, shardsPerTenant } = config;
   const nowMs = Date.now;
-  const database = openNeon(config);
+  const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
   return {
     database,
@@ -37,6 +38,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
       findApiKey: (hash) => findApiKey(database, hash),
     }),
     streamTokens,
+    signIn: gateway.signIn === null ? null : createSignIn(gateway.signIn, nowMs),
     readiness: createRequestReadiness(config, () => ping(database)),
     webAssets: createAssetFiles(environment.ASSETS),
     docs: createAssetDocs(environment.ASSETS),

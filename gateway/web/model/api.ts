@@ -1,3 +1,4 @@
+import { parseCaller, type Caller } from "../caller_wire.ts";
 import { parseChange, parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
 import {
   parseFinding,
@@ -12,6 +13,8 @@ import {
 
 /** The gateway's REST resources as the page uses them. Every call rejects with `ApiError`, or the signal's reason. */
 export interface Api {
+  /** Who the credential is of, in the tenant that was chosen. */
+  getCaller(signal: AbortSignal): Promise<Caller>;
   listScans(request: PageRequest): Promise<Page<Scan>>;
   getScan(scanId: string, signal: AbortSignal): Promise<Scan>;
   listFindings(scanId: string, request: PageRequest): Promise<Page<FindingRecord>>;
@@ -48,6 +51,8 @@ export class ApiError extends Error {
 export interface ApiOptions {
   /** The whole value of the `Authorization` header, asked for each call. */
   readonly getAuthorization: () => string;
+  /** Of a credential for several tenants: the one that every call is about. */
+  readonly tenantId?: string | null;
   /** Called when the gateway does not accept the credential; resolves true when there is a new one to try with. */
   readonly onRefused: () => Promise<boolean>;
   readonly timeoutMs?: number;
@@ -63,6 +68,12 @@ export function createApi(options: ApiOptions): Api {
     clockSkewMs = Math.abs(skewMs) > clockToleranceMs ? skewMs : 0;
   };
 
+  function withCredential(headers: Headers): Headers {
+    headers.set("authorization", options.getAuthorization());
+    if (options.tenantId !== null && options.tenantId !== undefined) headers.set("x-tenant-id", options.tenantId);
+    return headers;
+  }
+
   async function call(method: string, path: string, signal: AbortSignal): Promise<unknown> {
     try {
       return await send(method, path, signal);
@@ -73,11 +84,12 @@ export function createApi(options: ApiOptions): Api {
   }
 
   function send(method: string, path: string, signal: AbortSignal): Promise<unknown> {
-    const headers = { authorization: options.getAuthorization() };
+    const headers = withCredential(new Headers());
     return fetchJson(path, { method, headers }, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
   }
 
   return {
+    getCaller: async (signal) => parseCaller(await call("GET", "api/v1/session", signal)),
     listScans: async ({ limit, cursor, signal }) =>
       parsePage(await call("GET", `api/v1/scans?${toQuery(limit, cursor)}`, signal), parseScan),
     getScan: async (scanId, signal) => parseScan(await call("GET", toPath(scanId), signal)),
@@ -99,8 +111,7 @@ export function createApi(options: ApiOptions): Api {
       ),
     async fetchStream(input, init) {
       const open = () => {
-        const headers = new Headers(init?.headers);
-        headers.set("authorization", options.getAuthorization());
+        const headers = withCredential(new Headers(init?.headers));
         return fetch(input, { ...init, headers });
       };
       const response = await open();
