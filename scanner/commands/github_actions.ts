@@ -1,14 +1,43 @@
-import type { Report } from "../../shared/report.ts";
+import { appendFile } from "node:fs/promises";
+import type { CommandIo } from "../../command_line/command_io.ts";
 import { printable } from "../../command_line/terminal.ts";
+import { errorCode } from "../../shared/error_code.ts";
+import type { Report } from "../../shared/report.ts";
+import { shorten } from "../../shared/text.ts";
+import { markdownFormat } from "../reports/markdown.ts";
 
 /** GitHub shows ten errors of a step at most; the reports have the rest, and the job summary where it has them all. */
 const maxAnnotations = 10;
+/** GitHub refuses a summary of more than 1 MiB as a whole. */
+const maxSummaryLength = 250_000;
+
+/** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
+export async function writeGitHubFeedback(report: Report, io: CommandIo): Promise<void> {
+  const isInSummary = await writeJobSummary(report, io);
+  if (io.env["GITHUB_ACTIONS"] !== "true") return;
+  for (const annotation of annotations(report, { isInSummary })) io.terminal.write(`${annotation}\n`);
+}
+
+/** True when the summary has the whole report. */
+async function writeJobSummary(report: Report, io: CommandIo): Promise<boolean> {
+  const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
+  if (summaryFile === undefined || summaryFile === "") return false;
+  const markdown = markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
+  const isWhole = markdown.length <= maxSummaryLength;
+  try {
+    await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
+    return isWhole;
+  } catch (error) {
+    io.terminal.write(`The job summary could not be written (${errorCode(error) ?? "unknown"})\n`);
+    return false;
+  }
+}
 
 /**
  * Workflow commands that make each failing finding an annotation of the run. The runner reads them from stderr too, so
  * they never stand in a report on stdout (https://docs.github.com/actions/reference/workflow-commands).
  */
-export function annotations(report: Report, page: { readonly isInSummary: boolean }): readonly string[] {
+function annotations(report: Report, page: { readonly isInSummary: boolean }): readonly string[] {
   const failing = report.checks.flatMap((check) =>
     check.findings
       .filter((finding) => finding.status === "FAIL" && !finding.waived)

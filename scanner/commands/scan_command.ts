@@ -1,16 +1,15 @@
-import { errorCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { randomUUID } from "node:crypto";
-import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { countStatuses, type Report } from "../../shared/report.ts";
-import { shorten } from "../../shared/text.ts";
 import { benchmark, type CatalogCheck } from "../catalog/catalog.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
+import { requireGatewayAccess } from "../../command_line/gateway_access.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { readChecks } from "../decisions/own_rules/company_rules.ts";
+import { addGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
 import { applyGate } from "../decisions/gates/gate.ts";
@@ -18,7 +17,7 @@ import { allRules } from "../reports/benchmark_rules.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable, writeWhole } from "../../command_line/files.ts";
 import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
-import { annotations } from "./github_actions.ts";
+import { writeGitHubFeedback } from "./github_actions.ts";
 import { connect } from "../idp/connection.ts";
 import { IdpError, toErrorReport } from "../idp/idp_error.ts";
 import type { RegisteredScan } from "../streaming/gateway_client.ts";
@@ -27,7 +26,6 @@ import { createProgress, createQuietProgress, type Progress } from "./progress.t
 import type { ScanPublisher } from "../streaming/scan_publisher.ts";
 import { runScan, type FinishedScan } from "../run_scan.ts";
 import { evaluateSaved } from "./saved_evidence.ts";
-import { markdownFormat } from "../reports/markdown.ts";
 import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
 import { printable } from "../../command_line/terminal.ts";
@@ -58,9 +56,10 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   const approvedIssuers = readApprovedIssuers(io.env);
   const parameters = await readParameters(flags.parameters, approvedIssuers);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const decisions = await readDecisions(options, namesOf(known));
+  const files = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
+  const decisions = await withGatewayDecisions(files, { flags, orgUrl: config.orgUrl, known }, io);
 
   const progress = newProgress(flags, io);
   // A message may quote an answer of the gateway or the broker.
@@ -154,7 +153,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const known = await readChecks(flags.checks);
   const selected = selectChecks(toSelection(flags), known);
   const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
-  const decisions = await readDecisions(options, namesOf(known));
+  const files = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
   const { results, document } = await evaluateSaved(
@@ -163,7 +162,32 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
     io,
   );
   const scan: FinishedScan = { status: "completed", results, document };
+  const decisions = await withGatewayDecisions(files, { flags, orgUrl: document.scan.org_url, known }, io);
   return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
+}
+
+interface GatewayDecisionsOptions {
+  readonly flags: Pick<ReportFlags, "decisionsFromGateway">;
+  readonly orgUrl: string;
+  readonly known: readonly CatalogCheck[];
+}
+
+/** Those of the files, and with `--decisions-from-gateway` those that the tenant keeps there. */
+async function withGatewayDecisions(
+  files: Decisions,
+  { flags, orgUrl, known }: GatewayDecisionsOptions,
+  io: CommandIo,
+): Promise<Decisions> {
+  if (flags.decisionsFromGateway !== true) return files;
+  const { decisions, warnings } = await addGatewayDecisions(files, {
+    access: requireGatewayAccess(io.env, []),
+    orgUrl,
+    checkNames: namesOf(known),
+    nowMs: io.now().getTime(),
+    signal: io.interrupted,
+  });
+  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
+  return decisions;
 }
 
 function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
@@ -244,31 +268,6 @@ async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: Comm
   if (problems.length > 0) return exitCodes.usage;
   return gate.isFailed ? exitCodes.findings : exitCodes.ok;
 }
-
-/** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
-async function writeGitHubFeedback(report: Report, io: CommandIo): Promise<void> {
-  const isInSummary = await writeJobSummary(report, io);
-  if (io.env["GITHUB_ACTIONS"] !== "true") return;
-  for (const annotation of annotations(report, { isInSummary })) io.terminal.write(`${annotation}\n`);
-}
-
-/** True when the summary has the whole report. */
-async function writeJobSummary(report: Report, io: CommandIo): Promise<boolean> {
-  const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
-  if (summaryFile === undefined || summaryFile === "") return false;
-  const markdown = markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
-  const isWhole = markdown.length <= maxSummaryLength;
-  try {
-    await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
-    return isWhole;
-  } catch (error) {
-    io.terminal.write(`The job summary could not be written (${errorCode(error) ?? "unknown"})\n`);
-    return false;
-  }
-}
-
-/** GitHub refuses a summary of more than 1 MiB as a whole. */
-const maxSummaryLength = 250_000;
 
 /** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
 async function reportIdpError(error: IdpError, options: ReportOptions, io: CommandIo): Promise<number> {

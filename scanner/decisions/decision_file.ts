@@ -5,7 +5,7 @@ import { parseOptionJson } from "./option_file.ts";
 
 /** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
-const maxDecisions = 10_000;
+export const maxDecisions = 10_000;
 /** In one plan. */
 const maxMilestones = 100;
 const bounds = { maxDepth: 20, maxParts: 10 * maxDecisions, repeatedKeys: "refuse" } as const;

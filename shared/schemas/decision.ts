@@ -9,10 +9,7 @@ import { webAddress } from "./web_address.ts";
 
 const decisionKindSchema = v.picklist(["waiver", "attestation"], "expected waiver or attestation");
 
-const attestedStatusSchema = v.picklist(
-  ["PASS", "FAIL", "NOT_APPLICABLE"],
-  "expected PASS, FAIL or NOT_APPLICABLE",
-);
+const attestedStatusSchema = v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"], "expected PASS, FAIL or NOT_APPLICABLE");
 
 const maxReasonLength = 2000;
 const reasonMessage = "expected text that is not blank";
@@ -28,8 +25,14 @@ const expires = v.pipe(
 
 const common = {
   check: v.pipe(text(1, 200), v.description("The check's name")),
-  reason: v.pipe(text(1, maxReasonLength), v.check((value) => value.trim() !== "", reasonMessage)),
-  by: v.pipe(v.exactOptional(v.nullable(v.string("expected text"))), v.description("Ignored: the author is the caller")),
+  reason: v.pipe(
+    text(1, maxReasonLength),
+    v.check((value) => value.trim() !== "", reasonMessage),
+  ),
+  by: v.pipe(
+    v.exactOptional(v.nullable(v.string("expected text"))),
+    v.description("Ignored: the author is the caller"),
+  ),
   expires: v.exactOptional(v.nullable(expires)),
   org_url: v.pipe(
     v.exactOptional(v.nullable(webAddress)),

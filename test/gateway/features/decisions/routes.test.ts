@@ -113,7 +113,8 @@ describe("POST /decisions", () => {
 
   test("the same again: 409 that names the decision; another resource, organization or tenant is not the same", async () => {
     const { id } = await decide(waiver);
-    expect(await problemOf(await post({ ...waiver, reason: "Another" }), 409)).toMatchObject({
+    expect(await problemOf(await post({ ...waiver, reason: "Another" }))).toMatchObject({
+      status: 409,
       code: "conflict",
       detail: expect.stringContaining(id),
     });
@@ -130,7 +131,10 @@ describe("POST /decisions", () => {
 
   test("one that expired gives its place up, and stays in the list", async () => {
     const { id } = await decide({ ...waiver, expires: "2099-01-31" });
-    await asOwner(database, async (tx) => void (await tx.update(decisions).set({ expiresAt: new Date(Date.now() - 1) })));
+    await asOwner(
+      database,
+      async (tx) => void (await tx.update(decisions).set({ expiresAt: new Date(Date.now() - 1) })),
+    );
     expect(await list("?active=true")).toEqual([]);
     const again = await decide(waiver);
     expect((await list()).map((one) => [one.id, one.state])).toEqual([
