@@ -25,6 +25,8 @@ export interface Api {
   listChanges(monitorId: string, request: PageRequest & { readonly fingerprint?: string }): Promise<Page<Change>>;
   /** The newest change of every finding that is there now. */
   listVerdicts(monitorId: string, request: PageRequest): Promise<Page<Change>>;
+  /** Any other resource, unchecked; `body` is sent as JSON. Null: the answer has no body. */
+  request(method: string, path: string, options: RequestOptions): Promise<unknown>;
   /** `fetch` with the credential, for an event stream. */
   readonly fetchStream: typeof fetch;
   /** By the gateway's clock, whatever this machine's says. */
@@ -35,6 +37,11 @@ export interface PageRequest {
   readonly limit: number;
   readonly cursor: string | null;
   readonly signal: AbortSignal;
+}
+
+export interface RequestOptions {
+  readonly signal: AbortSignal;
+  readonly body?: unknown;
 }
 
 export class ApiError extends Error {
@@ -74,19 +81,23 @@ export function createApi(options: ApiOptions): Api {
     return headers;
   }
 
-  async function call(method: string, path: string, signal: AbortSignal): Promise<unknown> {
+  async function request(method: string, path: string, given: RequestOptions): Promise<unknown> {
     try {
-      return await send(method, path, signal);
+      return await send(method, path, given);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 401) || !(await options.onRefused())) throw error;
-      return send(method, path, signal);
+      return send(method, path, given);
     }
   }
 
-  function send(method: string, path: string, signal: AbortSignal): Promise<unknown> {
+  function send(method: string, path: string, { signal, body }: RequestOptions): Promise<unknown> {
     const headers = withCredential(new Headers());
-    return fetchJson(path, { method, headers }, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
+    if (body !== undefined) headers.set("content-type", "application/json");
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+    return fetchJson(path, init, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
   }
+
+  const call = (method: string, path: string, signal: AbortSignal) => request(method, path, { signal });
 
   return {
     getCaller: async (signal) => parseCaller(await call("GET", "api/v1/session", signal)),
@@ -109,6 +120,7 @@ export function createApi(options: ApiOptions): Api {
         await call("GET", `${toMonitorPath(monitorId)}/findings?${toQuery(limit, cursor)}`, signal),
         parseChange,
       ),
+    request,
     async fetchStream(input, init) {
       const open = () => {
         const headers = withCredential(new Headers(init?.headers));
@@ -144,6 +156,7 @@ export async function fetchJson(
   }
   const dateMs = Date.parse(response.headers.get("date") ?? "");
   if (!Number.isNaN(dateMs)) bounds.onDate?.(dateMs);
+  if (response.status === 204) return null;
   const body = parseJson(text);
   if (response.ok && body !== undefined) return body;
   const detail = toText(toRecord(body)["detail"]);
