@@ -32,8 +32,8 @@ const columns = {
   overdue: (_: CheckResult, finding: Finding) => String(finding.plan?.overdue === true),
   stig_status: (_: CheckResult, finding: Finding) => finding.stig_status ?? "",
   tailoring: (check: CheckResult) => tailoringLine(check),
-  fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
   waiver_by: (_: CheckResult, finding: Finding) => (finding.waiver === null ? "" : authorOf(finding.waiver)),
+  fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
 } as const;
 
 /** One finding a row, for spreadsheets: formulas in the provider's names stay text. */
