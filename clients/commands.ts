@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
+import { addDecisionCommands } from "./decisions/commands.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
 import type { LoadFlags } from "./load/load_command.ts";
 import { formats, toWhole } from "./options.ts";
@@ -11,6 +12,7 @@ import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 export function addClientCommands(program: Command, run: RunCommand): void {
   addScanCommands(program, run);
   addTeamCommands(program, run);
+  addDecisionCommands(program, run);
   program
     .command("watch")
     .description("follow a scan's event stream until its terminal event, or everything of the tenant until Ctrl-C")
