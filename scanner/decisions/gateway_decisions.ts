@@ -1,6 +1,8 @@
 import * as v from "valibot";
-import type { GatewayAccess } from "../../command_line/gateway_access.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { requireGatewayAccess, type GatewayAccess } from "../../command_line/gateway_access.ts";
 import { createGatewayCall, parseResource, problemOf } from "../../command_line/gateway_call.ts";
+import { printable } from "../../command_line/terminal.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
 import { decisionSchema } from "../../shared/schemas/decision.ts";
@@ -33,12 +35,29 @@ const decision = v.object({
 });
 type FetchedDecision = v.InferOutput<typeof decision>;
 
-export interface GatewayDecisionsRequest {
-  readonly access: GatewayAccess;
+interface ScannedOrganization {
   /** The organization that is scanned: the decisions about it, and about every one, are those that count. */
   readonly orgUrl: string;
   /** Every check name there is: a decision on another one decides nothing here. */
   readonly checkNames: ReadonlySet<string>;
+}
+
+/** The decisions of the files, and with `--decisions-from-gateway` those of the tenant; what does not count is said. */
+export async function withGatewayDecisions(
+  files: Decisions,
+  { isAsked, ...organization }: ScannedOrganization & { readonly isAsked: boolean },
+  io: Pick<CommandIo, "env" | "now" | "interrupted" | "terminal">,
+): Promise<Decisions> {
+  if (!isAsked) return files;
+  const access = requireGatewayAccess(io.env, []);
+  const request = { ...organization, access, nowMs: io.now().getTime(), signal: io.interrupted };
+  const { decisions, warnings } = await addGatewayDecisions(files, request);
+  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
+  return decisions;
+}
+
+export interface GatewayDecisionsRequest extends ScannedOrganization {
+  readonly access: GatewayAccess;
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
