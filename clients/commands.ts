@@ -2,14 +2,19 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
 import { offering } from "../command_line/completion/offered_values.ts";
 import { addExamples } from "../command_line/examples.ts";
+import { addDecisionCommands } from "./decisions/commands.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
 import type { LoadFlags } from "./load/load_command.ts";
+import { formats, toWhole } from "./options.ts";
+import { addTeamCommands } from "./team/commands.ts";
 import type { WatchFlags } from "./watch_command.ts";
 import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 
 /** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
 export function addClientCommands(program: Command, run: RunCommand): void {
   addScanCommands(program, run);
+  addTeamCommands(program, run);
+  addDecisionCommands(program, run);
   const watch = program
     .command("watch")
     .description("follow a scan's event stream until its terminal event, or everything of the tenant until Ctrl-C")
@@ -119,22 +124,8 @@ function addConformanceCommand(program: Command, run: RunCommand): void {
   addExamples(client, "scanstream conformance client -- python3 my_client.py");
 }
 
-function toWhole(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
-  };
-}
-
 function toSeconds(text: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= 0.1 && value <= 60) return value;
   throw new InvalidArgumentError("Expected seconds from 0.1 to 60.");
-}
-
-/** The first is the default. */
-function formats(...names: readonly [string, ...string[]]): Option {
-  const list = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-  return new Option("--format <format>", list).choices(names).default(names[0]);
 }

@@ -3,6 +3,7 @@ import type { GatewayIo } from "../command_line/command_io.ts";
 import { addExamples } from "../command_line/examples.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
 import type { AdminOperation } from "./admin/call_admin.ts";
+import type { StreamOperation } from "./admin/stream_operations.ts";
 
 type RunCommand = (command: (io: GatewayIo) => Promise<number>) => Promise<void>;
 
@@ -35,7 +36,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
   addExamples(migrate, "DATABASE_URL=postgres://owner@db.example/scanstream scanstream migrate");
 
-  const admin = program.command("admin").description("tenants, users, API keys and development tokens");
+  const admin = program.command("admin").description("tenants, users, API keys, development tokens and open streams");
   addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
@@ -48,7 +49,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 }
 
 interface AdminCommand {
-  readonly operation: AdminOperation;
+  readonly operation: AdminOperation | StreamOperation;
   readonly description: string;
   /** `--flag <value>` or, as a positional argument, `<value>`; each required unless `isOptional`. */
   readonly inputs: readonly (readonly [usage: string, description: string, isOptional?: "optional"])[];
@@ -61,11 +62,18 @@ const adminGroups = {
   user: "members of a tenant",
   "api-key": "API keys of a tenant",
   token: "JWTs of the local development key",
+  streams: "open streams of the running gateways",
 };
 
 const tenantInput = ["--tenant <id>", "the tenant's id, as `admin tenant list` shows it"] as const;
 const subInput = ["--sub <sub>", "the `sub` claim of the user's JWTs"] as const;
 const tenantExample = "--tenant 8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11";
+
+const streamFilters: AdminCommand["inputs"] = [
+  ["--tenant <id>", "only streams of this tenant", "optional"],
+  ["--principal <id>", "only streams of this user (the `sub` claim) or API key (its id)", "optional"],
+  ["--channel <name>", "only streams that follow this channel", "optional"],
+];
 
 const adminCommands: readonly AdminCommand[] = [
   {
@@ -116,6 +124,21 @@ const adminCommands: readonly AdminCommand[] = [
     inputs: [tenantInput, subInput, ["--ttl <seconds>", "how long it is valid, 3600 unless given", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --ttl 900`,
   },
+  {
+    operation: "streams.list",
+    description: "which streams are open, the slowest and then the oldest first",
+    inputs: [
+      ...streamFilters,
+      ["--limit <n>", "how many are shown of each process and in all, 100 unless given", "optional"],
+    ],
+    example: `${tenantExample} --format json`,
+  },
+  {
+    operation: "streams.close",
+    description: "close streams over three seconds; their clients come back, unless their authority has ended",
+    inputs: streamFilters,
+    example: `${tenantExample} --principal ann@acme.example`,
+  },
 ];
 
 const maxProcesses = 256;
@@ -155,11 +178,15 @@ function adminExample({ operation, example }: AdminCommand): string {
 /** Longer than every token. */
 const maxValueLength = 10_000;
 
-/** `name: value` lines, an empty line between two entries of a list. */
+/** `name: value` lines, an empty line between two entries of a list; a list below a name is indented. */
 function toText(result: unknown): string {
   if (Array.isArray(result)) return result.length === 0 ? "None\n" : result.map(toText).join("\n");
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
-    .map(([name, value]) => `${name}: ${toLine(String(value), maxValueLength)}\n`)
+    .map(([name, value]) =>
+      Array.isArray(value)
+        ? `${name}:\n${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
+        : `${name}: ${toLine(String(value), maxValueLength)}\n`,
+    )
     .join("");
 }
