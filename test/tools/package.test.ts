@@ -137,7 +137,7 @@ describe("the bundle", () => {
     const { packages, bytes } = loadedWith(/^main-/);
     expect(packages).toContain("commander");
     expect(
-      [...packages].filter((name) => /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose)$/.test(name)),
+      [...packages].filter((name) => /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose|valibot|jsonc-parser)$/.test(name)),
     ).toEqual([]);
     expect(bytes).toBeLessThan(250_000);
   });
@@ -154,7 +154,7 @@ describe("keepProductPackages", () => {
   test("leaves in package.json and the lock file what the product imports, and none of the tools", async () => {
     const source = join(folder.path, "product");
     await mkdir(source);
-    const files = ["package.json", "package-lock.json", "main.ts", "start.ts", "scanstream.ts"];
+    const files = ["package.json", "package-lock.json", "main.ts", "program.ts", "start.ts", "scanstream.ts"];
     for (const name of [...files, ...productFolders])
       await cp(join(root, name), join(source, name), { recursive: true });
     await keepProductPackages(source);
