@@ -75,6 +75,7 @@ function optionFlags(members: Members): ScanFlags {
     parameters: members.parameters,
     waivers: members.waivers,
     attestations: members.attestations,
+    decisionsFromGateway: members.decisions_from_gateway,
     checklist: members.checklist,
     baseline: members.baseline,
     concurrency: members.concurrency?.toString(),
