@@ -137,7 +137,9 @@ describe("the bundle", () => {
     const { packages, bytes } = loadedWith(/^main-/);
     expect(packages).toContain("commander");
     expect(
-      [...packages].filter((name) => /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose|valibot|jsonc-parser)$/.test(name)),
+      [...packages].filter((name) =>
+        /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose|valibot|jsonc-parser)$/.test(name),
+      ),
     ).toEqual([]);
     expect(bytes).toBeLessThan(250_000);
   });
