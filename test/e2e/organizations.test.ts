@@ -65,7 +65,7 @@ async function reportIn(cwd: string, path: string): Promise<Report> {
 describe("several organizations", () => {
   test("have a report each and one summary; one that cannot be reached stops no other", async () => {
     const cwd = await inFolder({
-      defaults: { output: "reports", format: ["json", "table"], fail_on: "never" },
+      defaults: { output: "reports", format: ["json", "table"] },
       organizations: [
         await entry("acme", acme),
         await unreachable("gone"),
@@ -95,7 +95,7 @@ describe("several organizations", () => {
         {
           name: "acme",
           status: "completed",
-          exit_code: 0,
+          exit_code: 1,
           scan_id: report.scan.id,
           files: ["reports/acme/scan.json", "reports/acme/scan.txt"],
         },
