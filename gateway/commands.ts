@@ -32,7 +32,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     .description("apply the migrations to DATABASE_URL")
     .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
 
-  const admin = program.command("admin").description("tenants, users, API keys and development tokens");
+  const admin = program.command("admin").description("tenants, users, API keys, audit trails and development tokens");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
     for (const command of adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`))) {
@@ -54,6 +54,7 @@ const adminGroups = {
   tenant: "tenants",
   user: "members of a tenant",
   "api-key": "API keys of a tenant",
+  audit: "who did what in a tenant",
   token: "JWTs of the local development key",
 };
 
@@ -75,6 +76,7 @@ const adminCommands: readonly AdminCommand[] = [
     inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin; operator unless given", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --role viewer`,
   },
+  { operation: "user.list", description: "list a tenant's members", inputs: [tenantInput], example: tenantExample },
   {
     operation: "user.remove",
     description: "end a membership; the member's streams close within 30 s",
@@ -103,6 +105,12 @@ const adminCommands: readonly AdminCommand[] = [
     description: "end a key; its streams close within 30 s",
     inputs: [["<id>", "the key's id, as `admin api-key list` shows it"]],
     example: "5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",
+  },
+  {
+    operation: "audit.list",
+    description: "list the audit trail of a tenant, newest first",
+    inputs: [tenantInput, ["--limit <n>", "how many at most, 50 unless given", "optional"]],
+    example: `${tenantExample} --limit 200`,
   },
   {
     operation: "token.create",
@@ -150,6 +158,10 @@ function toText(result: unknown): string {
   if (Array.isArray(result)) return result.length === 0 ? "None\n" : result.map(toText).join("\n");
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
-    .map(([name, value]) => `${name}: ${toLine(String(value), maxValueLength)}\n`)
+    .map(([name, value]) => `${name}: ${toLine(toValueText(value), maxValueLength)}\n`)
     .join("");
+}
+
+function toValueText(value: unknown): string {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? JSON.stringify(value) : String(value);
 }

@@ -29,12 +29,8 @@ export function toAuditEvent(row: AuditRow): AuditEvent {
   };
 }
 
-/** Newest first, one row beyond the limit. */
-export async function selectAuditEvents(
-  tx: TenantTransaction,
-  { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
-): Promise<readonly AuditRow[]> {
-  const { action, actor, target, from, to } = filter;
+/** For each tenant that the transaction sees. */
+export function selectShownEvents(tx: Pick<TenantTransaction, "select">) {
   return tx
     .select({
       number: auditEvents.number,
@@ -48,7 +44,16 @@ export async function selectAuditEvents(
       detail: auditEvents.detail,
     })
     .from(auditEvents)
-    .leftJoin(apiKeys, and(eq(auditEvents.actorKind, "api_key"), sql`${apiKeys.id}::text = ${auditEvents.actorId}`))
+    .leftJoin(apiKeys, and(eq(auditEvents.actorKind, "api_key"), sql`${apiKeys.id}::text = ${auditEvents.actorId}`));
+}
+
+/** Newest first, one row beyond the limit. */
+export async function selectAuditEvents(
+  tx: TenantTransaction,
+  { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
+): Promise<readonly AuditRow[]> {
+  const { action, actor, target, from, to } = filter;
+  return selectShownEvents(tx)
     .where(
       and(
         page.after === null ? undefined : lt(auditEvents.number, Number(page.after.key)),
