@@ -104,6 +104,20 @@ export function parseAdminConfig(environment: Environment): AdminConfig {
   return config;
 }
 
+/** The broker through which `admin streams` reaches the gateways of DATABASE_URL. Throws `UsageError`. */
+export function parseOperatorBroker(environment: Environment): BrokerConfig {
+  const reader = createEnvironmentReader(environment);
+  const broker = parseBrokerConfig(reader);
+  if (broker.kind === "memory" && reader.problems.length === 0) {
+    reader.report(
+      "REDIS_URL: required beside DATABASE_URL, or UPSTASH_REDIS_REST_URL: expected the broker of the gateways, " +
+        "through which their streams are reached",
+    );
+  }
+  if (reader.problems.length > 0) throw settingsError(reader.problems);
+  return broker;
+}
+
 function parseDatabaseUrl(reader: EnvironmentReader): string | null {
   return reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database");
 }

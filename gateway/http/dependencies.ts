@@ -5,6 +5,7 @@ import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
+import type { Traces } from "../observability/traces.ts";
 import type { StreamOpener } from "../streaming/stream_opener.ts";
 import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
@@ -24,6 +25,8 @@ export interface Dependencies extends DemoDependencies {
   readonly corsOrigins: readonly string[];
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly traces?: Traces | undefined;
   /** Null: `/metrics` is not served here, because it has a port of its own or the runtime has none. */
   readonly metricsText: MetricsText | null;
   /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
