@@ -80,7 +80,7 @@ test("a person with two tenants switches between them, and sees each one's scans
   await watched.untilConnection("live");
   expect(await page.getByText("only-acme").count()).toBe(0);
   await page.getByRole("link", { name: "Settings" }).click();
-  await page.getByText("admin: also members, keys and webhooks").waitFor();
+  await page.getByText(/members, API keys, webhooks and the tenant itself/).waitFor();
 });
 
 test("a subject that is no member is told who they are, which tenant it is, and who can add them", async () => {
