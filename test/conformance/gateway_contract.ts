@@ -2,6 +2,7 @@ import type { GatewayCase } from "./gateway_harness.ts";
 import { httpCases } from "./gateway_http_cases.ts";
 import { monitorCases } from "./gateway_monitor_cases.ts";
 import { scanCases } from "./gateway_scan_cases.ts";
+import { sessionCases } from "./gateway_session_cases.ts";
 import { streamCases } from "./gateway_stream_cases.ts";
 import { tenantCases } from "./gateway_tenant_cases.ts";
 
@@ -11,5 +12,6 @@ export const gatewayContract: readonly GatewayCase[] = [
   ...scanCases,
   ...monitorCases,
   ...tenantCases,
+  ...sessionCases,
   ...streamCases,
 ];
