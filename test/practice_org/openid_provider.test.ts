@@ -35,8 +35,9 @@ function openBrowser() {
   return {
     cookies,
     async request(url: string, init: RequestInit = {}): Promise<Response> {
-      const cookie = [...cookies].map((pair) => pair.join("=")).join("; ");
-      const response = await fetch(url, { ...init, redirect: "manual", headers: { ...init.headers, cookie } });
+      const headers = new Headers(init.headers);
+      headers.set("cookie", [...cookies].map((pair) => pair.join("=")).join("; "));
+      const response = await fetch(url, { ...init, redirect: "manual", headers });
       for (const line of response.headers.getSetCookie()) {
         const [name = "", value = ""] = (line.split(";")[0] ?? "").split("=", 2);
         if (value === "") cookies.delete(name);
