@@ -3,6 +3,7 @@ import { decisionCases } from "./gateway_decision_cases.ts";
 import { httpCases } from "./gateway_http_cases.ts";
 import { monitorCases } from "./gateway_monitor_cases.ts";
 import { scanCases } from "./gateway_scan_cases.ts";
+import { sessionCases } from "./gateway_session_cases.ts";
 import { streamCases } from "./gateway_stream_cases.ts";
 import { tenantCases } from "./gateway_tenant_cases.ts";
 
@@ -13,5 +14,6 @@ export const gatewayContract: readonly GatewayCase[] = [
   ...monitorCases,
   ...decisionCases,
   ...tenantCases,
+  ...sessionCases,
   ...streamCases,
 ];
