@@ -388,7 +388,10 @@ export const webhooks = pgTable(
           sql`${table.events} <@ array['scan.end', 'finding.created', 'finding.updated', 'monitor.error'] and cardinality(${table.events}) between 1 and 4`,
         ),
         check("webhooks_format", sql`${table.format} in ('json', 'slack')`),
-        check("webhooks_disabled_reason", sql`${table.disabledReason} is null or (${table.disabledReason} = 'gone' and not ${table.enabled})`),
+        check(
+          "webhooks_disabled_reason",
+          sql`${table.disabledReason} is null or (${table.disabledReason} = 'gone' and not ${table.enabled})`,
+        ),
         check("webhooks_url_length", sql`length(${table.url}) between 1 and 2048`),
         check("webhooks_secret", sql`cardinality(${table.secret}) between 1 and 2`),
         ...tenantPolicies("webhooks", table.tenantId),

@@ -2,10 +2,12 @@ import type { FeatureDescription } from "../http/docs/feature_description.ts";
 import { monitorsDescription } from "./monitors/description.ts";
 import { scansDescription } from "./scans/description.ts";
 import { tenantDescription } from "./tenant/description.ts";
+import { webhooksDescription } from "./webhooks/description.ts";
 
 /** For the documents only, which load it when they are first requested. */
 export const featureDescriptions: readonly FeatureDescription[] = [
   scansDescription,
   monitorsDescription,
   tenantDescription,
+  webhooksDescription,
 ];

@@ -44,7 +44,12 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp, "min");
 
   // The same in every process, which read one database.
-  gauge("scanstream_webhook_deliveries_pending", "Webhook deliveries that are to be sent or sent again", pending, "max");
+  gauge(
+    "scanstream_webhook_deliveries_pending",
+    "Webhook deliveries that are to be sent or sent again",
+    pending,
+    "max",
+  );
   gauge("scanstream_webhook_overdue_seconds", "How long the first of them has been due", overdueSeconds, "max");
 
   const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");
@@ -64,7 +69,9 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     "Rechecks of authority that the database did not answer",
   );
   const published = counter("scanstream_events_published_total", "Events published over HTTP, by outcome", ["outcome"]);
-  const webhooks = counter("scanstream_webhook_attempts_total", "Attempts to send to a webhook, by outcome", ["outcome"]);
+  const webhooks = counter("scanstream_webhook_attempts_total", "Attempts to send to a webhook, by outcome", [
+    "outcome",
+  ]);
   const requests = new Histogram({
     name: "scanstream_http_request_duration_seconds",
     help: "Time until the answer begins, by route template",
@@ -110,7 +117,12 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
   }
 
   /** `aggregator`: what the gauges of several processes are together. */
-  function gauge(name: string, help: string, read: () => number | Promise<number>, aggregator: "sum" | "min" | "max" = "sum") {
+  function gauge(
+    name: string,
+    help: string,
+    read: () => number | Promise<number>,
+    aggregator: "sum" | "min" | "max" = "sum",
+  ) {
     const collect = async () => made.set(await read());
     const made: Gauge = new Gauge({ name, help, registers: [], aggregator, collect });
     registry.registerMetric(made);

@@ -34,7 +34,8 @@ export function targetProblem(text: string, { allowPrivate }: TargetRules): stri
   if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:")) {
     return "is not an https:// URL: http is accepted only with WEBHOOK_ALLOW_PRIVATE=1";
   }
-  if (url.username !== "" || url.password !== "") return "has a user or a password: the signature is what authenticates";
+  if (url.username !== "" || url.password !== "")
+    return "has a user or a password: the signature is what authenticates";
   if (allowPrivate) return null;
   if (url.port !== "" && Number(url.port) < firstFreePort) {
     return `has a port of another service: expected 443, or ${firstFreePort} and above`;

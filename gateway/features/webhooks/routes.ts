@@ -51,7 +51,10 @@ export const webhooks = { prefix: "webhook", routes: webhookRoutes, eventStreams
 
 /** The REST resources of webhooks. The client is authenticated before any of the request's body is read. */
 function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, webhooks: { rules, sendDue } } = dependencies;
+  const {
+    database,
+    webhooks: { rules, sendDue },
+  } = dependencies;
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
 

@@ -94,4 +94,9 @@ function createRequestReadiness({ upstash }: WorkerConfig, pingDatabase: () => P
 }
 
 /** Cloudflare counts requests by itself, and an isolate cannot be scraped. */
-const noMetrics: Metrics = { streams: noStreamMetrics, requestAnswered() {}, webhookAttempted() {}, eventsPublished() {} };
+const noMetrics: Metrics = {
+  streams: noStreamMetrics,
+  requestAnswered() {},
+  webhookAttempted() {},
+  eventsPublished() {},
+};
