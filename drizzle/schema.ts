@@ -3,6 +3,7 @@ import {
   bigint,
   boolean,
   check,
+  customType,
   foreignKey,
   index,
   doublePrecision,
@@ -30,11 +31,15 @@ declare const SCHEMA_IS_QUERIED: true | undefined;
 /** Milliseconds, as exact as a JavaScript `Date`, so that a cursor made of one finds its place again. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
 
+const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
+
 export const tenants = pgTable(
   "tenants",
   {
     id: uuid("id").primaryKey().defaultRandom(),
     name: text("name").notNull(),
+    /** How many scans were deleted so far: a client that knows it has missed no deletion. Counted by a trigger. */
+    deletedScans: bigint("deleted_scans", { mode: "number" }).notNull().default(0),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   typeof SCHEMA_IS_QUERIED === "boolean"
@@ -193,6 +198,10 @@ export const scans = pgTable(
         index("scans_unfinished")
           .on(table.updatedAt)
           .where(sql`${table.status} in ('pending', 'running')`),
+        // In the order in which they are deleted once they are old.
+        index("scans_ended")
+          .on(table.endedAt)
+          .where(sql`${table.endedAt} is not null`),
         check(
           "scans_status",
           sql`${table.status} in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')`,
@@ -249,6 +258,83 @@ export const findings = pgTable(
       ],
 );
 
+/** The ids of scans that were deleted: they are not used again. Written by a trigger of `scans`. */
+export const deletedScans = pgTable(
+  "deleted_scans",
+  {
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    id: uuid("id").notNull(),
+    deletedAt: instant("deleted_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        primaryKey({ name: "deleted_scans_pkey", columns: [table.tenantId, table.id] }),
+        index("deleted_scans_by_time").on(table.deletedAt),
+        ...tenantPolicies("deleted_scans", table.tenantId),
+      ],
+);
+
+/** The finished report of a scan. Its row is written after its parts: without it there is no report. */
+export const scanReports = pgTable(
+  "scan_reports",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    uploadId: uuid("upload_id").notNull(),
+    /** Of the report as it was sent; the same bytes have the same digest. */
+    digest: text("digest").notNull(),
+    /** Of the report as it was sent. */
+    sizeBytes: integer("size_bytes").notNull(),
+    partCount: integer("part_count").notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
+        foreignKey({
+          name: "scan_reports_scan",
+          columns: [table.tenantId, table.scanId],
+          foreignColumns: [scans.tenantId, scans.id],
+        }).onDelete("cascade"),
+        check("scan_reports_sizes", sql`${table.sizeBytes} >= 0 and ${table.partCount} > 0`),
+        ...tenantPolicies("scan_reports", table.tenantId),
+      ],
+);
+
+/** A compressed report in pieces that pass through every driver. */
+export const scanReportParts = pgTable(
+  "scan_report_parts",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    /** Of two that are stored at once each has its own parts. */
+    uploadId: uuid("upload_id").notNull(),
+    /** From 0. */
+    part: integer("part").notNull(),
+    /** Gzip. */
+    content: bytes("content").notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        primaryKey({
+          name: "scan_report_parts_pkey",
+          columns: [table.tenantId, table.scanId, table.uploadId, table.part],
+        }),
+        foreignKey({
+          name: "scan_report_parts_scan",
+          columns: [table.tenantId, table.scanId],
+          foreignColumns: [scans.tenantId, scans.id],
+        }).onDelete("cascade"),
+        ...tenantPolicies("scan_report_parts", table.tenantId),
+      ],
+);
+
 export const monitors = pgTable(
   "monitors",
   {
@@ -300,6 +386,9 @@ export const monitors = pgTable(
         index("monitors_running")
           .on(table.updatedAt)
           .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
+        index("monitors_ended")
+          .on(table.endedAt)
+          .where(sql`${table.endedAt} is not null and ${table.deletedAt} is null`),
         check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
         check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
         check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),

@@ -97,6 +97,37 @@ export async function expireStaleScans(database: Database, olderThanMinutes: num
   return rows.map(({ tenant_id: tenantId, ...scan }) => ({ ...scan, tenantId }));
 }
 
+/** What one step has deleted. */
+export interface DeletionStep {
+  readonly deleted: readonly DeletedByAge[];
+  readonly hasMore: boolean;
+}
+
+export interface DeletedByAge {
+  readonly kind: "scan" | "monitor";
+  readonly id: string;
+  readonly tenantId: string;
+}
+
+/**
+ * Deletes, over all tenants, scans and monitors that ended longer ago (at least a day), at most so many rows of any table.
+ * While another caller does the same, nothing.
+ */
+export async function deleteExpired(
+  database: Database,
+  { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
+): Promise<DeletionStep> {
+  const rows = await run(database, noTenant, (tx) =>
+    tx.execute<{ kind: string; id: string; tenant_id: string }>(
+      sql`select kind, id, tenant_id from scanstream.delete_expired(${olderThanDays}, ${maxRows}::integer)`,
+    ),
+  );
+  const deleted = rows.flatMap(({ kind, id, tenant_id: tenantId }) =>
+    kind === "scan" || kind === "monitor" ? [{ kind, id, tenantId } as const] : [],
+  );
+  return { deleted, hasMore: rows.length > deleted.length };
+}
+
 export interface FoundDoorbell {
   readonly tenantId: string;
   /** SHA-256 of the secret in lower-case hex. */

@@ -8,6 +8,8 @@ import { eventStreamsOf, features as allFeatures, type Feature } from "./feature
 import { HttpRefusal, problemResponse } from "./http/problem.ts";
 import { publishRoute } from "./http/publish_route.ts";
 import { requestLog, routeOf, traceFields, type RequestVariables } from "./http/request_log.ts";
+import { sessionRoute } from "./http/session_route.ts";
+import { signInRoutes } from "./http/sign_in_routes.ts";
 import { statusRoutes } from "./http/status_routes.ts";
 import { streamTokenRoute } from "./http/stream_token_route.ts";
 import { webRoutes } from "./http/web_routes.ts";
@@ -25,7 +27,12 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const app: App = new Hono();
   app.onError((error, c) => {
     if (isUnexpected(error)) {
-      const fields = { request_id: c.get("requestId"), ...traceFields(c), route: routeOf(c), error };
+      const fields = {
+        request_id: c.get("requestId"),
+        ...traceFields(c.req.raw, c.get("trace")),
+        route: routeOf(c),
+        error,
+      };
       dependencies.log.error(fields, "a request failed");
     }
     return problemResponse(error);
@@ -51,6 +58,8 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/", webRoutes(dependencies));
   app.route("/", docsRoutes(dependencies));
   app.route("/demo", demoRoutes(dependencies));
+  app.route("/sign-in", signInRoutes(dependencies));
+  app.route("/api/v1/session", sessionRoute(dependencies));
   app.route("/api/v1/channels", publishRoute(dependencies));
   for (const feature of features) {
     if (feature.routes !== undefined) app.route("/api/v1", feature.routes(dependencies));

@@ -17,12 +17,16 @@ export interface GatewayConfig {
   readonly databaseUrl: string | null;
   readonly broker: BrokerConfig;
   readonly auth: AuthConfig;
+  /** Null: on the page a token or key is pasted. */
+  readonly signIn: SignInConfig | null;
   /** Null: generated and kept beside the embedded database. */
   readonly streamTokenSecret: string | null;
   /** Exact origins, as browsers send them. */
   readonly corsOrigins: readonly string[];
   /** How long after SIGTERM the gateway reports not ready before it closes its port. */
   readonly drainDelaySeconds: number;
+  /** How long ended scans and monitors are kept; null: for ever. */
+  readonly retentionDays: number | null;
   readonly bounds: StreamBounds;
   /** Webhooks may lead to private and loopback addresses, and without TLS. */
   readonly webhookAllowPrivate: boolean;
@@ -34,6 +38,16 @@ export type AuthConfig = { readonly tenantClaim: string } & (
   | { readonly kind: "jwks_url"; readonly url: string; readonly issuer: string; readonly audience: string }
   | { readonly kind: "jwks"; readonly jwks: Jwks; readonly issuer: string; readonly audience: string }
 );
+
+/** The live page as a public client of the issuer. */
+export interface SignInConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** With spaces between them. */
+  readonly scopes: string;
+  readonly audience: string;
+  readonly tenantClaim: string;
+}
 
 export interface Jwks {
   readonly keys: readonly Readonly<Record<string, unknown>>[];
@@ -57,16 +71,19 @@ export function settingsError(problems: readonly string[], options?: ErrorOption
 export function parseConfig(environment: Environment): GatewayConfig {
   const reader = createEnvironmentReader(environment);
   const port = reader.integer("PORT", { fallback: 8787, min: 0, max: 65_535 });
+  const auth = parseAuth(reader);
   const config: GatewayConfig = {
     host: reader.pattern("HOST", /^[A-Za-z0-9._:%-]+$/, "a host name or IP address") ?? "127.0.0.1",
     port,
     metricsPort: parseMetricsPort(reader, port),
     databaseUrl: parseDatabaseUrl(reader),
     broker: parseBrokerConfig(reader),
-    auth: parseAuth(reader),
+    auth,
+    signIn: parseSignIn(reader, auth),
     streamTokenSecret: parseStreamTokenSecret(reader),
     corsOrigins: parseCorsOrigins(reader),
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
+    retentionDays: parseRetentionDays(reader),
     bounds: parseBounds(reader),
     webhookAllowPrivate: reader.integer("WEBHOOK_ALLOW_PRIVATE", { fallback: 0, min: 0, max: 1 }) === 1,
   };
@@ -93,6 +110,20 @@ export function parseAdminConfig(environment: Environment): AdminConfig {
   return config;
 }
 
+/** The broker through which `admin streams` reaches the gateways of DATABASE_URL. Throws `UsageError`. */
+export function parseOperatorBroker(environment: Environment): BrokerConfig {
+  const reader = createEnvironmentReader(environment);
+  const broker = parseBrokerConfig(reader);
+  if (broker.kind === "memory" && reader.problems.length === 0) {
+    reader.report(
+      "REDIS_URL: required beside DATABASE_URL, or UPSTASH_REDIS_REST_URL: expected the broker of the gateways, " +
+        "through which their streams are reached",
+    );
+  }
+  if (reader.problems.length > 0) throw settingsError(reader.problems);
+  return broker;
+}
+
 function parseDatabaseUrl(reader: EnvironmentReader): string | null {
   return reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database");
 }
@@ -108,6 +139,11 @@ function parseBounds(reader: EnvironmentReader): StreamBounds {
     maxStreamsPerTenant: count("EVENTSTREAM_MAX_STREAMS_PER_TENANT", 1000),
     maxLifetimeSeconds: reader.seconds("EVENTSTREAM_MAX_LIFETIME_SECONDS", 3600),
   };
+}
+
+function parseRetentionDays(reader: EnvironmentReader): number | null {
+  if (reader.text("RETENTION_DAYS") === null) return null;
+  return reader.integer("RETENTION_DAYS", { fallback: 1, min: 1, max: 36_500 });
 }
 
 function parseMetricsPort(reader: EnvironmentReader, port: number): number | null {
@@ -145,6 +181,53 @@ function parseAuth(reader: EnvironmentReader): AuthConfig {
   const accepted = { tenantClaim, issuer: issuer ?? "", audience: audience ?? "" };
   if (url !== null) return { kind: "jwks_url", url, ...accepted };
   return { kind: "jwks", jwks: jwks ?? { keys: [] }, ...accepted };
+}
+
+function parseSignIn(reader: EnvironmentReader, auth: AuthConfig): SignInConfig | null {
+  const clientId = reader.pattern(
+    "OIDC_CLIENT_ID",
+    /^[\x21-\x7e]{1,256}$/,
+    "the client id of a public client at AUTH_ISSUER",
+  );
+  // https://www.rfc-editor.org/rfc/rfc6749#section-3.3
+  const scopes = reader.pattern(
+    "OIDC_SCOPES",
+    /^(?=(?:.* )?openid(?: |$))[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/,
+    "scopes with one space between them, openid among them",
+  );
+  if (reader.text("OIDC_CLIENT_ID") === null) {
+    if (scopes !== null) reader.report("OIDC_SCOPES: set without a client: expected OIDC_CLIENT_ID beside it");
+    return null;
+  }
+  const issuer = reader.text("AUTH_ISSUER");
+  if (auth.kind === "local") {
+    if (issuer === null) reader.report("OIDC_CLIENT_ID: set without an issuer: expected AUTH_ISSUER beside it");
+    return null;
+  }
+  if (issuer !== null && !isIssuerAddress(issuer)) {
+    reader.report(
+      "AUTH_ISSUER: with OIDC_CLIENT_ID expected an address, https://<issuer>; http:// on this machine only",
+    );
+  }
+  const { audience, tenantClaim } = auth;
+  return {
+    issuer: auth.issuer,
+    clientId: clientId ?? "",
+    scopes: scopes ?? "openid profile email",
+    audience,
+    tenantClaim,
+  };
+}
+
+/** What a browser may be sent to, and a code may be redeemed at: unencrypted on this machine only. */
+export function isIssuerAddress(text: string): boolean {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || url.username !== "" || url.password !== "" || url.hash !== "") return false;
+  return url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
+}
+
+export function isLoopback(hostname: string): boolean {
+  return ["127.0.0.1", "localhost", "[::1]"].includes(hostname);
 }
 
 function parseJwks(reader: EnvironmentReader): Jwks | null {

@@ -21,6 +21,8 @@ import { answer, type Org } from "./api/answer.ts";
 import { routes } from "./api/routes.ts";
 import { manageScopes } from "./writes/write_routes.ts";
 import type { OrgContents, Site } from "./objects/org_contents.ts";
+import { createOpenIdProvider, issuerOf, type OpenIdProvider } from "./sign_in/openid_provider.ts";
+import type { SignInOptions } from "./sign_in/people.ts";
 import type { Role } from "./api/endpoints.ts";
 
 export interface PracticeOrgOptions {
@@ -69,6 +71,10 @@ export interface PracticeOrg extends AdminConsole {
   readonly privateKeyJwk: JWK;
   /** In the order of arrival: the newest 20,000. */
   readonly requests: readonly LoggedRequest[];
+  /** The `iss` of those who sign in here. */
+  readonly issuer: string;
+  /** Makes it an OpenID provider, for this application and these people; again: for others, and what was granted is over. */
+  offerSignIn(options: SignInOptions): Promise<OpenIdProvider>;
   setFaults(faults: readonly Fault[]): void;
   /** As it is now. */
   contents(): OrgContents;
@@ -111,6 +117,11 @@ export async function createPracticeOrg(options: PracticeOrgOptions): Promise<Pr
     privateKeyPem: keys.privateKeyPem,
     privateKeyJwk: keys.privateKeyJwk,
     requests: log.requests,
+    issuer: issuerOf(url),
+    async offerSignIn(signIn) {
+      org.openIdProvider = await createOpenIdProvider(issuerOf(url), signIn);
+      return org.openIdProvider;
+    },
     setFaults: (next) => faults.set(next),
     contents: () => org.state.contents(),
     ...org.console,
@@ -175,6 +186,7 @@ async function buildOrg(options: PracticeOrgOptions, { url, clock, keys, faults 
       assertionReplays: createReplayGuard(3600),
       proofReplays,
     },
+    openIdProvider: null,
     resourceServer: { url, tokens, proofReplays },
     rateLimits: createRateLimits({ ...defaultRateLimit, ...options.rateLimit }),
     faults,

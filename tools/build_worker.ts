@@ -1,6 +1,7 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { featureDescriptions } from "../gateway/features/descriptions.ts";
 import { createDocs } from "../gateway/http/docs/create_docs.ts";
+import { hasCode } from "../shared/error_code.ts";
 import { buildPage } from "../gateway/web/build.ts";
 
 /** Builds into `dist/worker` what is deployed beside a Worker's code: the live page, and the documents. */
@@ -14,6 +15,13 @@ await mkdir(`${building}/docs`);
 for (const [name, document] of Object.entries(documents)) {
   await writeFile(`${building}/docs/${name}.json`, JSON.stringify(document));
 }
-// Put in place whole: a Worker that is running locally never serves half of it.
-await rm(folder, { recursive: true, force: true });
-await rename(building, folder);
+// Put in place whole: a Worker that is running locally never serves half of it. Another build may do the same at this moment.
+for (let attemptsLeft = 10; ; attemptsLeft -= 1) {
+  await rm(folder, { recursive: true, force: true });
+  try {
+    await rename(building, folder);
+    break;
+  } catch (error) {
+    if (attemptsLeft === 0 || !hasCode(error, "ENOTEMPTY", "EEXIST")) throw error;
+  }
+}

@@ -1,6 +1,7 @@
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import type { FoundApiKey } from "../../drizzle/with_tenant.ts";
 import { hashApiKey, isApiKey } from "./api_keys.ts";
+import { toPrincipal, type Identity } from "./identity.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { badToken } from "./jwt.ts";
 import { requireScope } from "./membership.ts";
@@ -11,6 +12,7 @@ import { looksLikeStreamToken, streamTokenNotAllowed, type StreamTokens } from "
 /**
  * Identifies the caller. Rejects with `AppError` `not_authenticated` (no or bad credentials), or `unavailable` while the
  * database or the issuer is: an outage is never a 401; and with `PermissionDenied` where the credential itself says that it may not.
+ * Which one of several tenants it is about, `toPrincipal` says.
  *
  * What a user's role allows, and that a key is still valid, is checked with each statement, see `membership.ts`.
  */
@@ -19,6 +21,8 @@ export interface Authenticator {
   authenticate(request: Request, permission: Permission): Promise<AllowedPrincipal>;
   /** Event streams: the header; with no header at all, the JWT in `access_token`. Stream tokens count here only. */
   authenticateStream(request: Request): Promise<Principal>;
+  /** As `authenticate`, before one of several tenants is chosen. */
+  identify(request: Request): Promise<Identity>;
 }
 
 export interface AuthenticatorOptions {
@@ -31,7 +35,7 @@ export interface AuthenticatorOptions {
   readonly findApiKeyForStream?: FindApiKey;
 }
 
-type FindApiKey = (hash: string) => Promise<Omit<FoundApiKey, "name"> | null>;
+type FindApiKey = (hash: string) => Promise<FoundApiKey | null>;
 
 /** One credential of one scheme: a header that holds more, or repeats itself, is no credential. */
 const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
@@ -39,49 +43,66 @@ const authorizationPattern = /^(bearer|api-key) +([^\s,]+) *$/i;
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   return {
     async authenticate(request, permission) {
-      const authorization = request.headers.get("authorization");
-      if (authorization === null) throw noCredentials();
-      const credential = parseAuthorization(authorization);
-      if (credential.scheme === "api-key") {
-        return { ...(await fromApiKey(credential.value, permission, options.findApiKey)), permission };
-      }
-      if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
-      const principal = await fromJwt(credential.value);
-      if (rolesOf(permission).length === 0) throw new PermissionDenied("This is for API keys only");
-      return { ...principal, permission };
+      const identity = await identify(request);
+      requireHolder(identity, permission);
+      return { ...toPrincipal(identity, request), permission };
     },
 
     async authenticateStream(request) {
-      const authorization = request.headers.get("authorization");
-      // An empty header is a header: it does not fall back to the query.
-      if (authorization === null) return fromStreamCredential(queryToken(request));
-      const credential = parseAuthorization(authorization);
-      if (credential.scheme === "api-key") {
-        return fromApiKey(credential.value, "read", options.findApiKeyForStream ?? options.findApiKey);
-      }
-      return fromStreamCredential(credential.value);
+      const identity = await identifyForStream(request);
+      requireHolder(identity, "read");
+      return toPrincipal(identity, request);
     },
+
+    identify,
   };
 
-  async function fromApiKey(apiKey: string, permission: Permission, findApiKey: FindApiKey): Promise<Principal> {
-    const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
-    if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
-    requireScope(permission, found.scopes);
-    const { tenantId, id, expiresAtMs } = found;
-    return { kind: "api_key", tenantId, id, expiresAtMs, onlyStream: null };
+  async function identify(request: Request): Promise<Identity> {
+    const authorization = request.headers.get("authorization");
+    if (authorization === null) throw noCredentials();
+    const credential = parseAuthorization(authorization);
+    if (credential.scheme === "api-key") return fromApiKey(credential.value, options.findApiKey);
+    if (looksLikeStreamToken(credential.value)) throw streamTokenNotAllowed();
+    return fromJwt(credential.value);
   }
 
-  async function fromJwt(token: string): Promise<Principal> {
+  async function identifyForStream(request: Request): Promise<Identity> {
+    const authorization = request.headers.get("authorization");
+    // An empty header is a header: it does not fall back to the query.
+    if (authorization === null) return fromStreamCredential(queryToken(request));
+    const credential = parseAuthorization(authorization);
+    if (credential.scheme === "api-key") {
+      return fromApiKey(credential.value, options.findApiKeyForStream ?? options.findApiKey);
+    }
+    return fromStreamCredential(credential.value);
+  }
+
+  async function fromApiKey(apiKey: string, findApiKey: FindApiKey): Promise<Identity> {
+    const found = isApiKey(apiKey) ? await findApiKey(await hashApiKey(apiKey)) : null;
+    if (found === null) throw new AppError("not_authenticated", "The API key is not valid");
+    const { tenantId, ...key } = found;
+    return { ...key, kind: "api_key", tenantIds: [tenantId], onlyStream: null };
+  }
+
+  async function fromJwt(token: string): Promise<Identity> {
     requireCompact(token);
     if (options.jwtVerifier === null) throw badToken();
     return options.jwtVerifier.verify(token);
   }
 
-  async function fromStreamCredential(token: string): Promise<Principal> {
+  async function fromStreamCredential(token: string): Promise<Identity> {
     requireCompact(token);
     // The tolerance for clocks is for requests: a stream ends at `exp`, and opening one after it is refused there.
-    return looksLikeStreamToken(token) ? options.streamTokens.verify(token) : fromJwt(token);
+    if (!looksLikeStreamToken(token)) return fromJwt(token);
+    const { tenantId, ...principal } = await options.streamTokens.verify(token);
+    return { ...principal, tenantIds: [tenantId], name: null, scopes: null };
   }
+}
+
+/** What the credential itself says; what a member's role allows is checked with each statement. */
+function requireHolder({ kind, scopes }: Identity, permission: Permission): void {
+  if (scopes !== null) requireScope(permission, scopes);
+  if (kind === "user" && rolesOf(permission).length === 0) throw new PermissionDenied("This is for API keys only");
 }
 
 function parseAuthorization(authorization: string): { readonly scheme: "bearer" | "api-key"; readonly value: string } {

@@ -16,11 +16,11 @@ import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
 import { settingsError, type Jwks } from "../config.ts";
-import type { Principal } from "./principal.ts";
+import type { Identity } from "./identity.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */
 export interface JwtVerifier {
-  verify(token: string): Promise<Principal>;
+  verify(token: string): Promise<Identity>;
 }
 
 /** Finds the public key that a token names, in the form that jose takes. */
@@ -43,6 +43,8 @@ const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 const clockToleranceSeconds = 5;
 /** A database's index holds it, and no issuer needs more. */
 const maxSubjectLength = 512;
+/** Of one person; each costs a query where all of them are shown. */
+const maxTenants = 50;
 
 /** One sentence for every bad token: which part was wrong would help to forge one. */
 export function badToken(cause?: unknown): AppError {
@@ -60,7 +62,7 @@ export function createJwtVerifier(options: JwtVerifierOptions): JwtVerifier {
         requiredClaims: ["exp", "sub"],
         currentDate: new Date(options.nowMs()),
       });
-      return toPrincipal(payload, options.tenantClaim);
+      return toIdentity(payload, options.tenantClaim);
     },
   };
 }
@@ -158,17 +160,20 @@ async function verifySignature(token: string, keys: KeySource, options: JWTVerif
   }
 }
 
-function toPrincipal(payload: JWTPayload, tenantClaim: string): Principal {
-  const tenantId = payload[tenantClaim];
-  const { sub, exp } = payload;
-  if (!isUuid(tenantId)) throw badToken();
+function toIdentity(payload: JWTPayload, tenantClaim: string): Identity {
+  const claim = payload[tenantClaim];
+  const tenantIds: readonly unknown[] = Array.isArray(claim) ? [...new Set(claim)] : [claim];
+  const { sub, exp, name } = payload;
+  if (tenantIds.length === 0 || tenantIds.length > maxTenants || !tenantIds.every(isUuid)) throw badToken();
   // NUL cannot be stored or compared in Postgres text, so no member can be called that.
   if (typeof sub !== "string" || sub === "" || sub.length > maxSubjectLength || sub.includes("\0")) throw badToken();
   if (exp === undefined || !Number.isFinite(exp)) throw badToken();
   return {
     kind: "user",
-    tenantId,
+    tenantIds,
     id: sub,
+    name: typeof name === "string" && name !== "" ? name.slice(0, 200) : null,
+    scopes: null,
     expiresAtMs: Math.min(exp * 1000, Number.MAX_SAFE_INTEGER),
     onlyStream: null,
   };

@@ -1,5 +1,5 @@
 import type { JwtVerifier } from "./jwt.ts";
-import type { Principal } from "./principal.ts";
+import type { Identity } from "./identity.ts";
 
 export interface TokenCacheOptions {
   /** A collision-resistant digest: the tokens themselves are not stored. */
@@ -12,7 +12,7 @@ export interface TokenCacheOptions {
 }
 
 interface Verified {
-  readonly principal: Promise<Principal>;
+  readonly identity: Promise<Identity>;
   /** Infinity while it is being verified. */
   untilMs: number;
 }
@@ -30,13 +30,13 @@ export function withTokenCache(verifier: JwtVerifier, options: TokenCacheOptions
     verify(token) {
       const key = digest(token);
       const known = tokens.get(key);
-      if (known !== undefined && nowMs() < known.untilMs) return known.principal;
-      const verified: Verified = { principal: verifier.verify(token), untilMs: Infinity };
+      if (known !== undefined && nowMs() < known.untilMs) return known.identity;
+      const verified: Verified = { identity: verifier.verify(token), untilMs: Infinity };
       // Deleted first, so that it takes its place among the newest.
       tokens.delete(key);
       tokens.set(key, verified);
       if (tokens.size > maxTokens) removeOldest();
-      verified.principal.then(
+      verified.identity.then(
         ({ expiresAtMs }) => {
           verified.untilMs = Math.min(expiresAtMs ?? Infinity, nowMs() + maxAgeMs);
         },
@@ -44,7 +44,7 @@ export function withTokenCache(verifier: JwtVerifier, options: TokenCacheOptions
           if (tokens.get(key) === verified) tokens.delete(key);
         },
       );
-      return verified.principal;
+      return verified.identity;
     },
   };
 

@@ -1,6 +1,7 @@
 import type { FeatureDescription } from "../http/docs/feature_description.ts";
 import { monitorsDescription } from "./monitors/description.ts";
 import { scansDescription } from "./scans/description.ts";
+import { teamDescription } from "./team/description.ts";
 import { tenantDescription } from "./tenant/description.ts";
 import { webhooksDescription } from "./webhooks/description.ts";
 
@@ -8,6 +9,7 @@ import { webhooksDescription } from "./webhooks/description.ts";
 export const featureDescriptions: readonly FeatureDescription[] = [
   scansDescription,
   monitorsDescription,
+  teamDescription,
   tenantDescription,
   webhooksDescription,
 ];

@@ -5,6 +5,7 @@ import type { EventStreamRoute } from "../streaming/define_event_stream.ts";
 import type { EventStreams } from "../streaming/find_event_stream.ts";
 import { monitors } from "./monitors/routes.ts";
 import { scans } from "./scans/routes.ts";
+import { team } from "./team/routes.ts";
 import { tenant } from "./tenant/routes.ts";
 import { webhooks } from "./webhooks/routes.ts";
 
@@ -20,7 +21,7 @@ export interface Feature {
   readonly hooks?: (dependencies: Dependencies) => Hono;
 }
 
-export const features: readonly Feature[] = [scans, monitors, tenant, webhooks];
+export const features: readonly Feature[] = [scans, monitors, team, tenant, webhooks];
 
 /** In the order in which they are asked for: the first that a request fits is the one. */
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { isLoopback } from "../config.ts";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 
 /** The user that the live page of the demo is signed in as. */
@@ -23,7 +24,7 @@ export function demoRoutes({ demoSession }: DemoDependencies): Hono {
   routes.get("/session", async (c) => {
     if (demoSession === null) throw new NotFound("This gateway is not the demo");
     const { hostname } = new URL(c.req.url);
-    if (!["127.0.0.1", "localhost", "[::1]"].includes(hostname)) {
+    if (!isLoopback(hostname)) {
       throw new PermissionDenied("The demo answers on this machine only");
     }
     return c.json(await demoSession());

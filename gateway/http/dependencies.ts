@@ -5,7 +5,9 @@ import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
+import type { Traces } from "../observability/traces.ts";
 import type { StreamOpener } from "../streaming/stream_opener.ts";
+import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
 
 /** Everything the gateway needs from its runtime. Each `main_*.ts` builds one and calls `createApp`. */
@@ -15,18 +17,24 @@ export interface Dependencies extends DemoDependencies {
   readonly streams: StreamOpener;
   readonly authenticator: Authenticator;
   readonly streamTokens: StreamTokens;
+  /** Null: no issuer is configured that people can sign in at from the page. */
+  readonly signIn: SignIn | null;
   readonly readiness: Readiness;
   readonly webAssets: WebAssets;
   readonly docs: Docs;
   readonly corsOrigins: readonly string[];
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly traces?: Traces | undefined;
   readonly webhooks: WebhookSender;
   /** Null: `/metrics` is not served here, because it has a port of its own or the runtime has none. */
   readonly metricsText: MetricsText | null;
   /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;
   readonly nowMs: () => number;
+  /** How long ended scans and monitors are kept; null: for ever. */
+  readonly retentionDays: number | null;
 }
 
 export interface WebhookSender {

@@ -1,22 +1,31 @@
 import { Hono } from "hono";
 import { NotFound } from "../../shared/app_error.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { pageHeaders } from "./page_headers.ts";
+import { livePageHeaders } from "./page_headers.ts";
 
 /** The live page and its files. */
-export function webRoutes({ webAssets }: Pick<Dependencies, "webAssets">): Hono {
+export function webRoutes({ webAssets, signIn }: Pick<Dependencies, "webAssets" | "signIn">): Hono {
   const routes = new Hono();
-  routes.get("/", () => assetResponse("index.html", "no-cache"));
+  routes.get("/", () => pageResponse({ isCallback: false }));
+  // Where the issuer sends people back to: the page again, which takes what is in the query.
+  if (signIn !== null) routes.get("/callback", () => pageResponse({ isCallback: true }));
   // Their names change with what is in them.
   routes.get("/assets/:file", (c) =>
-    assetResponse(`assets/${c.req.param("file")}`, "public, max-age=31536000, immutable"),
+    assetResponse(`assets/${c.req.param("file")}`, {
+      ...livePageHeaders(null, { isCallback: false }),
+      "cache-control": "public, max-age=31536000, immutable",
+    }),
   );
   return routes;
 
-  async function assetResponse(path: string, cacheControl: string): Promise<Response> {
+  async function pageResponse(options: { readonly isCallback: boolean }): Promise<Response> {
+    const endpoints = (await signIn?.endpoints()) ?? null;
+    return assetResponse("index.html", { ...livePageHeaders(endpoints, options), "cache-control": "no-cache" });
+  }
+
+  async function assetResponse(path: string, headers: Readonly<Record<string, string>>): Promise<Response> {
     const asset = await webAssets.read(path);
     if (asset === null) throw new NotFound("No such file");
-    const headers = { ...pageHeaders, "content-type": asset.contentType, "cache-control": cacheControl };
-    return new Response(asset.body, { headers });
+    return new Response(asset.body, { headers: { ...headers, "content-type": asset.contentType } });
   }
 }

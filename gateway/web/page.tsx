@@ -1,4 +1,5 @@
 import { render } from "preact";
 import { App } from "./components/app.tsx";
+import { answerFromFrame } from "./model/sign_in/authorization.ts";
 
-render(<App />, document.getElementById("page") ?? document.body);
+if (!answerFromFrame()) render(<App />, document.getElementById("page") ?? document.body);

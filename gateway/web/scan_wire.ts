@@ -112,7 +112,12 @@ export function parseFinding(value: unknown): FindingRecord {
   };
 }
 
-function parse<Schema extends v.GenericSchema>(schema: Schema, value: unknown, what: string): v.InferOutput<Schema> {
+/** Throws `TypeError` for an answer of another form. */
+export function parse<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  what: string,
+): v.InferOutput<Schema> {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   throw new TypeError(`Cannot read the answer: it is not ${what}`);

@@ -3,6 +3,7 @@ import { NotPossibleError } from "../changes/draft.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { changes, signInName, type OrgState } from "../changes/org_changes.ts";
 import { admins } from "../log/admins.ts";
+import { isForeign, isLoopbackHost } from "../http/local_only.ts";
 import { json, type PracticeRequest, type PracticeResponse } from "../http/messages.ts";
 import { renderPage } from "./render_page.ts";
 import type { AdminConsole } from "../changes/admin_console.ts";
@@ -27,24 +28,13 @@ export function isAdminPath(path: string): boolean {
 }
 
 export function answerAdminPage(request: PracticeRequest, page: AdminPage): PracticeResponse {
-  // A page of another site can reach this port under a name of its own; it has another host then.
-  const host = request.headers.get("host") ?? "";
-  if (!/^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/.test(host)) return refuse(403, "Only for this machine");
+  if (!isLoopbackHost(request.headers.get("host") ?? "")) return refuse(403, "Only for this machine");
   if (request.path === changePath) {
     if (request.method !== "POST") return refuse(405, "Expected POST");
-    return isForeign(request, host) ? refuse(403, "Only for pages of this org") : answerChange(request, page);
+    return isForeign(request) ? refuse(403, "Only for pages of this org") : answerChange(request, page);
   }
   if (request.method !== "GET") return refuse(405, "Expected GET");
   return request.path === changesPath ? json(200, listChanges(page)) : showPage(request, page);
-}
-
-function isForeign({ headers }: PracticeRequest, host: string): boolean {
-  const origin = headers.get("origin");
-  const site = headers.get("sec-fetch-site");
-  return (
-    (origin !== undefined && origin !== `http://${host}`) ||
-    (site !== undefined && !/^(?:same-origin|none)$/.test(site))
-  );
 }
 
 function listChanges({ state }: AdminPage) {

@@ -1,4 +1,3 @@
-import { neonConfig } from "@neondatabase/serverless";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { type Pgbouncer, startPgbouncer } from "../support/pgbouncer.ts";
@@ -68,14 +67,12 @@ export interface OpenNeonDatabase extends OpenDatabase {
   readonly proxy: NeonProxy;
 }
 
-/** Neon's driver against real PostgreSQL, through a proxy of the suite's own. */
-export async function openOnNeon(connect: (ownerUrl: string) => Database): Promise<OpenNeonDatabase> {
+/** Neon's HTTP before real PostgreSQL, through a proxy of the suite's own. */
+export async function openOnNeon(connect: (ownerUrl: string, endpoint: string) => Database): Promise<OpenNeonDatabase> {
   const server = await suitePostgres();
   const testDatabase = await createTestDatabase(server.adminUrl);
   const proxy = await startNeonProxy({ host: "127.0.0.1", port: Number(new URL(server.adminUrl).port) });
-  // The driver takes its proxy's address for the whole process only.
-  neonConfig.fetchEndpoint = proxy.sqlEndpoint;
-  const database = connect(testDatabase.ownerUrl);
+  const database = connect(testDatabase.ownerUrl, proxy.sqlEndpoint);
   return {
     database,
     proxy,

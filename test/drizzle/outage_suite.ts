@@ -14,7 +14,7 @@ import { randomHash, type SeededTenant, seedTenant } from "./seed.ts";
 export interface BreakableDriver {
   readonly connect: (url: string, options: DatabaseOptions) => Database;
   /** What listens behind the breakable proxy, given where PostgreSQL is; PostgreSQL itself when absent. */
-  readonly startFront?: (postgresPort: number, breakablePort: () => number) => Promise<Front>;
+  readonly startFront?: (postgresPort: number) => Promise<Front>;
 }
 
 export interface Front {
@@ -39,7 +39,7 @@ export function describeOutages(driver: string, { connect, startFront }: Breakab
       server = await suitePostgres();
       testDatabase = await createTestDatabase(server.adminUrl);
       const postgresPort = Number(new URL(server.adminUrl).port);
-      front = (await startFront?.(postgresPort, () => proxy.port)) ?? null;
+      front = (await startFront?.(postgresPort)) ?? null;
       proxy = await startTcpProxy({ host: "127.0.0.1", port: front?.port ?? postgresPort });
       const database = connect(proxiedUrl().href, {});
       acme = await seedTenant(database);

@@ -26,6 +26,5 @@ test("what a Worker needs of the database bundles without Node, pg or PGlite", a
   expect(Object.keys(metafile.inputs).filter((path) => /node_modules\/(pg|pg-.*|@electric-sql)\//.test(path))).toEqual(
     [],
   );
-  // Neon's driver is 50 KiB of it; the whole Worker may have 120.
-  expect(gzipSync(outputFiles[0]?.contents ?? "").byteLength).toBeLessThan(80 * 1024);
+  expect(gzipSync(outputFiles[0]?.contents ?? "").byteLength).toBeLessThan(40 * 1024);
 });

@@ -3,9 +3,12 @@ import type { Database } from "../../drizzle/database.ts";
 import {
   apiKeys,
   changes,
+  deletedScans,
   findings,
   memberships,
   monitors,
+  scanReportParts,
+  scanReports,
   scans,
   tenants,
   users,
@@ -35,6 +38,9 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await tx.insert(apiKeys).values(hashes.map((hash) => ({ tenantId: id, name: "ci", prefix: "ss_1234", hash })));
     await tx.insert(scans).values(scanIds.map((scanId) => ({ id: scanId, tenantId: id })));
     await tx.insert(findings).values(scanIds.map((scanId) => ({ ...findingValues, tenantId: id, scanId })));
+    await tx.insert(scanReports).values(scanIds.map((scanId) => ({ ...reportValues, tenantId: id, scanId })));
+    await tx.insert(scanReportParts).values(scanIds.map((scanId) => ({ ...partValues, tenantId: id, scanId })));
+    await tx.insert(deletedScans).values([randomUUID(), randomUUID()].map((each) => ({ tenantId: id, id: each })));
     await tx
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
@@ -61,6 +67,10 @@ export const findingValues = {
   actual: "90 days",
   detail: "Policy Inactivity allows 90 days where 35 are expected.",
 } as const;
+
+const uploadId = "0f8c2e57-64a8-4f4c-9f1d-6f0f7a6f9c11";
+const reportValues = { uploadId, digest: "d", sizeBytes: 2, partCount: 1 } as const;
+const partValues = { uploadId, part: 0, content: new Uint8Array([31, 139]) } as const;
 
 const monitorValues = { orgUrl: "https://acme.okta.com", intervalSeconds: 10 } as const;
 

@@ -25,6 +25,7 @@ test("an empty environment is the embedded default", () => {
     databaseUrl: null,
     broker: { kind: "memory" },
     auth: { kind: "local", tenantClaim: "tenant_id" },
+    signIn: null,
     streamTokenSecret: null,
     corsOrigins: [],
     drainDelaySeconds: 5,

@@ -3,11 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { DatabaseError, Pool, type PoolClient } from "pg";
 
 /**
- * What stands before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon `proxy/src/serverless/sql_over_http.rs`; the driver under test is Neon's own.
+ * What stands before a Neon database, on loopback and before any Postgres: `POST /sql`, as in neondatabase/neon `proxy/src/serverless/sql_over_http.rs`.
  */
 export interface NeonProxy {
   readonly port: number;
-  /** `neonConfig.fetchEndpoint`. */
   readonly sqlEndpoint: string;
   /** Answers to `POST /sql` so far. */
   readonly sqlRequestCount: number;
@@ -93,7 +92,7 @@ async function answerSql(
       client.release(isBroken);
     }
   } catch (error) {
-    // 400 is what the driver reads fields from; a connection that cannot be had is a text with another status.
+    // 400 has the fields of PostgreSQL's error; a connection that cannot be had is a text with another status.
     if (error instanceof DatabaseError && !/^(08|28|3D|53|57P)/.test(error.code ?? "")) {
       send(400, Object.assign({ message: error.message }, error));
     } else {
@@ -110,7 +109,7 @@ async function runBatch(client: PoolClient, queries: readonly NeonQuery[]): Prom
   return results;
 }
 
-/** `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which the driver always asks for. */
+/** `Neon-Raw-Text-Output` and `Neon-Array-Mode`, which are always asked for. */
 async function runQuery(client: PoolClient, { query, params = [] }: NeonQuery): Promise<unknown> {
   const result = await client.query({
     text: query,

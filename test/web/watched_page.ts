@@ -44,9 +44,13 @@ const defaultTimeoutMs = 12_000;
 export async function openPage(
   browser: Browser,
   url: string,
-  options: BrowserContextOptions & { readonly beforeOpen?: (page: Page) => Promise<void> } = {},
+  options: BrowserContextOptions & {
+    readonly beforeOpen?: (page: Page) => Promise<void>;
+    /** To which the page may go beside its own. */
+    readonly otherOrigins?: readonly string[];
+  } = {},
 ): Promise<WatchedPage> {
-  const { beforeOpen, ...profile } = options;
+  const { beforeOpen, otherOrigins = [], ...profile } = options;
   const context = await browser.newContext({ locale: "en-US", viewport: { width: 1440, height: 900 }, ...profile });
   context.setDefaultTimeout(defaultTimeoutMs);
   const page = await context.newPage();
@@ -80,7 +84,7 @@ export async function openPage(
       expect(violations, "violations of the content security policy").toEqual([]);
       expect(errors, "uncaught errors").toEqual([]);
       expect(
-        requestUrls.filter((requested) => new URL(requested).origin !== origin),
+        requestUrls.filter((requested) => ![origin, ...otherOrigins].includes(new URL(requested).origin)),
         "requests to elsewhere",
       ).toEqual([]);
     },

@@ -1,5 +1,5 @@
-import { Hono, type Context } from "hono";
-import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { Hono } from "hono";
+import { AppError } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { scanPrefix } from "../../../shared/scan_events.ts";
 import {
@@ -17,11 +17,13 @@ import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
 import { afterResponse } from "../after_response.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
+import { announceDeleted } from "./announce_deleted.ts";
 import { announceEnd } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
+import { reportRoutes } from "./report/report_routes.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
-import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
-import { insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
+import { hasEnded, scanIdOf, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
+import { deleteScan, insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
 
 const maxBodyBytes = 65_536;
 /** A thousand findings, each with a few kilobytes of text. */
@@ -99,6 +101,14 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json(toScan(row));
   });
 
+  routes.delete("/scans/:id", allow("delete"), async (c) => {
+    const principal = c.get("principal");
+    const scanId = scanIdOf(c);
+    const deleted = await query(principal, (tx) => deleteScan(tx, scanId));
+    await announceDeleted(deleted, { publisher, log });
+    return c.body(null, 204);
+  });
+
   routes.post("/scans/:id/cancel", allow("register"), async (c) => {
     const principal = c.get("principal");
     const scanId = scanIdOf(c);
@@ -128,6 +138,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json({ received: findings.length, ...counts });
   });
 
+  routes.route("/", reportRoutes(dependencies));
   return routes;
 
   /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
@@ -149,11 +160,4 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   ): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
-}
-
-/** An id that is no UUID names no scan. */
-function scanIdOf(c: Context): string {
-  const scanId = c.req.param("id");
-  if (!isUuid(scanId)) throw new NotFound("No such scan");
-  return scanId;
 }

@@ -1,7 +1,9 @@
 import * as v from "valibot";
 import { channelNamePattern } from "../../../shared/channel_name.ts";
 import { batchSizeMessage, maxBatchEvents, newEventSchema, publishedSchema } from "../../../shared/schemas/event.ts";
+import { sessionSchema } from "../../../shared/schemas/session.ts";
 import { streamTokenRequestSchema, streamTokenSchema } from "../../../shared/schemas/stream_token.ts";
+import { uuid } from "../../../shared/schemas/primitives.ts";
 import { healthSchema, notReadySchema, readySchema } from "../../../shared/schemas/status.ts";
 import {
   component,
@@ -12,6 +14,7 @@ import {
   problem,
   refusals,
   response,
+  toInlineSchema,
   withoutCredentials,
   type FeatureDescription,
 } from "./feature_description.ts";
@@ -19,7 +22,8 @@ import {
 /** What the gateway answers whatever its features are. */
 
 const scanId = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
-const channel = `scan:0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11:${scanId}`;
+const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
+const channel = `scan:${tenantId}:${scanId}`;
 
 const NewEvent = component("NewEvent", newEventSchema);
 const NewEvents = component(
@@ -39,6 +43,7 @@ const NewEvents = component(
 export const platformDescription: FeatureDescription = {
   tags: [
     { name: "status", description: "For load balancers and for Prometheus" },
+    { name: "session", description: "Who the caller is" },
     { name: "streams", description: "Following what happens, live" },
     { name: "publishing", description: "For producers that have a key and no broker" },
   ],
@@ -74,6 +79,36 @@ export const platformDescription: FeatureDescription = {
       description: "To this machine only, or on METRICS_PORT.",
       security: withoutCredentials,
       responses: { 200: response("text/plain", "Metrics"), 403: problem("Not from this machine") },
+    },
+    "GET /api/v1/session": {
+      operationId: "getSession",
+      tags: ["session"],
+      summary: "Who am I, and in which tenants",
+      description:
+        "For any valid credential, whatever it may do. A token for several tenants is answered here without the header " +
+        "`X-Tenant-Id` too; everywhere else it has to name one.",
+      parameters: [
+        {
+          name: "X-Tenant-Id",
+          in: "header",
+          description: "With every request of a token for several tenants: which of them",
+          schema: toInlineSchema(uuid("expected a UUID")),
+        },
+      ],
+      responses: {
+        200: json(component("Session", sessionSchema), "The caller", {
+          example: {
+            kind: "user",
+            id: "alice@example.com",
+            name: "Alice",
+            scopes: null,
+            expires_at: "2026-11-22T12:00:00.000Z",
+            tenant: { id: tenantId, name: "Acme", role: "operator" },
+            tenants: [{ id: tenantId, name: "Acme", role: "operator" }],
+          },
+        }),
+        ...refusals(401, 403, 503),
+      },
     },
     "POST /api/v1/stream-tokens": {
       operationId: "createStreamToken",

@@ -1,4 +1,4 @@
-import { type GatewayConfig, parseConfig, settingsError } from "../../config.ts";
+import { isLoopback, type GatewayConfig, parseConfig, settingsError } from "../../config.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import type { Environment } from "../../../shared/environment_reader.ts";
 
@@ -6,7 +6,7 @@ import type { Environment } from "../../../shared/environment_reader.ts";
 export interface WorkerConfig {
   readonly gateway: GatewayConfig;
   readonly databaseUrl: string;
-  /** Null: Neon's own, which the driver derives from the host of `DATABASE_URL`. */
+  /** Null: Neon's own, which the host of `DATABASE_URL` names. */
   readonly databaseHttpUrl: string | null;
   readonly upstash: { readonly url: string; readonly token: string; readonly database: number };
   readonly streamTokenSecret: string;
@@ -64,8 +64,7 @@ function parsedOr<Result>(problems: string[], parse: () => Result): Result | nul
 function parseHttpUrl(value: unknown, problems: string[]): string | null {
   if (typeof value !== "string" || value.trim() === "") return null;
   const url = URL.canParse(value) ? new URL(value) : null;
-  const isLoopback = url !== null && ["127.0.0.1", "localhost", "[::1]"].includes(url.hostname);
-  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback)) return url.href;
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname))) return url.href;
   problems.push("DATABASE_HTTP_URL: expected the https:// URL of a proxy that speaks Neon's SQL over HTTP");
   return null;
 }

@@ -7,6 +7,7 @@ import type { Readiness } from "../../observability/readiness.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import { createReadiness } from "../../observability/readiness.ts";
 import { noStreamMetrics } from "../../observability/stream_metrics.ts";
+import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
 import { deliverFor } from "../../features/webhooks/deliver.ts";
 import { createIssuerVerifier } from "../issuer_verifier.ts";
@@ -14,7 +15,7 @@ import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
 import { fetchWebhook } from "./fetch_webhook.ts";
 import { createLog } from "../../observability/log.ts";
-import { openNeon } from "./neon.ts";
+import { createNeonHttpDatabase } from "../../../drizzle/databases/neon_http.ts";
 import { createObjectStreams } from "./object_streams.ts";
 import { parseWorkerConfig, type WorkerConfig } from "./worker_config.ts";
 
@@ -26,7 +27,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   const config = parseWorkerConfig(environment);
   const { gateway, shardsPerTenant } = config;
   const nowMs = Date.now;
-  const database = openNeon(config);
+  const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
   const webhooks = {
     database,
@@ -47,6 +48,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
       findApiKey: (hash) => findApiKey(database, hash),
     }),
     streamTokens,
+    signIn: gateway.signIn === null ? null : createSignIn(gateway.signIn, nowMs),
     readiness: createRequestReadiness(config, () => ping(database)),
     webAssets: createAssetFiles(environment.ASSETS),
     docs: createAssetDocs(environment.ASSETS),
@@ -58,6 +60,7 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     metricsText: null,
     peerAddress: () => null,
     nowMs,
+    retentionDays: gateway.retentionDays,
   };
 }
 

@@ -1,6 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../model/api.ts";
-import { openDemoSession, openSession, type Session } from "../model/session.ts";
+import {
+  openDemoSession,
+  openIssuerSession,
+  openSession,
+  type Session,
+  type SessionOptions,
+} from "../model/session.ts";
+import { beginSignIn, finishSignIn } from "../model/sign_in/authorization.ts";
+import { takePending } from "../model/sign_in/pending.ts";
+import { fetchOffer, type SignInOffer } from "../model/sign_in/provider.ts";
+import { SignInError } from "../model/sign_in/tokens.ts";
 import { Message } from "./basics.tsx";
 import { Dashboard } from "./dashboard.tsx";
 import { SignIn } from "./sign_in.tsx";
@@ -8,39 +18,120 @@ import { SignIn } from "./sign_in.tsx";
 type View =
   | { readonly name: "starting" }
   | { readonly name: "unavailable"; readonly problem: string }
-  | { readonly name: "signed_out"; readonly notice: string | null }
-  | { readonly name: "signed_in"; readonly session: Session };
+  | { readonly name: "signed_out"; readonly offer: SignInOffer; readonly notice: string | null }
+  | { readonly name: "signed_in"; readonly offer: SignInOffer; readonly session: Session };
 
-/** Signs in by itself where the gateway is the demo, and asks for a credential everywhere else. */
+const signedOutHereOnly =
+  "You are signed out here. The issuer has no sign-out for applications: on a shared computer sign out there, too.";
+
+const never = new AbortController().signal;
+
+/** Finishes a sign-in that comes back from the issuer; signs in by itself where the gateway is the demo; asks everywhere else. */
 export function App() {
   const [view, setView] = useState<View>({ name: "starting" });
-  const signOut = (notice: string | null) => setView({ name: "signed_out", notice });
+  const [, setTick] = useState(0);
+
+  function optionsFor(offer: SignInOffer, notice: string | null): SessionOptions {
+    return {
+      onExpired: () => setView({ name: "signed_out", offer, notice }),
+      onChange: () => setTick((tick) => tick + 1),
+    };
+  }
 
   async function start(): Promise<void> {
     try {
-      const session = await openDemoSession({ onExpired: () => signOut(null) }, new AbortController().signal);
-      if (session === null) signOut(null);
-      else setView({ name: "signed_in", session });
+      const offer = await fetchOffer(never);
+      const answer = takeAnswer();
+      if (answer === null) await startWithout(offer);
+      else await finish(offer, answer);
     } catch (error) {
       const problem = error instanceof ApiError ? error.message : "Its answer could not be read.";
       setView({ name: "unavailable", problem });
     }
   }
 
-  async function signIn(pasted: string): Promise<void> {
-    const onExpired = () => signOut("You were signed out: your token or key is no longer accepted.");
-    setView({ name: "signed_in", session: await openSession(pasted, { onExpired }, new AbortController().signal) });
+  async function startWithout(offer: SignInOffer): Promise<void> {
+    const session = offer.isDemo ? await openDemoSession(optionsFor(offer, null), never) : null;
+    if (session === null) setView({ name: "signed_out", offer, notice: null });
+    else setView({ name: "signed_in", offer, session });
+  }
+
+  /** What the issuer has sent the person back with. */
+  async function finish(offer: SignInOffer, answer: URLSearchParams): Promise<void> {
+    const pending = takePending();
+    // Neither a reload nor the history may bring it again.
+    history.replaceState(null, "", new URL(`.${pending?.returnTo ?? ""}`, document.baseURI));
+    try {
+      const { provider } = offer;
+      if (provider === null) throw new SignInError("try_again", "The issuer cannot be reached");
+      const tokens = await finishSignIn(provider, answer, pending);
+      const options = optionsFor(offer, "Your session has ended: it could not be renewed.");
+      const tenantId = pending?.tenantId ?? null;
+      const session = await openIssuerSession({ provider, tokens, tenantId }, options, never);
+      setView({ name: "signed_in", offer, session });
+    } catch (error) {
+      if (!(error instanceof SignInError || error instanceof ApiError)) throw error;
+      setView({ name: "signed_out", offer, notice: error.message });
+    }
+  }
+
+  async function signIn(offer: SignInOffer, pasted: string): Promise<void> {
+    const notice = "You were signed out: your token or key is no longer accepted.";
+    const session = await openSession(pasted, optionsFor(offer, notice), never);
+    setView({ name: "signed_in", offer, session });
+  }
+
+  /** Gone for good: nothing happens after it but that the browser leaves. */
+  function leave(offer: SignInOffer, prompt?: "login"): void {
+    const { provider } = offer;
+    if (provider === null) return;
+    const request = { returnTo: location.hash, tenantId: null, ...(prompt === undefined ? {} : { prompt }) };
+    beginSignIn(provider, request).catch(() => {
+      // The browser has its cryptography for encrypted pages only, and for those of this machine.
+      setView({ name: "signed_out", offer, notice: "To sign in, open this page by its https:// address." });
+    });
   }
 
   useEffect(() => void start(), []);
 
-  if (view.name === "signed_out") return <SignIn notice={view.notice} signIn={signIn} />;
+  if (view.name === "signed_out") {
+    const { offer, notice } = view;
+    return (
+      <SignIn
+        offer={offer}
+        notice={notice}
+        signIn={(pasted) => signIn(offer, pasted)}
+        onLeave={(prompt) => leave(offer, prompt)}
+        onStart={() => {
+          setView({ name: "starting" });
+          void start();
+        }}
+      />
+    );
+  }
   if (view.name === "signed_in") {
-    const signOutByChoice = () => {
+    const { offer, session } = view;
+    const onSignOut = () => {
       history.replaceState(null, "", "#/");
-      signOut(null);
+      const staysAtIssuer = session.kind === "issuer" && offer.provider?.endSessionEndpoint === null;
+      setView({ name: "signed_out", offer, notice: staysAtIssuer ? signedOutHereOnly : null });
+      session.signOut();
     };
-    return <Dashboard session={view.session} onSignOut={signOutByChoice} />;
+    const onTenant = (tenantId: string) => {
+      void session.switchTenant(tenantId).then(
+        (next) => {
+          history.replaceState(null, "", "#/");
+          setView({ name: "signed_in", offer, session: next });
+        },
+        // Whatever it is, the tenant that is open still answers for itself.
+        () => setTick((tick) => tick + 1),
+      );
+    };
+    const onSignIn = offer.provider === null ? null : () => leave(offer, "login");
+    const { tenant } = session.caller;
+    return (
+      <Dashboard key={tenant?.id} session={session} onSignOut={onSignOut} onTenant={onTenant} onSignIn={onSignIn} />
+    );
   }
   return (
     <main class="center">
@@ -56,4 +147,10 @@ export function App() {
       )}
     </main>
   );
+}
+
+/** The query of the address that the issuer sends people back to; null: this is another one. */
+function takeAnswer(): URLSearchParams | null {
+  const isCallback = new URL(document.baseURI).pathname.endsWith("/callback");
+  return isCallback ? new URLSearchParams(location.search) : null;
 }

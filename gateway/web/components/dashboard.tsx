@@ -4,6 +4,7 @@ import { followTenant } from "../model/tenant_follower.ts";
 import type { Session } from "../model/session.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
 import type { Monitor } from "../monitor_wire.ts";
+import { Account, SessionEnd, type AccountActions } from "./account.tsx";
 import { Message } from "./basics.tsx";
 import { ComparePage } from "./compare/compare_page.tsx";
 import { ConnectionState } from "./connection.tsx";
@@ -12,12 +13,15 @@ import { MonitorList } from "./monitors/monitor_list.tsx";
 import { MonitorPage } from "./monitors/monitor_page.tsx";
 import { ScanList } from "./scan_list.tsx";
 import { ScanPage } from "./scan_page.tsx";
+import { SettingsPage } from "./settings/settings_page.tsx";
 
-/** `#/scans/<id>`, `#/monitors/<id>` or `#/compare/<before>/<after>` in the address. */
+/** `#/scans/<id>`, `#/monitors/<id>`, `#/compare/<before>/<after>` or `#/settings/<section>` in the address. */
 interface Route {
   readonly scanId: string | null;
   readonly monitorId: string | null;
   readonly compared: Compared | null;
+  /** Empty: the first section. */
+  readonly settings: string | null;
   /** By the person; a scan that the page opened by itself may be left by itself. */
   readonly isChosen: boolean;
 }
@@ -31,8 +35,9 @@ interface Compared {
 const manyScansPauseMs = 250;
 
 /** The signed-in page: the tenant's scans beside the one that is looked at. */
-export function Dashboard({ session, onSignOut }: { readonly session: Session; readonly onSignOut: () => void }) {
-  const { api, isDemo, tenantName } = session;
+export function Dashboard({ session, ...account }: AccountActions & { readonly session: Session }) {
+  const { api } = session;
+  const isDemo = session.kind === "demo";
   const [tenant] = useStore(
     (onChange) => followTenant(api, onChange),
     () => manyScansPauseMs,
@@ -77,7 +82,7 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
     if (newestId === null) return;
     // Replaced, so that "back" leaves the page instead of coming back here.
     history.replaceState(null, "", `#/scans/${newestId}`);
-    setRoute({ scanId: newestId, monitorId: null, compared: null, isChosen: false });
+    setRoute({ ...noRoute, scanId: newestId, isChosen: false });
   }, [newestId]);
 
   const onScan = useCallback(
@@ -100,15 +105,9 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
           <img src={iconUrl()} alt="" width={26} height={26} />
           scanstream
         </a>
-        <span class="tenant grow one-line">{tenantName === "Demo" ? "" : tenantName}</span>
-        {isDemo ? (
-          <span class="badge tinted tone-accent">Demo</span>
-        ) : (
-          <button type="button" class="button button-quiet" onClick={onSignOut}>
-            Sign out
-          </button>
-        )}
+        <Account session={session} {...account} />
       </header>
+      <SessionEnd session={session} />
       <div class="columns">
         <aside class="sidebar" aria-label="Organizations and scans">
           <ConnectionState connection={tenant.connection} retryNow={tenant.retryNow} />
@@ -131,7 +130,9 @@ export function Dashboard({ session, onSignOut }: { readonly session: Session; r
               </>
             )}
           </p>
-          {route.compared !== null ? (
+          {route.settings !== null ? (
+            <SettingsPage session={session} section={route.settings} />
+          ) : route.compared !== null ? (
             <ComparePage
               key={`${route.compared.beforeId} ${route.compared.afterId} ${attempt}`}
               api={api}
@@ -180,14 +181,17 @@ function iconUrl(): string {
   return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
 }
 
-function isListRoute({ scanId, monitorId, compared }: Omit<Route, "isChosen">): boolean {
-  return scanId === null && monitorId === null && compared === null;
+function isListRoute({ scanId, monitorId, compared, settings }: Omit<Route, "isChosen">): boolean {
+  return scanId === null && monitorId === null && compared === null && settings === null;
 }
+
+const noRoute: Omit<Route, "isChosen"> = { scanId: null, monitorId: null, compared: null, settings: null };
 
 function toRoute(hash: string): Omit<Route, "isChosen"> {
   const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
-  if (beforeId !== undefined && afterId !== undefined)
-    return { scanId: null, monitorId: null, compared: { beforeId, afterId } };
+  if (beforeId !== undefined && afterId !== undefined) return { ...noRoute, compared: { beforeId, afterId } };
+  const [, settings] = /^#\/settings\/?([a-z-]{0,40})$/.exec(hash) ?? [];
+  if (settings !== undefined) return { ...noRoute, settings };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
-  return { scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null, compared: null };
+  return { ...noRoute, scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
 }

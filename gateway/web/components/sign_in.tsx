@@ -1,15 +1,72 @@
 import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../model/api.ts";
+import type { SignInOffer } from "../model/sign_in/provider.ts";
 import { useTitle } from "./hooks.ts";
 
+interface SignInProps {
+  readonly offer: SignInOffer;
+  readonly notice: string | null;
+  readonly signIn: (pasted: string) => Promise<void>;
+  /** To the issuer; `login`: to be asked there who one is. */
+  readonly onLeave: (prompt?: "login") => void;
+  /** The page begins anew. */
+  readonly onStart: () => void;
+}
+
+/** The ways in: the issuer where there is one, and a token or key. */
+export function SignIn(props: SignInProps) {
+  const { offer, notice, onLeave, onStart } = props;
+  const { provider, unreachableIssuer } = offer;
+  useTitle("Sign in");
+  return (
+    <main class="center">
+      <div class="card sign-in stack">
+        <h1 id="sign-in-title">Sign in to watch scans</h1>
+        {notice !== null && (
+          <p class="notice row wrap" role="status">
+            {notice}
+          </p>
+        )}
+        {provider !== null && (
+          <button type="button" class="button button-primary" onClick={() => onLeave()}>
+            {`Sign in at ${new URL(provider.issuer).host}`}
+          </button>
+        )}
+        {provider !== null && notice !== null && (
+          <button type="button" class="button" onClick={() => onLeave("login")}>
+            Sign in as somebody else
+          </button>
+        )}
+        {unreachableIssuer !== null && (
+          <p class="problem tinted tone-fail" role="alert">
+            {`The gateway cannot reach the issuer ${unreachableIssuer}, so nobody can sign in there now.`}
+          </p>
+        )}
+        {(unreachableIssuer !== null || offer.isDemo) && (
+          <button type="button" class="button" onClick={onStart}>
+            {offer.isDemo ? "Go on with the demo session" : "Try again"}
+          </button>
+        )}
+        {provider === null ? (
+          <CredentialForm signIn={props.signIn} />
+        ) : (
+          <details>
+            <summary>Use an access token or an API key</summary>
+            <CredentialForm signIn={props.signIn} />
+          </details>
+        )}
+      </div>
+    </main>
+  );
+}
+
 /** Asks for a credential. What is typed stays in the field until it is accepted. */
-export function SignIn(props: { readonly notice: string | null; readonly signIn: (pasted: string) => Promise<void> }) {
+function CredentialForm(props: Pick<SignInProps, "signIn">) {
   const field = useRef<HTMLInputElement>(null);
   const [isShown, setShown] = useState(false);
   const [isSubmitting, setSubmitting] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  useTitle("Sign in");
   useEffect(() => field.current?.focus(), []);
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
@@ -26,57 +83,44 @@ export function SignIn(props: { readonly notice: string | null; readonly signIn:
   }
 
   return (
-    <main class="center">
-      <form
-        class="card sign-in stack"
-        aria-labelledby="sign-in-title"
-        noValidate
-        onSubmit={(event) => void submit(event)}
-      >
-        <h1 id="sign-in-title">Sign in to watch scans</h1>
-        {props.notice !== null && (
-          <p class="notice row wrap" role="status">
-            {props.notice}
-          </p>
-        )}
-        <label class="strong" for="credential">
-          Access token or API key
-        </label>
-        <div class="row">
-          <input
-            ref={field}
-            id="credential"
-            class="credential grow"
-            {...(isShown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
-            required
-            aria-describedby="credential-hint credential-problem"
-            aria-invalid={problem === null ? undefined : true}
-          />
-          <button
-            type="button"
-            class="button button-quiet"
-            aria-pressed={isShown}
-            aria-controls="credential"
-            aria-label="Show what is typed"
-            onClick={() => setShown(!isShown)}
-          >
-            {isShown ? "Hide" : "Show"}
-          </button>
-        </div>
-        <p class="note" id="credential-hint">
-          It is kept in the memory of this tab only: never stored, never put into an address. A reload forgets it.
-        </p>
-        <p class="problem tinted tone-fail" id="credential-problem" role="alert">
-          {problem}
-        </p>
-        <button type="submit" class="button button-primary" disabled={isSubmitting}>
-          {isSubmitting ? "Signing in…" : "Sign in"}
+    <form class="stack" aria-labelledby="sign-in-title" noValidate onSubmit={(event) => void submit(event)}>
+      <label class="strong" for="credential">
+        Access token or API key
+      </label>
+      <div class="row">
+        <input
+          ref={field}
+          id="credential"
+          class="credential grow"
+          {...(isShown ? ({ type: "text" } as const) : ({ type: "password" } as const))}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          required
+          aria-describedby="credential-hint credential-problem"
+          aria-invalid={problem === null ? undefined : true}
+        />
+        <button
+          type="button"
+          class="button button-quiet"
+          aria-pressed={isShown}
+          aria-controls="credential"
+          aria-label="Show what is typed"
+          onClick={() => setShown(!isShown)}
+        >
+          {isShown ? "Hide" : "Show"}
         </button>
-      </form>
-    </main>
+      </div>
+      <p class="note" id="credential-hint">
+        It is kept in the memory of this tab only: never stored, never put into an address. A reload forgets it.
+      </p>
+      <p class="problem tinted tone-fail" id="credential-problem" role="alert">
+        {problem}
+      </p>
+      <button type="submit" class="button button-primary" disabled={isSubmitting}>
+        {isSubmitting ? "Signing in…" : "Sign in"}
+      </button>
+    </form>
   );
 }
 

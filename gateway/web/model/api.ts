@@ -1,3 +1,4 @@
+import { parseCaller, type Caller } from "../caller_wire.ts";
 import { parseChange, parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
 import {
   parseFinding,
@@ -12,6 +13,8 @@ import {
 
 /** The gateway's REST resources as the page uses them. Every call rejects with `ApiError`, or the signal's reason. */
 export interface Api {
+  /** Who the credential is of, in the tenant that was chosen. */
+  getCaller(signal: AbortSignal): Promise<Caller>;
   listScans(request: PageRequest): Promise<Page<Scan>>;
   getScan(scanId: string, signal: AbortSignal): Promise<Scan>;
   listFindings(scanId: string, request: PageRequest): Promise<Page<FindingRecord>>;
@@ -22,6 +25,8 @@ export interface Api {
   listChanges(monitorId: string, request: PageRequest & { readonly fingerprint?: string }): Promise<Page<Change>>;
   /** The newest change of every finding that is there now. */
   listVerdicts(monitorId: string, request: PageRequest): Promise<Page<Change>>;
+  /** Any other resource, unchecked; `body` is sent as JSON. Null: the answer has no body. */
+  request(method: string, path: string, options: RequestOptions): Promise<unknown>;
   /** `fetch` with the credential, for an event stream. */
   readonly fetchStream: typeof fetch;
   /** By the gateway's clock, whatever this machine's says. */
@@ -32,6 +37,11 @@ export interface PageRequest {
   readonly limit: number;
   readonly cursor: string | null;
   readonly signal: AbortSignal;
+}
+
+export interface RequestOptions {
+  readonly signal: AbortSignal;
+  readonly body?: unknown;
 }
 
 export class ApiError extends Error {
@@ -48,6 +58,8 @@ export class ApiError extends Error {
 export interface ApiOptions {
   /** The whole value of the `Authorization` header, asked for each call. */
   readonly getAuthorization: () => string;
+  /** Of a credential for several tenants: the one that every call is about. */
+  readonly tenantId?: string | null;
   /** Called when the gateway does not accept the credential; resolves true when there is a new one to try with. */
   readonly onRefused: () => Promise<boolean>;
   readonly timeoutMs?: number;
@@ -63,21 +75,31 @@ export function createApi(options: ApiOptions): Api {
     clockSkewMs = Math.abs(skewMs) > clockToleranceMs ? skewMs : 0;
   };
 
-  async function call(method: string, path: string, signal: AbortSignal): Promise<unknown> {
+  function withCredential(headers: Headers): Headers {
+    headers.set("authorization", options.getAuthorization());
+    if (options.tenantId !== null && options.tenantId !== undefined) headers.set("x-tenant-id", options.tenantId);
+    return headers;
+  }
+
+  async function request(method: string, path: string, given: RequestOptions): Promise<unknown> {
     try {
-      return await send(method, path, signal);
+      return await send(method, path, given);
     } catch (error) {
       if (!(error instanceof ApiError && error.status === 401) || !(await options.onRefused())) throw error;
-      return send(method, path, signal);
+      return send(method, path, given);
     }
   }
 
-  function send(method: string, path: string, signal: AbortSignal): Promise<unknown> {
-    const headers = { authorization: options.getAuthorization() };
-    return fetchJson(path, { method, headers }, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
+  function send(method: string, path: string, { signal, body }: RequestOptions): Promise<unknown> {
+    const headers = withCredential(new Headers(body === undefined ? {} : { "content-type": "application/json" }));
+    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    return fetchJson(path, init, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
   }
 
+  const call = (method: string, path: string, signal: AbortSignal) => request(method, path, { signal });
+
   return {
+    getCaller: async (signal) => parseCaller(await call("GET", "api/v1/session", signal)),
     listScans: async ({ limit, cursor, signal }) =>
       parsePage(await call("GET", `api/v1/scans?${toQuery(limit, cursor)}`, signal), parseScan),
     getScan: async (scanId, signal) => parseScan(await call("GET", toPath(scanId), signal)),
@@ -97,10 +119,10 @@ export function createApi(options: ApiOptions): Api {
         await call("GET", `${toMonitorPath(monitorId)}/findings?${toQuery(limit, cursor)}`, signal),
         parseChange,
       ),
+    request,
     async fetchStream(input, init) {
       const open = () => {
-        const headers = new Headers(init?.headers);
-        headers.set("authorization", options.getAuthorization());
+        const headers = withCredential(new Headers(init?.headers));
         return fetch(input, { ...init, headers });
       };
       const response = await open();
@@ -133,6 +155,7 @@ export async function fetchJson(
   }
   const dateMs = Date.parse(response.headers.get("date") ?? "");
   if (!Number.isNaN(dateMs)) bounds.onDate?.(dateMs);
+  if (response.status === 204) return null;
   const body = parseJson(text);
   if (response.ok && body !== undefined) return body;
   const detail = toText(toRecord(body)["detail"]);

@@ -26,6 +26,17 @@ export const noConnection: Connection = {
   openCount: 0,
 };
 
+/**
+ * A stream that ended with its token, whose successor is there already: it is opened again at once, and until that has failed
+ * there is nothing to tell. True: it is such a one.
+ */
+export function continueAfterExpiry({ error }: StateDetail, retryNow: () => void): boolean {
+  if (error?.code !== "closed" || error.detail !== "expired") return false;
+  // The pause that it cuts short begins after this.
+  queueMicrotask(retryNow);
+  return true;
+}
+
 export function toConnection(
   state: SubscriptionState,
   { error, retryInMs, openCount }: StateDetail,

@@ -5,7 +5,7 @@ import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { parseMonitor, type Change, type Monitor } from "../monitor_wire.ts";
 import { ApiError, toMonitorPath, type Api } from "./api.ts";
 import { toFinding } from "./change_view.ts";
-import { noConnection, orFinal, toConnection, toProblem, type Connection } from "./connection.ts";
+import { continueAfterExpiry, noConnection, orFinal, toConnection, toProblem, type Connection } from "./connection.ts";
 import { applyMonitorEvent } from "./monitor_model.ts";
 import type { Finding } from "./scan_model.ts";
 
@@ -182,6 +182,7 @@ export function followMonitor(api: Api, monitorId: string, onChange: () => void)
       onStateChange(state, detail) {
         // Of an ended monitor there is no snapshot.
         if (state === "reconnecting") hasSnapshot = false;
+        if (continueAfterExpiry(detail, () => subscription.retryNow())) return;
         connect(toConnection(state, detail));
       },
     },

@@ -3,7 +3,15 @@ import type { ScanEvents } from "../../../shared/scan_events.ts";
 import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { subscribe, type Subscription } from "../../../shared/client/subscribe.ts";
 import { toPath, type Api } from "./api.ts";
-import { noConnection, orFinal, toConnection, toFinalError, toProblem, type Connection } from "./connection.ts";
+import {
+  continueAfterExpiry,
+  noConnection,
+  orFinal,
+  toConnection,
+  toFinalError,
+  toProblem,
+  type Connection,
+} from "./connection.ts";
 import { createScanModel, type ScanModel } from "./scan_model.ts";
 import { isEnded, parseScan } from "../scan_wire.ts";
 
@@ -107,6 +115,7 @@ export function followScan(api: Api, scanId: string, onChange: () => void): Scan
       onStateChange: (state, detail) => {
         // Of an ended scan there is no snapshot.
         if (state === "reconnecting") hasSnapshot = false;
+        if (continueAfterExpiry(detail, () => subscription?.retryNow())) return;
         // With a terminal event the state is read once more first: it says more than the events did.
         if (state !== "ended") connect(toConnection(state, detail));
       },

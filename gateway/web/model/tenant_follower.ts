@@ -3,7 +3,7 @@ import type { TenantEvents } from "../../../shared/schemas/tenant_events.ts";
 import { parseMonitor, type Monitor } from "../monitor_wire.ts";
 import { isEnded, parseScan, toRecord, type Scan } from "../scan_wire.ts";
 import type { Api } from "./api.ts";
-import { noConnection, orFinal, toConnection, type Connection } from "./connection.ts";
+import { continueAfterExpiry, noConnection, orFinal, toConnection, type Connection } from "./connection.ts";
 import { createListStore, listPageLimit, type ListStore } from "./list_store.ts";
 import { applyMonitorEvent } from "./monitor_model.ts";
 import { applyToScan, mergeScan } from "./scan_model.ts";
@@ -82,6 +82,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
         }
       },
       onStateChange(state, detail) {
+        if (continueAfterExpiry(detail, () => subscription?.retryNow())) return;
         connection = { ...connection, ...toConnection(state, detail) };
         onChange();
         // A gateway that has no room for a stream may still answer; what is shown is then not live, and says so.

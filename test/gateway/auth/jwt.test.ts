@@ -30,13 +30,21 @@ function sign(
 }
 
 test("a valid token gives the user, the tenant and its expiry", async () => {
-  await expect(verifier.verify(await sign(goodClaims))).resolves.toEqual({
+  await expect(verifier.verify(await sign({ ...goodClaims, name: "Alice" }))).resolves.toEqual({
     kind: "user",
-    tenantId,
+    tenantIds: [tenantId],
     id: "alice",
+    name: "Alice",
+    scopes: null,
     expiresAtMs: (nowSeconds + 60) * 1000,
     onlyStream: null,
   });
+});
+
+test("a token for several tenants gives each of them once, up to 50", async () => {
+  const ids = Array.from({ length: 50 }, () => crypto.randomUUID());
+  const verified = await verifier.verify(await sign({ ...goodClaims, tenant_id: [...ids, ids[0]] }));
+  expect(verified.tenantIds).toEqual(ids);
 });
 
 describe("claims", () => {
@@ -57,7 +65,10 @@ describe("claims", () => {
     ["no tenant", { ...goodClaims, tenant_id: undefined }],
     ["a tenant that is no UUID", { ...goodClaims, tenant_id: "acme" }],
     ["a tenant in upper case", { ...goodClaims, tenant_id: tenantId.toUpperCase() }],
-    ["a tenant in a list", { ...goodClaims, tenant_id: [tenantId] }],
+    ["an empty list of tenants", { ...goodClaims, tenant_id: [] }],
+    ["a list of tenants with one that is no UUID", { ...goodClaims, tenant_id: [tenantId, "acme"] }],
+    ["a list of tenants in a list", { ...goodClaims, tenant_id: [[tenantId]] }],
+    ["51 tenants", { ...goodClaims, tenant_id: Array.from({ length: 51 }, () => crypto.randomUUID()) }],
     ["nbf in 6 s", { ...goodClaims, nbf: nowSeconds + 6 }],
   ])("refused: %s", async (_what, claims) => {
     await expect(verifier.verify(await sign(claims))).rejects.toMatchObject({ code: "not_authenticated" });
@@ -79,7 +90,7 @@ describe("claims", () => {
     const keys = await createInlineKeys({ keys: [{ ...key.publicJwk }] });
     const other = createJwtVerifier({ keys, issuer, audience, tenantClaim: "https://x.test/org", nowMs: () => nowMs });
     const token = await sign({ ...goodClaims, tenant_id: undefined, "https://x.test/org": tenantId });
-    await expect(other.verify(token)).resolves.toMatchObject({ tenantId });
+    await expect(other.verify(token)).resolves.toMatchObject({ tenantIds: [tenantId] });
     await expect(other.verify(await sign(goodClaims))).rejects.toMatchObject({ code: "not_authenticated" });
   });
 });

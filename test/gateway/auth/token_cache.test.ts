@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Principal } from "../../../gateway/auth/principal.ts";
+import type { Identity } from "../../../gateway/auth/identity.ts";
 import { withTokenCache } from "../../../gateway/auth/token_cache.ts";
 import { AppError } from "../../../shared/app_error.ts";
 
@@ -11,7 +11,15 @@ function createVerifier({ expiresAtMs = 100_000, maxTokens = 10 } = {}) {
       async verify(token) {
         verified.push(token);
         if (token.startsWith("bad")) throw new AppError("not_authenticated", "The token is not valid here");
-        return { kind: "user", tenantId: "t", id: token, expiresAtMs, onlyStream: null } satisfies Principal;
+        return {
+          kind: "user",
+          tenantIds: ["t"],
+          id: token,
+          name: null,
+          scopes: null,
+          expiresAtMs,
+          onlyStream: null,
+        } satisfies Identity;
       },
     },
     { digest: (token) => `digest of ${token}`, nowMs: () => clock.nowMs, maxTokens, maxAgeMs: 60_000 },

@@ -1,0 +1,32 @@
+import { AppError, PermissionDenied } from "../../shared/app_error.ts";
+import type { Scope } from "../../shared/schemas/team.ts";
+import type { Principal } from "./principal.ts";
+
+/** Who sends a request, before it is said for which of their tenants. */
+export interface Identity extends Omit<Principal, "tenantId"> {
+  /** One or more. Of a user: those that the token names, whether or not they are a member there. */
+  readonly tenantIds: readonly string[];
+  /** What the token calls the user, or the API key's name; null: nothing. */
+  readonly name: string | null;
+  /** Of an API key; null: of a user, whose role each tenant has. */
+  readonly scopes: readonly Scope[] | null;
+}
+
+/** A person with several tenants names one in this header, with each request. */
+const tenantHeader = "x-tenant-id";
+
+/** Throws `AppError` `malformed` where a tenant has to be named, `PermissionDenied` for one that is not the identity's. */
+export function toPrincipal(
+  { tenantIds, kind, id, expiresAtMs, onlyStream }: Identity,
+  { headers }: Request,
+): Principal {
+  const [first = "", ...others] = tenantIds;
+  const named = headers.get(tenantHeader);
+  if (named === null && others.length > 0) {
+    throw new AppError("malformed", "The token is for several tenants: name one of them in the header X-Tenant-Id");
+  }
+  if (named !== null && !tenantIds.includes(named)) {
+    throw new PermissionDenied("The tenant of the header X-Tenant-Id is none of the credential's");
+  }
+  return { kind, tenantId: named ?? first, id, expiresAtMs, onlyStream };
+}

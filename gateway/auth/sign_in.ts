@@ -1,0 +1,65 @@
+import { isJsonObject } from "../../shared/json.ts";
+import { readBounded } from "../../shared/read_bounded.ts";
+import { isIssuerAddress, type SignInConfig } from "../config.ts";
+
+/** Where people sign in: what the live page needs for it. All of it is public. */
+export interface SignIn extends SignInConfig {
+  /** Null: the issuer's settings cannot be read now, and never could be. */
+  endpoints(): Promise<IssuerEndpoints | null>;
+}
+
+export interface IssuerEndpoints {
+  readonly authorization_endpoint: string;
+  readonly token_endpoint: string;
+  /** Null: the issuer has no sign-out that an application can send people to. */
+  readonly end_session_endpoint: string | null;
+  /** https://www.rfc-editor.org/rfc/rfc9207 */
+  readonly authorization_response_iss_parameter_supported: boolean;
+}
+
+const refreshAfterMs = 600_000;
+const cooldownMs = 1000;
+const timeoutMs = 3000;
+const maxBytes = 262_144;
+
+/** Reads the issuer's discovery document, and keeps what it said while the issuer is away. */
+export function createSignIn(config: SignInConfig, nowMs: () => number): SignIn {
+  let known: IssuerEndpoints | null = null;
+  let notBeforeMs = -Infinity;
+  return {
+    ...config,
+    async endpoints() {
+      if (nowMs() < notBeforeMs) return known;
+      // Others go on with what is known: on Workers a request may not wait for another's fetch.
+      notBeforeMs = nowMs() + (known === null ? cooldownMs : refreshAfterMs);
+      try {
+        known = await discover(config.issuer);
+        notBeforeMs = nowMs() + refreshAfterMs;
+      } catch {
+        // The page says so, and asks again when somebody wants to sign in.
+      }
+      return known;
+    },
+  };
+}
+
+/** https://openid.net/specs/openid-connect-discovery-1_0.html */
+async function discover(issuer: string): Promise<IssuerEndpoints> {
+  const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+  // A redirect would let another server choose the endpoints.
+  const response = await fetch(url, { redirect: "manual", signal: AbortSignal.timeout(timeoutMs) });
+  const document: unknown = JSON.parse(new TextDecoder().decode(await readBounded(response.body, maxBytes)));
+  if (response.status !== 200 || !isJsonObject(document) || document["issuer"] !== issuer) throw new TypeError(url);
+  const address = (name: string) => {
+    const value = document[name];
+    return typeof value === "string" && isIssuerAddress(value) ? value : null;
+  };
+  const [authorization, token] = [address("authorization_endpoint"), address("token_endpoint")];
+  if (authorization === null || token === null) throw new TypeError(url);
+  return {
+    authorization_endpoint: authorization,
+    token_endpoint: token,
+    end_session_endpoint: address("end_session_endpoint"),
+    authorization_response_iss_parameter_supported: document["authorization_response_iss_parameter_supported"] === true,
+  };
+}

@@ -1,0 +1,80 @@
+import { formatClock } from "../model/format.ts";
+import type { Session } from "../model/session.ts";
+
+export interface AccountActions {
+  readonly onSignOut: () => void;
+  readonly onTenant: (tenantId: string) => void;
+  /** From the demo's session to one of a person; null: there is no issuer. */
+  readonly onSignIn: (() => void) | null;
+}
+
+/** At the top of the page: who it is, in which tenant, and the ways out. */
+export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActions & { readonly session: Session }) {
+  const { kind, caller } = session;
+  const { tenant, tenants } = caller;
+  return (
+    <>
+      {tenants.length > 1 && tenant !== null ? (
+        <span class="tenant grow">
+          <select
+            aria-label="Tenant"
+            value={tenant.id}
+            onChange={({ currentTarget }) => {
+              onTenant(currentTarget.value);
+              // Until the other one is open, this one is.
+              currentTarget.value = tenant.id;
+            }}
+          >
+            {tenants.map(({ id, name, role }) => (
+              <option key={id} value={id}>
+                {role === null ? name : `${name} (${role})`}
+              </option>
+            ))}
+          </select>
+        </span>
+      ) : (
+        <span class="tenant grow one-line">{tenant?.name}</span>
+      )}
+      {kind === "demo" ? (
+        <span class="badge tinted tone-accent">Demo session (automatic)</span>
+      ) : (
+        <span class="caller one-line" title={caller.id}>
+          {caller.name ?? caller.id}
+        </span>
+      )}
+      <nav aria-label="Pages">
+        <a class="button button-quiet" href="#/settings">
+          Settings
+        </a>
+      </nav>
+      {kind === "demo" ? (
+        onSignIn !== null && (
+          <button type="button" class="button" onClick={onSignIn}>
+            Sign in as …
+          </button>
+        )
+      ) : (
+        <button type="button" class="button button-quiet" onClick={onSignOut}>
+          Sign out
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Some minutes before a session ends that cannot be renewed: what is open stays, and is open again afterwards. */
+export function SessionEnd({ session }: { readonly session: Session }) {
+  const { endsAtMs } = session;
+  return (
+    <p class="notice session-end row wrap" role="status" hidden={endsAtMs === null}>
+      {endsAtMs !== null && (
+        <>
+          <span>{`Your session ends at ${formatClock(endsAtMs)}, and the issuer wants to see you again first.`}</span>
+          <button type="button" class="button button-small button-primary" onClick={() => void session.signInAgain()}>
+            Sign in again
+          </button>
+        </>
+      )}
+    </p>
+  );
+}

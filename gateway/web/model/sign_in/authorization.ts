@@ -1,0 +1,194 @@
+import * as oauth from "oauth4webapi";
+import { keepPending, type PendingSignIn } from "./pending.ts";
+import type { Provider } from "./provider.ts";
+import { describe, SignInError, toTokenSet, type TokenSet } from "./tokens.ts";
+
+/** Authorization code with PKCE, https://www.rfc-editor.org/rfc/rfc9700#section-2.1: by the whole page, or in a frame of it. */
+
+export interface SignInRequest {
+  /** The fragment to come back to. */
+  readonly returnTo: string;
+  readonly tenantId: string | null;
+  /** `login`: also somebody who is signed in at the issuer is asked who they are. */
+  readonly prompt?: "login";
+}
+
+/** Leaves the page for the issuer's. */
+export async function beginSignIn(provider: Provider, { prompt, ...rest }: SignInRequest): Promise<void> {
+  const secrets = newSecrets();
+  const address = await toAddress(provider, secrets, prompt);
+  keepPending({ ...secrets, ...rest });
+  location.assign(address);
+}
+
+/** Redeems what the issuer has sent the page back with. Rejects with `SignInError`. */
+export async function finishSignIn(
+  provider: Provider,
+  query: URLSearchParams,
+  pending: PendingSignIn | null,
+): Promise<TokenSet> {
+  if (pending === null) {
+    throw new SignInError("sign_in", "This sign-in was not begun in this tab, or is finished already: sign in again");
+  }
+  return redeem(provider, query, pending, null);
+}
+
+const frameTimeoutMs = 10_000;
+
+/**
+ * Asks the issuer in a hidden frame whether the person is still signed in there. Rejects with `SignInError`, also where the
+ * browser keeps the issuer's cookies from a frame.
+ */
+export async function renewInFrame(provider: Provider, known: TokenSet, signal: AbortSignal): Promise<TokenSet> {
+  const secrets = newSecrets();
+  const address = await toAddress(provider, secrets, "none");
+  const query = await readFrame(address, signal);
+  return redeem(provider, query, secrets, known);
+}
+
+/** Rejects with `SignInError`; `sign_in` when the refresh token is of no use any more. */
+export async function renewByRefreshToken(
+  provider: Provider,
+  known: TokenSet & { readonly refreshToken: string },
+  signal: AbortSignal,
+): Promise<TokenSet> {
+  const { server, client, options } = describe(provider);
+  try {
+    const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), known.refreshToken, {
+      ...options,
+      signal,
+    });
+    return toTokenSet(await oauth.processRefreshTokenResponse(server, client, response), known);
+  } catch (error) {
+    throw explain(error, provider);
+  }
+}
+
+/** In the frame: hands the issuer's answer to the page around it. True when this is such a frame. */
+export function answerFromFrame(): boolean {
+  if (window.parent === window) return false;
+  // Only to a page of ours; nothing else may frame this one.
+  window.parent.postMessage({ scanstreamSignIn: location.search }, location.origin);
+  return true;
+}
+
+/** Where the issuer sends people back to: registered there, letter for letter. */
+export function callbackAddress(): string {
+  return new URL("callback", document.baseURI).href;
+}
+
+type Secrets = Pick<PendingSignIn, "state" | "nonce" | "verifier">;
+
+function newSecrets(): Secrets {
+  return {
+    state: oauth.generateRandomState(),
+    nonce: oauth.generateRandomNonce(),
+    verifier: oauth.generateRandomCodeVerifier(),
+  };
+}
+
+async function toAddress(provider: Provider, secrets: Secrets, prompt?: "login" | "none"): Promise<string> {
+  const url = new URL(provider.authorizationEndpoint);
+  const parameters = {
+    client_id: provider.clientId,
+    redirect_uri: callbackAddress(),
+    response_type: "code",
+    scope: provider.scopes,
+    // Some issuers give a JWT only to those who name an audience; others do not read it.
+    audience: provider.audience,
+    state: secrets.state,
+    nonce: secrets.nonce,
+    code_challenge: await oauth.calculatePKCECodeChallenge(secrets.verifier),
+    code_challenge_method: "S256",
+    ...(prompt === undefined ? {} : { prompt }),
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+async function redeem(
+  provider: Provider,
+  query: URLSearchParams,
+  { state, nonce, verifier }: Secrets,
+  known: TokenSet | null,
+): Promise<TokenSet> {
+  const { server, client, options } = describe(provider);
+  try {
+    const parameters = oauth.validateAuthResponse(server, client, query, state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      oauth.None(),
+      parameters,
+      callbackAddress(),
+      verifier,
+      options,
+    );
+    const answer = await oauth.processAuthorizationCodeResponse(server, client, response, {
+      expectedNonce: nonce,
+      requireIdToken: true,
+    });
+    return toTokenSet(answer, known);
+  } catch (error) {
+    throw explain(error, provider);
+  }
+}
+
+async function readFrame(address: string, signal: AbortSignal): Promise<URLSearchParams> {
+  const frame = document.createElement("iframe");
+  frame.hidden = true;
+  frame.title = "Renews the sign-in";
+  // It may run our page's script and nothing else; above all not take the whole tab elsewhere.
+  frame.setAttribute("sandbox", "allow-scripts allow-same-origin");
+  const answered = Promise.withResolvers<URLSearchParams>();
+  const onMessage = ({ source, origin, data }: MessageEvent<unknown>) => {
+    if (source !== frame.contentWindow || origin !== location.origin) return;
+    const search =
+      typeof data === "object" && data !== null && "scanstreamSignIn" in data ? data.scanstreamSignIn : null;
+    if (typeof search === "string") answered.resolve(new URLSearchParams(search));
+  };
+  const late = AbortSignal.any([signal, AbortSignal.timeout(frameTimeoutMs)]);
+  const onLate = () => answered.reject(new SignInError("sign_in", "The issuer did not answer in a hidden frame"));
+  addEventListener("message", onMessage);
+  late.addEventListener("abort", onLate);
+  frame.src = address;
+  document.body.append(frame);
+  try {
+    return await answered.promise;
+  } finally {
+    removeEventListener("message", onMessage);
+    late.removeEventListener("abort", onLate);
+    frame.remove();
+  }
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  access_denied: "The sign-in was cancelled, or the issuer does not let you use this application",
+  login_required: "You are not signed in at the issuer any more",
+  invalid_grant: "The issuer no longer accepts this sign-in",
+};
+
+function explain(error: unknown, { issuer }: Provider): SignInError {
+  if (error instanceof SignInError) return error;
+  const options = { cause: error };
+  if (error instanceof oauth.AuthorizationResponseError || error instanceof oauth.ResponseBodyError) {
+    const description = error.error_description === undefined ? "" : `: ${error.error_description}`;
+    const words = refusals[error.error] ?? "The issuer refused the sign-in";
+    const isPassing = error.error === "temporarily_unavailable" || error.error === "server_error";
+    return new SignInError(isPassing ? "try_again" : "sign_in", `${words} (${error.error}${description})`, options);
+  }
+  if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError) {
+    if (error.code === oauth.JWT_TIMESTAMP_CHECK) {
+      const text =
+        "The clock of this computer and the issuer's are more than five minutes apart: set it, then sign in again";
+      return new SignInError("sign_in", text, options);
+    }
+    // The state, the issuer or the nonce is another one: somebody else's answer, or an old one.
+    return new SignInError(
+      "sign_in",
+      `The issuer's answer does not belong to this sign-in (${error.message})`,
+      options,
+    );
+  }
+  return new SignInError("try_again", `The issuer ${issuer} cannot be reached`, options);
+}

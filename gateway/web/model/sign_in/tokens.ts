@@ -1,0 +1,127 @@
+import * as oauth from "oauth4webapi";
+import { isJsonObject, type JsonObject } from "../../../../shared/json.ts";
+import { isUuid } from "../../../../shared/channel_name.ts";
+import type { Provider } from "./provider.ts";
+
+/** What the issuer gave. It is in the memory of this tab and nowhere else. */
+export interface TokenSet {
+  readonly accessToken: string;
+  readonly idToken: string | null;
+  /** Null: it gave none. */
+  readonly refreshToken: string | null;
+  /** The person's `sub` at the issuer. */
+  readonly subject: string;
+  /** By this machine's clock. */
+  readonly expiresAtMs: number;
+  readonly lifetimeMs: number;
+}
+
+/** Why somebody is not signed in, for them. */
+export class SignInError extends Error {
+  /** `try_again`: nothing was decided; `sign_in`: the person has to do something. */
+  readonly code: "try_again" | "sign_in";
+
+  constructor(code: SignInError["code"], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = "SignInError";
+    this.code = code;
+  }
+}
+
+/** A clock may be wrong by this much. */
+const clockToleranceSeconds = 300;
+/** Of a token whose lifetime nobody says. */
+const defaultLifetimeSeconds = 300;
+
+/**
+ * The library's view of the issuer. Signatures of id tokens are not checked: they come from the issuer's own address,
+ * https://openid.net/specs/openid-connect-core-1_0.html#IDTokenValidation
+ */
+export function describe(provider: Provider) {
+  const server: oauth.AuthorizationServer = {
+    issuer: provider.issuer,
+    authorization_endpoint: provider.authorizationEndpoint,
+    token_endpoint: provider.tokenEndpoint,
+    authorization_response_iss_parameter_supported: provider.namesItselfInAnswers,
+    id_token_signing_alg_values_supported: ["RS256", "PS256", "ES256", "EdDSA", "RS384", "RS512", "ES384", "ES512"],
+  };
+  const client: oauth.Client = { client_id: provider.clientId, [oauth.clockTolerance]: clockToleranceSeconds };
+  // The gateway allows such an issuer on its own machine only.
+  const options = { [oauth.allowInsecureRequests]: provider.tokenEndpoint.startsWith("http:") };
+  return { server, client, options };
+}
+
+export function toTokenSet(answer: oauth.TokenEndpointResponse, known: TokenSet | null): TokenSet {
+  const claims = answer.id_token === undefined ? null : claimsOf(answer.id_token);
+  const subject = claims?.["sub"] ?? known?.subject;
+  if (typeof subject !== "string" || (known !== null && subject !== known.subject)) {
+    throw new SignInError("sign_in", "Somebody else is signed in at the issuer now: sign in again");
+  }
+  const lifetimeMs = (answer.expires_in ?? lifetimeOf(answer.access_token)) * 1000;
+  return {
+    accessToken: answer.access_token,
+    idToken: answer.id_token ?? known?.idToken ?? null,
+    // Rotated or not: without a new one the old one stays good.
+    refreshToken: answer.refresh_token ?? known?.refreshToken ?? null,
+    subject,
+    // By what the issuer says of its length, so that a wrong clock of this machine does not matter.
+    expiresAtMs: Date.now() + lifetimeMs,
+    lifetimeMs,
+  };
+}
+
+/** Why the gateway cannot take the access token, before it is asked; null: it looks right. */
+export function explainToken({ accessToken }: TokenSet, { issuer, audience, tenantClaim }: Provider): string | null {
+  const claims = claimsOf(accessToken);
+  if (claims === null) {
+    return (
+      `You signed in, but the issuer's access token is not a JWT that this gateway can check: ` +
+      `at ${issuer} an API with the audience "${audience}" has to be set up for this application.`
+    );
+  }
+  const audiences = [claims["aud"]].flat();
+  if (!audiences.includes(audience)) {
+    return (
+      `You signed in, but the issuer's access token is for ${audiences.map((aud) => JSON.stringify(aud)).join(", ")}: ` +
+      `this gateway expects the audience "${audience}".`
+    );
+  }
+  const tenants = [claims[tenantClaim]].flat();
+  if (tenants.length > 0 && tenants.every((tenant) => isUuid(tenant))) return null;
+  return (
+    `You signed in, but the issuer's access token does not say which tenant you belong to: ` +
+    `its claim "${tenantClaim}" has to be the UUID of a tenant, or a list of them.`
+  );
+}
+
+/** Says for whom an access token is, for a person who was refused. */
+export function explainRefusal({ accessToken }: TokenSet, { tenantClaim }: Provider): string {
+  const claims = claimsOf(accessToken) ?? {};
+  const subject = String(claims["sub"]);
+  const tenants = [claims[tenantClaim]].flat().map(String);
+  const many = tenants.length === 1 ? "the tenant" : "any of the tenants";
+  return (
+    `You signed in as ${subject}, who is not a member of ${many} ${tenants.join(", ")}. An admin of the tenant can add you, ` +
+    `or whoever runs the gateway: scanstream admin user create --tenant ${tenants[0]} --sub ${JSON.stringify(subject)}`
+  );
+}
+
+/** Unchecked: for display and for finding out early what the gateway will say. */
+function claimsOf(token: string): JsonObject | null {
+  const [, payload, ...rest] = token.split(".");
+  if (payload === undefined || rest.length !== 1) return null;
+  try {
+    const bytes = Uint8Array.from(atob(payload.replaceAll("-", "+").replaceAll("_", "/")), (char) =>
+      char.charCodeAt(0),
+    );
+    const claims: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isJsonObject(claims) ? claims : null;
+  } catch {
+    return null;
+  }
+}
+
+function lifetimeOf(accessToken: string): number {
+  const { exp, iat } = claimsOf(accessToken) ?? {};
+  return typeof exp === "number" && typeof iat === "number" ? exp - iat : defaultLifetimeSeconds;
+}
