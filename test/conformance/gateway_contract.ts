@@ -4,6 +4,7 @@ import { monitorCases } from "./gateway_monitor_cases.ts";
 import { scanCases } from "./gateway_scan_cases.ts";
 import { streamCases } from "./gateway_stream_cases.ts";
 import { tenantCases } from "./gateway_tenant_cases.ts";
+import { webhookCases } from "./gateway_webhook_cases.ts";
 
 /** Everything that a gateway promises to its clients, on every runtime. */
 export const gatewayContract: readonly GatewayCase[] = [
@@ -11,5 +12,6 @@ export const gatewayContract: readonly GatewayCase[] = [
   ...scanCases,
   ...monitorCases,
   ...tenantCases,
+  ...webhookCases,
   ...streamCases,
 ];
