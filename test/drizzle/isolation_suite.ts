@@ -127,6 +127,8 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "delete from deleted_scans",
         "delete from tenants",
         "update changes set cause = 'start'",
+        "update decisions set reason = 'x'",
+        "delete from decisions",
         "truncate scans",
         "create table public.mine (id int)",
         "create table scanstream.mine (id int)",

@@ -3,6 +3,7 @@ import type { Database } from "../../drizzle/database.ts";
 import {
   apiKeys,
   changes,
+  decisions,
   deletedScans,
   findings,
   memberships,
@@ -51,6 +52,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
       .insert(webhookDeliveries)
       .values(webhookIds.map((webhookId) => ({ ...deliveryValues, tenantId: id, webhookId })));
     await tx.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
+    await tx.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
   });
   return { id, scanIds, hashes };
 }
@@ -71,6 +73,14 @@ export const findingValues = {
 const uploadId = "0f8c2e57-64a8-4f4c-9f1d-6f0f7a6f9c11";
 const reportValues = { uploadId, digest: "d", sizeBytes: 2, partCount: 1 } as const;
 const partValues = { uploadId, part: 0, content: new Uint8Array([31, 139]) } as const;
+const decisionValues = {
+  kind: "waiver",
+  check: findingValues.check,
+  reason: "Moves in January",
+  authorKind: "user",
+  authorId: "ada",
+  authorName: "ada",
+} as const;
 
 const monitorValues = { orgUrl: "https://acme.okta.com", intervalSeconds: 10 } as const;
 
