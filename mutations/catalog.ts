@@ -10,6 +10,7 @@ import { provider } from "./provider.ts";
 import { reports } from "./reports.ts";
 import { secrets } from "./secrets.ts";
 import { streams } from "./streams.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** Every mistake that a test must see. */
 export const mutations: readonly Mutation[] = [
@@ -17,6 +18,7 @@ export const mutations: readonly Mutation[] = [
   ...otherTenants,
   ...streams,
   ...limits,
+  ...webhooks,
   ...provider,
   ...reports,
   ...secrets,
