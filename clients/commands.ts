@@ -8,12 +8,14 @@ import type { LoadFlags } from "./load/load_command.ts";
 import { formats, toWhole } from "./options.ts";
 import { addTeamCommands } from "./team/commands.ts";
 import type { WatchFlags } from "./watch_command.ts";
+import { addWebhookCommands } from "./webhooks/commands.ts";
 import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 
 /** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
 export function addClientCommands(program: Command, run: RunCommand): void {
   addScanCommands(program, run);
   addTeamCommands(program, run);
+  addWebhookCommands(program, run);
   addDecisionCommands(program, run);
   const watch = program
     .command("watch")

@@ -132,7 +132,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
             )}
           </p>
           {route.settings !== null ? (
-            <SettingsPage session={session} sectionId={route.settings} />
+            <SettingsPage session={session} section={route.settings} />
           ) : route.compared !== null ? (
             <ComparePage
               key={`${route.compared.beforeId} ${route.compared.afterId} ${attempt}`}
