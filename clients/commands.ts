@@ -1,4 +1,4 @@
-import { InvalidArgumentError, type Command } from "commander";
+import { InvalidArgumentError, Option, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
 import { offering } from "../command_line/completion/offered_values.ts";
 import { addExamples } from "../command_line/examples.ts";

@@ -1,18 +1,24 @@
 import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
+import type { Decision, DecisionKind } from "../../../shared/schemas/decision.ts";
 import { checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { Finding } from "../model/scan_model.ts";
 import { Icon, StatusTag } from "./basics.tsx";
+import { DecisionBadge, toTerms, toVerb } from "./decisions/decision_words.tsx";
 import { memo } from "./hooks.ts";
 
 interface FindingRowProps {
   readonly finding: Finding;
   readonly onOpen: () => void;
   readonly more: ((finding: Finding) => ComponentChild) | undefined;
+  /** The waiver of it, else the attestation of its check. */
+  readonly decision: Decision | null;
+  /** Undefined: nothing can be decided here. */
+  readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
 }
 
 /** One finding: a line, and what explains it while it is open. */
-export const FindingRow = memo(({ finding, onOpen, more }: FindingRowProps) => {
+export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: FindingRowProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <details
@@ -37,6 +43,11 @@ export const FindingRow = memo(({ finding, onOpen, more }: FindingRowProps) => {
           </span>
           <span class="text one-line">{finding.detail}</span>
           <span class="fine one-line">{checkTitle(finding.check)}</span>
+          {decision !== null && (
+            <span class="finding-decision">
+              <DecisionBadge decision={decision} />
+            </span>
+          )}
         </span>
         <Icon name="chevron" />
       </summary>
@@ -44,6 +55,26 @@ export const FindingRow = memo(({ finding, onOpen, more }: FindingRowProps) => {
         {isOpen && (
           <>
             <Explanation finding={finding} isComplete={more !== undefined} />
+            {decision !== null && <p>{`${toVerb(decision)} ${toTerms(decision)}`}</p>}
+            {onDecide !== undefined && finding.status !== "PASS" && (
+              <div class="row wrap">
+                {decision?.kind !== "waiver" && (
+                  <button type="button" class="button button-small" onClick={() => onDecide("waiver", finding)}>
+                    Waive…
+                  </button>
+                )}
+                {decision === null && finding.status === "MANUAL" && (
+                  <button type="button" class="button button-small" onClick={() => onDecide("attestation", finding)}>
+                    Attest…
+                  </button>
+                )}
+                {decision !== null && (
+                  <a class="button button-small" href="#/decisions">
+                    All decisions
+                  </a>
+                )}
+              </div>
+            )}
             {more?.(finding)}
           </>
         )}
