@@ -116,8 +116,8 @@ export function DecideDialog(props: DecideDialogProps) {
             }}
           />
         </label>
-        <div class="stack" role="group" aria-labelledby="expires-label">
-          <label id="expires-label" class="stack strong" for="decide-expires">
+        <div class="stack" role="group" aria-label="How long">
+          <label class="strong" for="decide-expires">
             Until the end of
           </label>
           <div class="row wrap">
