@@ -103,7 +103,7 @@ test("an attestation from the page ends with the scan that contradicts it, and s
   await page.getByRole("link", { name: "Decisions", exact: true }).click();
   await page.getByRole("heading", { name: "No decisions" }).waitFor();
   await page.getByLabel("State").selectOption("Ended");
-  await page.getByText(/^Ended by a scan that found a failure/).waitFor();
+  await page.getByText("Contradicted by a scan").waitFor();
   await page.getByRole("link", { name: "The scan that contradicts it" }).click();
   await expect.poll(() => page.url()).toBe(`${gateway.url}/#/scans/${contradicting.id}`);
 });

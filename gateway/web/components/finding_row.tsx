@@ -56,25 +56,7 @@ export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: F
           <>
             <Explanation finding={finding} isComplete={more !== undefined} />
             {decision !== null && <p>{`${toVerb(decision)} ${toTerms(decision)}`}</p>}
-            {onDecide !== undefined && finding.status !== "PASS" && (
-              <div class="row wrap">
-                {decision?.kind !== "waiver" && (
-                  <button type="button" class="button button-small" onClick={() => onDecide("waiver", finding)}>
-                    Waive…
-                  </button>
-                )}
-                {decision === null && finding.status === "MANUAL" && (
-                  <button type="button" class="button button-small" onClick={() => onDecide("attestation", finding)}>
-                    Attest…
-                  </button>
-                )}
-                {decision !== null && (
-                  <a class="button button-small" href="#/decisions">
-                    All decisions
-                  </a>
-                )}
-              </div>
-            )}
+            <DecideButtons finding={finding} decision={decision} onDecide={onDecide} />
             {more?.(finding)}
           </>
         )}
@@ -82,6 +64,33 @@ export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: F
     </details>
   );
 });
+
+/** Open findings are waived; where the API shows too little, a person answers for the check. */
+function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "finding" | "decision" | "onDecide">) {
+  const { status, coverageReason } = finding;
+  const mayWaive = status !== "PASS" && decision?.kind !== "waiver";
+  const mayAttest = decision === null && (status === "MANUAL" || (status === "PASS" && coverageReason !== null));
+  if (onDecide === undefined) return null;
+  return (
+    <div class="row wrap">
+      {mayWaive && (
+        <button type="button" class="button button-small" onClick={() => onDecide("waiver", finding)}>
+          Waive…
+        </button>
+      )}
+      {mayAttest && (
+        <button type="button" class="button button-small" onClick={() => onDecide("attestation", finding)}>
+          Attest…
+        </button>
+      )}
+      {decision !== null && (
+        <a class="button button-small" href="#/decisions">
+          All decisions
+        </a>
+      )}
+    </div>
+  );
+}
 
 function Explanation({ finding, isComplete }: { readonly finding: Finding; readonly isComplete: boolean }) {
   const info = findCheck(finding.check);

@@ -29,13 +29,12 @@ const texts = {
   waiver: {
     title: "Waive a finding",
     button: "Waive",
-    explanation: "It keeps its status and is shown, and no longer fails a run.",
+    effect: "show it as waived, with its status, and do not fail because of it.",
   },
   attestation: {
     title: "Attest a check",
     button: "Attest",
-    explanation:
-      "Answers for the whole check where the API shows too little. A later scan that finds a failure ends it.",
+    effect: "take your answer for the whole check, where the API shows too little. One that finds a failure ends it.",
   },
 } as const;
 
@@ -51,7 +50,7 @@ export function DecideDialog(props: DecideDialogProps) {
   const [isSending, setSending] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   useLayoutEffect(() => dialog.current?.showModal(), []);
-  const { title, button, explanation } = texts[kind];
+  const { title, button, effect } = texts[kind];
   const name = finding.resourceName === "" ? "this resource" : finding.resourceName;
 
   async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
@@ -77,8 +76,9 @@ export function DecideDialog(props: DecideDialogProps) {
         <h2 id="decide-title">{title}</h2>
         <p class="strong">{checkTitle(finding.check)}</p>
         <p class="note">
-          {`${explanation} In later scans of ${orgUrl === null ? "every organization" : formatOrg({ orgUrl })} that run with `}
-          <code>--decisions-from-gateway</code>.
+          {`Later scans of ${orgUrl === null ? "every organization" : formatOrg({ orgUrl })} with `}
+          <code>--decisions-from-gateway</code>
+          {` ${effect}`}
         </p>
         {kind === "waiver" && resource !== null && (
           <fieldset class="stack">

@@ -16,8 +16,8 @@ export function toUntil(expires: string | null): string {
 }
 
 /** What it is about, beside its check. */
-export function toScope({ resource, org_url: orgUrl }: Pick<Decision, "resource" | "org_url">): string {
-  const what = resource === null ? "every finding" : resource;
+export function toScope({ kind, resource, org_url: orgUrl }: Decision): string {
+  const what = resource ?? (kind === "waiver" ? "every finding" : "the whole check");
   return `${what} · ${orgUrl === null ? "every organization" : formatOrg({ orgUrl })}`;
 }
 

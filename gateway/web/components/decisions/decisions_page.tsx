@@ -124,7 +124,7 @@ function DecisionRow(props: {
     <li class="card decision stack">
       <div class="row wrap">
         <span class={`badge tinted ${state === "active" ? "tone-accent" : "tone-none"}`}>{toVerb(decision)}</span>
-        {state !== "active" && <span class="badge tinted tone-manual">{toEnd(decision)}</span>}
+        {state !== "active" && <span class="badge tinted tone-manual">{endWords[state]}</span>}
         {isUnneeded && <span class="badge tinted tone-pass">Not needed any more</span>}
       </div>
       <h2>{checkTitle(check)}</h2>
@@ -142,6 +142,7 @@ function DecisionRow(props: {
             {isAsked ? "Withdraw it now" : "Withdraw"}
           </button>
         )}
+        {decision.ended_at !== null && <p class="fine">{toEnd(decision)}</p>}
         {decision.ended_scan_id !== null && (
           <a class="button button-small" href={`#/scans/${decision.ended_scan_id}`}>
             The scan that contradicts it
@@ -152,10 +153,10 @@ function DecisionRow(props: {
   );
 }
 
-function toEnd({ state, ended_by: endedBy, ended_at: endedAt }: Decision): string {
-  const when = endedAt === null ? "" : ` ${formatTime(Date.parse(endedAt))}`;
-  if (state === "withdrawn") return `Withdrawn by ${endedBy ?? "?"}${when}`;
-  return state === "contradicted" ? `Ended by a scan that found a failure${when}` : "Expired";
+const endWords = { withdrawn: "Withdrawn", contradicted: "Contradicted by a scan", expired: "Expired" } as const;
+
+function toEnd({ ended_by: endedBy, ended_at: endedAt }: Decision): string {
+  return `Ended${endedBy === null ? "" : ` by ${endedBy}`}, ${formatTime(Date.parse(endedAt ?? ""))}`;
 }
 
 interface DecisionList {
