@@ -49,6 +49,7 @@ export function traceAuthenticator(authenticator: Authenticator, traces: PartTra
   return {
     authenticate: async (...args) => annotated(await authenticator.authenticate(...args)),
     authenticateStream: async (...args) => annotated(await authenticator.authenticateStream(...args)),
+    identify: (request) => authenticator.identify(request),
   };
 
   function annotated<Known extends Principal>(principal: Known): Known {

@@ -85,7 +85,7 @@ const tailoringSchema = v.object({
   stig_reason: v.nullable(manualReasonSchema),
 });
 
-const findingSchema = v.pipe(
+export const findingSchema = v.pipe(
   v.object({
     status: statusSchema,
     stig_status: v.pipe(

@@ -16,11 +16,14 @@ export const tenantEventSchemas = {
     monitors: count,
     /** Of the scans that have ended the one that was created last: a client that knows it has missed no other end. */
     newest_ended_scan_id: v.nullable(uuid()),
+    /** How many scans were deleted so far: a client that knows the number has missed no deletion. */
+    deleted_scans: count,
   }),
   "scan.snapshot": scanResourceSchema,
   "monitor.snapshot": monitorSchema,
   "scan.created": scanResourceSchema,
   "scan.updated": scanResourceSchema,
+  "scan.deleted": v.object({ scan_id: uuid() }),
   "scan.end": scanEventSchemas["scan.end"],
   "monitor.start": monitorEventSchemas["monitor.start"],
   "monitor.updated": monitorEventSchemas["monitor.updated"],

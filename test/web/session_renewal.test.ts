@@ -109,9 +109,9 @@ test("a session that has ended says so, and what was open is open again after si
 test("an issuer that is away for a moment costs no session", async () => {
   await byRefreshToken.offer({ tokenLifetimeSeconds: 8 });
   let isAway = false;
-  await using watched = await openScan(byRefreshToken, (page) =>
-    page.route("**/v1/token", (route) => (isAway ? route.abort("connectionrefused") : route.fallback())),
-  );
+  await using watched = await openScan(byRefreshToken, async (page) => {
+    await page.route("**/v1/token", (route) => (isAway ? route.abort("connectionrefused") : route.fallback()));
+  });
   const { page, requestUrls } = watched;
   const requests = () => requestUrls.filter((url) => url.endsWith("/v1/token")).length;
   const before = requests();

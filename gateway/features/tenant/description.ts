@@ -52,7 +52,8 @@ export const tenantDescription: FeatureDescription = {
       events: {
         "tenant.snapshot": {
           summary:
-            "How many snapshots follow, of scans and of monitors; of the scans that have ended, the one that was created last",
+            "How many snapshots follow, of scans and of monitors; of the scans that have ended, the one that was created last; " +
+            "how many scans were deleted so far",
           schema: tenantEventSchemas["tenant.snapshot"],
         },
         "scan.snapshot": {
@@ -67,6 +68,10 @@ export const tenantDescription: FeatureDescription = {
         "scan.updated": {
           summary: "A scan changed; nothing of it comes after its end",
           schema: tenantEventSchemas["scan.updated"],
+        },
+        "scan.deleted": {
+          summary: "A scan was deleted, with its findings and its report",
+          schema: tenantEventSchemas["scan.deleted"],
         },
         "decision.created": {
           summary: "A finding was waived or attested",

@@ -63,7 +63,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     const onHashChange = () => {
       const next = toRoute(location.hash);
       const targetOf = (of: Omit<Route, "isChosen">) =>
-        of.scanId ?? of.monitorId ?? of.settings ?? (of.isDecisions ? "decisions" : null);
+        of.scanId ?? of.monitorId ?? (of.isDecisions ? "decisions" : null);
       setRoute({ ...next, isChosen: true });
       // A followed link leads to its target also with a screen reader.
       if (targetOf(next) !== null && targetOf(next) !== targetOf(route)) main.current?.focus({ preventScroll: true });
@@ -138,7 +138,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
           {route.isDecisions ? (
             <DecisionsPage api={api} store={decisions} scans={scans.items} mayDecide={mayDecide} />
           ) : route.settings !== null ? (
-            <SettingsPage session={session} sectionId={route.settings} />
+            <SettingsPage session={session} section={route.settings} />
           ) : route.compared !== null ? (
             <ComparePage
               key={`${route.compared.beforeId} ${route.compared.afterId} ${attempt}`}
@@ -206,8 +206,8 @@ function toRoute(hash: string): Omit<Route, "isChosen"> {
   if (hash === "#/decisions") return { ...noRoute, isDecisions: true };
   const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   if (beforeId !== undefined && afterId !== undefined) return { ...noRoute, compared: { beforeId, afterId } };
-  const [isSettings, settings = ""] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
-  if (isSettings !== undefined) return { ...noRoute, settings };
+  const [, settings] = /^#\/settings\/?([a-z-]{0,40})$/.exec(hash) ?? [];
+  if (settings !== undefined) return { ...noRoute, settings };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   return { ...noRoute, scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
 }
