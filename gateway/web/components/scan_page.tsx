@@ -1,6 +1,9 @@
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import type { DecisionKind } from "../../../shared/schemas/decision.ts";
 import { ApiError, type Api } from "../model/api.ts";
 import { previousScan } from "../model/compare_scans.ts";
+import { indexDecisions, type DecidedFinding } from "../model/decisions/decision_index.ts";
+import type { DecisionStore } from "../model/decisions/decision_store.ts";
 import { noFilter } from "../model/findings_filter.ts";
 import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
 import { followScan, type ScanFollower } from "../model/scan_follower.ts";
@@ -9,6 +12,8 @@ import { isEnded, type Scan } from "../scan_wire.ts";
 import { Icon, Message, ScanBadge } from "./basics.tsx";
 import { Announcement, ConnectionState } from "./connection.tsx";
 import { Checks } from "./checks.tsx";
+import { DecideDialog, type DecisionDraft } from "./decisions/decide_dialog.tsx";
+import { toVerb } from "./decisions/decision_words.tsx";
 import { Findings } from "./findings.tsx";
 import { useNow, useStore, useTitle } from "./hooks.ts";
 import { Progress, toProgressText } from "./progress.tsx";
@@ -24,6 +29,8 @@ interface ScanPageProps {
   readonly mayCancel: boolean;
   /** Other scans of the tenant, for the trend. */
   readonly knownScans: readonly Scan[];
+  readonly decisions: DecisionStore;
+  readonly mayDecide: boolean;
   /** Called with what is known of the scan whenever that changed. */
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
@@ -31,7 +38,8 @@ interface ScanPageProps {
 }
 
 /** One scan, followed while it is shown. */
-export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen }: ScanPageProps) {
+export function ScanPage(props: ScanPageProps) {
+  const { api, scanId, mayCancel, knownScans, decisions, mayDecide, onScan, onReopen } = props;
   const [follower, frame] = useStore(
     (onChange) => followScan(api, scanId, onChange),
     ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
@@ -40,7 +48,17 @@ export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen 
   const { scan } = model;
   const [filter, setFilter] = useState(noFilter);
   const [problem, setProblem] = useState<string | null>(null);
+  const [draft, setDraft] = useState<Omit<DecisionDraft, "orgUrl"> | null>(null);
+  /** For those who do not see that a badge appeared. */
+  const [decided, setDecided] = useState("");
   const history = useHistory(api);
+  const orgUrl = scan?.orgUrl ?? null;
+  const index = useMemo(
+    () => indexDecisions(decisions.items, { orgUrl, nowMs: api.nowMs() }),
+    [api, decisions.items, orgUrl],
+  );
+  const onDecide = useCallback((kind: DecisionKind, finding: DecidedFinding) => setDraft({ kind, finding }), []);
+  useEffect(() => decisions.use(), [decisions]);
   const counts = scan === null ? null : countChecks(model, scan);
   const previous = scan === null || !isEnded(scan.status) ? null : previousScan([...history, ...knownScans], scan);
   const isFailed = scan === null && connection.state === "failed";
@@ -114,6 +132,7 @@ export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen 
               note={toChecksNote(model.checks.size, scan, counts)}
               chosen={filter.check}
               choose={(check) => setFilter({ ...filter, check: check === filter.check ? null : check })}
+              decisions={index}
             />
             <Findings
               findings={model.findings}
@@ -122,9 +141,24 @@ export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen 
               filter={filter}
               setFilter={setFilter}
               onOpen={follower.fill}
+              decisions={index}
+              onDecide={mayDecide ? onDecide : undefined}
             />
           </div>
         </div>
+      )}
+      <Announcement text={decided} />
+      {draft !== null && (
+        <DecideDialog
+          api={api}
+          {...draft}
+          orgUrl={orgUrl}
+          onDecided={(decision) => {
+            decisions.put(decision);
+            setDecided(`${toVerb(decision)}.`);
+          }}
+          onClose={() => setDraft(null)}
+        />
       )}
     </article>
   );
