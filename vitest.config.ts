@@ -5,6 +5,7 @@ import { defineConfig } from "vitest/config";
  * others are fast; `test/support/machine_tools.ts` refuses to start such a server for a fast test.
  */
 const system = [
+  "test/gateway/features/keeping/*.test.ts",
   "test/{attacks,e2e,edge,faults,fuzz}/**/*.test.ts",
   "test/web/!(*_model).test.ts",
   "test/command_line/node_version.test.ts",
