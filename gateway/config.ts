@@ -28,6 +28,8 @@ export interface GatewayConfig {
   /** How long ended scans and monitors are kept; null: for ever. */
   readonly retentionDays: number | null;
   readonly bounds: StreamBounds;
+  /** Webhooks may lead to private and loopback addresses, and without TLS. */
+  readonly webhookAllowPrivate: boolean;
 }
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
@@ -83,6 +85,7 @@ export function parseConfig(environment: Environment): GatewayConfig {
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
     retentionDays: parseRetentionDays(reader),
     bounds: parseBounds(reader),
+    webhookAllowPrivate: reader.integer("WEBHOOK_ALLOW_PRIVATE", { fallback: 0, min: 0, max: 1 }) === 1,
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;
@@ -105,6 +108,20 @@ export function parseAdminConfig(environment: Environment): AdminConfig {
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;
+}
+
+/** The broker through which `admin streams` reaches the gateways of DATABASE_URL. Throws `UsageError`. */
+export function parseOperatorBroker(environment: Environment): BrokerConfig {
+  const reader = createEnvironmentReader(environment);
+  const broker = parseBrokerConfig(reader);
+  if (broker.kind === "memory" && reader.problems.length === 0) {
+    reader.report(
+      "REDIS_URL: required beside DATABASE_URL, or UPSTASH_REDIS_REST_URL: expected the broker of the gateways, " +
+        "through which their streams are reached",
+    );
+  }
+  if (reader.problems.length > 0) throw settingsError(reader.problems);
+  return broker;
 }
 
 function parseDatabaseUrl(reader: EnvironmentReader): string | null {

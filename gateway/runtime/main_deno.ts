@@ -4,6 +4,7 @@ import { parseConfig, settingsError } from "../config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLog } from "../observability/log.ts";
+import { parseTracesConfig } from "./traces_config.ts";
 import { answerGraceMs, defaultDrainMs, Interruption, leave } from "./draining.ts";
 import { openGatewayParts, respondMetrics, type GatewayParts } from "./gateway_parts.ts";
 import { problemResponse } from "../http/problem.ts";
@@ -18,19 +19,22 @@ const variables = `
   HOST PORT METRICS_PORT DATABASE_URL REDIS_URL UPSTASH_REDIS_REST_URL UPSTASH_REDIS_REST_TOKEN EVENTSTREAM_CACHE_DB
   AUTH_JWKS_URL AUTH_JWKS AUTH_ISSUER AUTH_AUDIENCE AUTH_TENANT_CLAIM OIDC_CLIENT_ID OIDC_SCOPES
   STREAM_TOKEN_SECRET CORS_ORIGINS
-  DRAIN_DELAY_SECONDS
+  DRAIN_DELAY_SECONDS WEBHOOK_ALLOW_PRIVATE
   EVENTSTREAM_HEARTBEAT_SECONDS EVENTSTREAM_RECHECK_SECONDS EVENTSTREAM_MAX_BUFFER_BYTES EVENTSTREAM_MAX_STREAMS
-  EVENTSTREAM_MAX_STREAMS_PER_TENANT EVENTSTREAM_MAX_LIFETIME_SECONDS`;
+  EVENTSTREAM_MAX_STREAMS_PER_TENANT EVENTSTREAM_MAX_LIFETIME_SECONDS
+  OTEL_EXPORTER_OTLP_ENDPOINT OTEL_EXPORTER_OTLP_HEADERS OTEL_SERVICE_NAME OTEL_TRACES_SAMPLER OTEL_TRACES_SAMPLER_ARG`;
 
 async function main(): Promise<number> {
   const { interrupted, skipDelay } = listenToSignals();
-  const config = parseConfig(readEnvironment());
+  const environment = readEnvironment();
+  const config = parseConfig(environment);
   const log = createLog();
   const parts = await openGatewayParts({
     config,
     log,
     webAssets: createStaticFiles(webFolder()),
     peerAddress,
+    traces: parseTracesConfig(environment),
     signal: interrupted,
   });
   const servers: Deno.HttpServer[] = [];

@@ -30,6 +30,7 @@ export default {
       markStale(dependencies),
       deleteByAge(dependencies),
     ]);
+    await dependencies.webhooks.sendDue();
   },
 };
 

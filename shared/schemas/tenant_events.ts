@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { decisionSchema } from "./decision.ts";
 import { monitorEventSchemas, monitorSchema } from "./monitor.ts";
 import { count, uuid, type Output } from "./primitives.ts";
 import { scanSchema } from "./scan.ts";
@@ -28,6 +29,8 @@ export const tenantEventSchemas = {
   "monitor.updated": monitorEventSchemas["monitor.updated"],
   "monitor.error": monitorEventSchemas["monitor.error"],
   "monitor.end": monitorEventSchemas["monitor.end"],
+  "decision.created": decisionSchema,
+  "decision.updated": decisionSchema,
 };
 
 export type ScanResource = Output<typeof scanResourceSchema>;

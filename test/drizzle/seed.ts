@@ -3,6 +3,7 @@ import type { Database } from "../../drizzle/database.ts";
 import {
   apiKeys,
   changes,
+  decisions,
   deletedScans,
   findings,
   memberships,
@@ -12,6 +13,8 @@ import {
   scans,
   tenants,
   users,
+  webhookDeliveries,
+  webhooks,
 } from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 
@@ -27,6 +30,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const subs = [`one@${id}`, `two@${id}`];
   const scanIds = [randomUUID(), randomUUID()];
   const monitorIds = [randomUUID(), randomUUID()];
+  const webhookIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
   await asOwner(database, async (tx) => {
     await tx.insert(tenants).values({ id, name });
@@ -41,7 +45,14 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await tx
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
+    await tx
+      .insert(webhooks)
+      .values(webhookIds.map((webhookId) => ({ ...webhookValues, id: webhookId, tenantId: id })));
+    await tx
+      .insert(webhookDeliveries)
+      .values(webhookIds.map((webhookId) => ({ ...deliveryValues, tenantId: id, webhookId })));
     await tx.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
+    await tx.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
   });
   return { id, scanIds, hashes };
 }
@@ -62,6 +73,14 @@ export const findingValues = {
 const uploadId = "0f8c2e57-64a8-4f4c-9f1d-6f0f7a6f9c11";
 const reportValues = { uploadId, digest: "d", sizeBytes: 2, partCount: 1 } as const;
 const partValues = { uploadId, part: 0, content: new Uint8Array([31, 139]) } as const;
+const decisionValues = {
+  kind: "waiver",
+  check: findingValues.check,
+  reason: "Moves in January",
+  authorKind: "user",
+  authorId: "ada",
+  authorName: "ada",
+} as const;
 
 const monitorValues = { orgUrl: "https://acme.okta.com", intervalSeconds: 10 } as const;
 
@@ -80,6 +99,15 @@ const changeValues = {
   cause: "log",
   explainedBy: [],
 } as const;
+
+const webhookValues = {
+  url: "https://hooks.example/scanstream",
+  host: "hooks.example",
+  events: ["scan.end" as const],
+  secret: ["whsec_c2VlZA=="],
+};
+
+const deliveryValues = { type: "webhook.test", data: {} } as const;
 
 export function randomHash(): string {
   return (randomUUID() + randomUUID()).replaceAll("-", "");

@@ -52,7 +52,7 @@ export const scans = {
 
 /** The REST resources of scans. The client is authenticated before any of the request's body is read. */
 function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, publisher, log } = dependencies;
+  const { database, publisher, log, webhooks } = dependencies;
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
   const announcer = createChangeAnnouncer(dependencies);
@@ -94,8 +94,10 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const row = await store(principal, scanId, update);
     const { status } = row;
-    if (hasEnded(status)) await announceEnd({ ...row, status }, { publisher, log });
-    else afterResponse(c, announcer.updated(row));
+    if (hasEnded(status)) {
+      await announceEnd({ ...row, status }, { publisher, log });
+      afterResponse(c, webhooks.sendDue());
+    } else afterResponse(c, announcer.updated(row));
     return c.json(toScan(row));
   });
 

@@ -4,6 +4,7 @@ import { AppError } from "../../../shared/app_error.ts";
 import {
   apiKeys,
   changes,
+  decisions,
   deletedScans,
   findings,
   memberships,
@@ -11,6 +12,7 @@ import {
   scanReportParts,
   scanReports,
   scans,
+  webhooks,
 } from "../../../drizzle/schema.ts";
 
 /** A table of which every row belongs to one tenant, by its column `tenant_id`. */
@@ -65,6 +67,8 @@ export const exportedTables: readonly ExportedTable[] = [
     key: [changes.monitorId, changes.id],
     parent: { table: monitors, columns: [[changes.monitorId, monitors.id]] },
   },
+  { table: decisions, key: [decisions.id] },
+  { table: webhooks, key: [webhooks.id], secrets: [webhooks.secret], isShownOnly: true },
 ];
 
 /** Throws `AppError("invalid")`. */

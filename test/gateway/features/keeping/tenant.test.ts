@@ -27,6 +27,8 @@ const known = new Set([
   "scan_report_parts",
   "monitors",
   "changes",
+  "decisions",
+  "webhooks",
 ]);
 let directory: string;
 beforeAll(async () => {
