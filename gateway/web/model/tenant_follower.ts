@@ -61,10 +61,11 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     const present = snapshot.flatMap(({ type, data }) => (type === "monitor.snapshot" ? [parseMonitor(data)] : []));
     const hasAllMonitors = head !== undefined && head.monitors < maxSnapshots;
     const [newestScans, newestMonitors] = await Promise.all([
-      head !== undefined && scans.resume(unended, head.newest_ended_scan_id) ? null : api.listScans(request),
+      head !== undefined && scans.resume(unended, endsOf(head)) ? null : api.listScans(request),
       hasAllMonitors ? { items: present, nextCursor: null } : api.listMonitors(request),
     ]);
-    if (newestScans !== null) scans.replace(unended, newestScans);
+    // Read after the snapshot: the page may lack more than its count says, and a later snapshot is then asked again.
+    if (newestScans !== null) scans.replace(unended, newestScans, head?.deleted_scans);
     monitors.replace(present, newestMonitors);
     connection = { ...connection, refetchedAtMs: Date.now() };
     decisions.invalidate();
@@ -102,6 +103,10 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     if (type === "decision.created" || type === "decision.updated") decisions.put(parseDecision(data));
     // The scan may have contradicted one.
     if (type === "scan.end" && decisions.items.some(({ kind }) => kind === "attestation")) decisions.invalidate();
+    if (type === "scan.deleted") {
+      const { deleted_scans: count } = fields;
+      scans.remove(fields["scan_id"], typeof count === "number" ? count : null);
+    }
     if (type === "scan.end") scans.change(fields["scan_id"], (scan) => applyToScan(scan, type, fields));
     if (!type.startsWith("monitor.")) return;
     const id = fields["monitor_id"];
@@ -153,4 +158,8 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
       closing.abort();
     },
   };
+}
+
+function endsOf(head: TenantEvents["tenant.snapshot"]) {
+  return { newestEndedId: head.newest_ended_scan_id, deletedCount: head.deleted_scans };
 }

@@ -108,7 +108,7 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
         const text = await readStream(stream, "never");
         expect(text).toContain(`event: scan.end\ndata: {"scan_id":"${id}","status":"cancelled"`);
       }
-      const text = await readStream(tenant, `event: scan.deleted\ndata: {"scan_id":"${id}"}`);
+      const text = await readStream(tenant, `event: scan.deleted\ndata: {"scan_id":"${id}","deleted_scans":`);
       expect(text).not.toContain("event: scan.end");
     });
 
@@ -191,7 +191,9 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
       const { count, published } = await run(30);
       expect(count).toBe(1);
       const { id: tenantId } = gateway.acme;
-      expect(published).toEqual([`tenant:${tenantId}:${tenantId} {"type":"scan.deleted","data":{"scan_id":"${old}"}}`]);
+      expect(published).toEqual([
+        `tenant:${tenantId}:${tenantId} {"type":"scan.deleted","data":{"scan_id":"${old}","deleted_scans":null}}`,
+      ]);
       expect(await rowsOf(old)).toEqual([[0, 0, 0, 0]]);
       expect(await rowsOf(young)).toEqual([[1, 2, 1, 1]]);
       expect(await rowsOf(running)).toEqual([[1, 2, 1, 1]]);
