@@ -12,6 +12,7 @@ import { Checks } from "./checks.tsx";
 import { Findings } from "./findings.tsx";
 import { useNow, useStore, useTitle } from "./hooks.ts";
 import { Progress, toProgressText } from "./progress.tsx";
+import { DeleteButton, ReportDownload } from "./scan_actions.tsx";
 import { Trend } from "./trend.tsx";
 
 const manyFindings = 1000;
@@ -21,6 +22,9 @@ const historyLimit = 200;
 interface ScanPageProps {
   readonly api: Api;
   readonly scanId: string;
+  /** Somebody has deleted it since the page was opened. */
+  readonly isDeleted: boolean;
+  readonly mayDelete: boolean;
   /** Other scans of the tenant, for the trend. */
   readonly knownScans: readonly Scan[];
   /** Called with what is known of the scan whenever that changed. */
@@ -30,7 +34,7 @@ interface ScanPageProps {
 }
 
 /** One scan, followed while it is shown. */
-export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPageProps) {
+export function ScanPage({ api, scanId, isDeleted, mayDelete, knownScans, onScan, onReopen }: ScanPageProps) {
   const [follower, frame] = useStore(
     (onChange) => followScan(api, scanId, onChange),
     ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
@@ -50,6 +54,16 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the model changes in place: a frame says that it did
   }, [frame]);
 
+  if (isDeleted) {
+    return (
+      <Message
+        level={1}
+        title="This scan was deleted"
+        text="Its findings and its report are gone with it."
+        action={{ label: "All scans", run: () => (location.hash = "#/") }}
+      />
+    );
+  }
   return (
     <article class="scan" aria-labelledby="scan-title">
       <header class="scan-head">
@@ -77,6 +91,8 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
           {scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
           )}
+          {scan !== null && isEnded(scan.status) && <ReportDownload api={api} scanId={scanId} onProblem={setProblem} />}
+          {scan !== null && mayDelete && <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />}
         </div>
       </header>
       <p class="problem tinted tone-fail" role="alert">

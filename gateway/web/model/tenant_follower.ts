@@ -14,6 +14,8 @@ export interface TenantFollower {
   readonly scans: ListStore<Scan>;
   readonly monitors: ListStore<Monitor>;
   readonly decisions: DecisionStore;
+  /** Scans that were deleted since the page was opened. */
+  readonly deletedScans: ReadonlySet<unknown>;
   readonly connection: Connection;
   readonly retryNow: () => void;
   close(): void;
@@ -49,6 +51,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
   let connection = noConnection;
   let subscription: Subscription<TenantEvents> | null = null;
   let hiding: ReturnType<typeof setTimeout> | undefined;
+  const deletedScans = new Set<unknown>();
   let snapshot: readonly SnapshotEvent<TenantEvents>[] = [];
 
   /** A snapshot holds the scans that have not ended; the newest page holds those that have, where one may be unknown. */
@@ -104,8 +107,10 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     // The scan may have contradicted one.
     if (type === "scan.end" && decisions.items.some(({ kind }) => kind === "attestation")) decisions.invalidate();
     if (type === "scan.deleted") {
-      const { deleted_scans: count } = fields;
-      scans.remove(fields["scan_id"], typeof count === "number" ? count : null);
+      const { scan_id: id, deleted_scans: count } = fields;
+      deletedScans.add(id);
+      scans.remove(id, typeof count === "number" ? count : null);
+      onChange();
     }
     if (type === "scan.end") scans.change(fields["scan_id"], (scan) => applyToScan(scan, type, fields));
     if (!type.startsWith("monitor.")) return;
@@ -149,6 +154,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     scans,
     monitors,
     decisions,
+    deletedScans,
     get connection() {
       return connection;
     },

@@ -2,7 +2,9 @@ import type { ComponentType } from "preact";
 import type { Session } from "../../model/session.ts";
 import { Icon } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
+import { mayDo } from "../../model/caller.ts";
 import { SessionSettings } from "./session_settings.tsx";
+import { TenantSettings } from "./tenant_settings.tsx";
 
 interface SettingsSection {
   /** `#/settings/<id>`. */
@@ -16,6 +18,7 @@ interface SettingsSection {
 /** The first one is shown where the address names none. */
 const sections: readonly SettingsSection[] = [
   { id: "session", title: "Your session", isFor: () => true, Section: SessionSettings },
+  { id: "tenant", title: "Tenant", isFor: ({ caller }) => mayDo(caller, "manage"), Section: TenantSettings },
 ];
 
 /** What is not about one scan, a section each. */
