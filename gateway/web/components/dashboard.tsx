@@ -46,7 +46,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     () => manyScansPauseMs,
   );
   const { scans, monitors, decisions } = tenant;
-  const mayDecide = mayDo(session.caller, "decide");
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
     const route = toRoute(location.hash);
@@ -136,7 +135,12 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
             )}
           </p>
           {route.isDecisions ? (
-            <DecisionsPage api={api} store={decisions} scans={scans.items} mayDecide={mayDecide} />
+            <DecisionsPage
+              api={api}
+              store={decisions}
+              scans={scans.items}
+              mayDecide={mayDo(session.caller, "decide")}
+            />
           ) : route.settings !== null ? (
             <SettingsPage session={session} section={route.settings} />
           ) : route.compared !== null ? (
@@ -165,10 +169,10 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
               key={`${route.scanId} ${attempt}`}
               api={api}
               scanId={route.scanId}
-              mayCancel={mayDo(session.caller, "register")}
+              caller={session.caller}
+              isDeleted={tenant.deletedScans.has(route.scanId)}
               knownScans={scans.items}
               decisions={decisions}
-              mayDecide={mayDecide}
               onScan={onScan}
               onReopen={() => setAttempt(attempt + 1)}
             />
