@@ -15,6 +15,7 @@ const tools: readonly Tool[] = [
   { programs: ["chromium", "chromium-browser", "google-chrome"], aptPackage: "chromium" },
   { programs: ["xmllint"], aptPackage: "libxml2-utils" },
   { programs: ["pgbouncer"], aptPackage: "pgbouncer" },
+  { programs: ["caddy"], aptPackage: "caddy" },
   { programs: ["promtool"], aptPackage: "prometheus" },
   { programs: ["nginx"], aptPackage: "nginx-light" },
   { programs: ["pg_dumpall"], aptPackage: "postgresql" },
