@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
 import { offering } from "../command_line/completion/offered_values.ts";
 import { addExamples } from "../command_line/examples.ts";
+import { addDecisionCommands } from "./decisions/commands.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
 import type { LoadFlags } from "./load/load_command.ts";
 import { formats, toWhole } from "./options.ts";
@@ -13,6 +14,7 @@ import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 export function addClientCommands(program: Command, run: RunCommand): void {
   addScanCommands(program, run);
   addTeamCommands(program, run);
+  addDecisionCommands(program, run);
   const watch = program
     .command("watch")
     .description("follow a scan's event stream until its terminal event, or everything of the tenant until Ctrl-C")

@@ -1,4 +1,5 @@
 import type { FeatureDescription } from "../http/docs/feature_description.ts";
+import { decisionsDescription } from "./decisions/description.ts";
 import { monitorsDescription } from "./monitors/description.ts";
 import { scansDescription } from "./scans/description.ts";
 import { teamDescription } from "./team/description.ts";
@@ -9,5 +10,6 @@ export const featureDescriptions: readonly FeatureDescription[] = [
   scansDescription,
   monitorsDescription,
   teamDescription,
+  decisionsDescription,
   tenantDescription,
 ];

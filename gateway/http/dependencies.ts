@@ -27,11 +27,21 @@ export interface Dependencies extends DemoDependencies {
   readonly metrics: Metrics;
   /** Undefined: nothing is traced. */
   readonly traces?: Traces | undefined;
+  readonly webhooks: WebhookSender;
   /** Null: `/metrics` is not served here, because it has a port of its own or the runtime has none. */
   readonly metricsText: MetricsText | null;
   /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;
   readonly nowMs: () => number;
+  /** How long ended scans and monitors are kept; null: for ever. */
+  readonly retentionDays: number | null;
+}
+
+export interface WebhookSender {
+  /** What a webhook's URL may be. */
+  readonly rules: { readonly allowPrivate: boolean };
+  /** Sends what was just queued. Never rejects; where nothing runs after a request, it goes on until that was tried. */
+  sendDue(): Promise<void>;
 }
 
 /** The live page's files, by path without leading slash. Null: no such file. */

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import process from "node:process";
 import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
-import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
+import { deliveryBacklog, findApiKey, ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { openBroker } from "../admin/open_broker.ts";
@@ -18,6 +18,8 @@ import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
 import { findEnded } from "../features/find_ended.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
+import { startDeletingByAge } from "../features/retention.ts";
+import { startDelivering } from "../features/webhooks/deliver.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
 import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
@@ -29,13 +31,14 @@ import {
   type LocalState,
 } from "../admin/local_state.ts";
 import type { Log } from "../observability/log.ts";
-import type { MetricsText } from "../observability/metrics.ts";
+import type { MetricsText, WebhookBacklog } from "../observability/metrics.ts";
 import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
 import { createReadiness } from "../observability/readiness.ts";
 import type { PartTraces } from "../observability/traces.ts";
 import type { TracesConfig } from "../observability/otlp_traces.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
+import { createWebhookSender } from "./webhook_sender.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
@@ -126,12 +129,17 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     pingBroker: () => broker.ping(),
     isDraining: () => isDraining,
   });
+  let webhookBacklog: WebhookBacklog = { pending: 0, dueInSeconds: null };
   const metrics = createPrometheusMetrics({
     openStreams: () => streams.stats().members,
     openChannels: () => streams.stats().channels,
     maxStreams: config.bounds.maxStreams,
     isDatabaseUp: () => readiness.isDatabaseUp(),
     isBrokerUp: () => readiness.isBrokerUp(),
+    async webhookBacklog() {
+      webhookBacklog = await deliveryBacklog(database).catch(() => webhookBacklog);
+      return webhookBacklog;
+    },
   });
   const metricsText = options.joinMetrics?.(metrics) ?? metrics;
   const streams = createLocalStreams({
@@ -159,6 +167,12 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
   owned.defer(startMarkingStale({ database, publisher: broker, log }));
+  const { retentionDays } = config;
+  owned.defer(startDeletingByAge({ database, publisher: broker, log, retentionDays }));
+  const rules = { allowPrivate: config.webhookAllowPrivate };
+  const send = createWebhookSender({ rules });
+  const deliveries = startDelivering({ database, send, rules, log, metrics, nowMs });
+  owned.defer(() => deliveries.stop());
 
   return {
     dependencies: {
@@ -176,9 +190,11 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       log,
       metrics,
       ...(traces === null ? {} : { traces }),
+      webhooks: { rules, sendDue: deliveries.sendDue },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       nowMs,
+      retentionDays,
     },
     broker,
     streams,

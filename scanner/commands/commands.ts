@@ -266,6 +266,7 @@ function addReportOptions(command: Command): void {
     .option("--fail-on-new", "only findings that the baseline does not have count")
     .option("--waivers <file>", "findings that are accepted for a time")
     .option("--attestations <file>", "what people attest where the API shows too little")
+    .option("--decisions-from-gateway", "the waivers and attestations that are kept at SCANSTREAM_URL, too")
     .option("--checklist <file>", "a CKLB or CKL that people worked in: cklb and ckl keep their answers")
     .option("--baseline <report.json>", "mark findings new, unchanged or resolved against an earlier report");
 }

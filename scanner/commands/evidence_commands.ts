@@ -7,6 +7,7 @@ import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { readDecisions } from "../decisions/decisions.ts";
+import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
 import { connect } from "../idp/connection.ts";
@@ -68,7 +69,7 @@ export interface EvaluateFlags extends SelectionFlags, ReportFlags {
   readonly verbose?: boolean;
 }
 
-/** `evaluate`: verdicts from saved artifacts, without a network. */
+/** `evaluate`: verdicts from saved artifacts, without the provider. */
 export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Promise<number> {
   const file = flags.fromArtifacts;
   if (file === undefined)
@@ -77,7 +78,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const known = await readChecks(flags.checks);
   const selected = selectChecks(toSelection(flags), known);
   const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
-  const decisions = await readDecisions(options, namesOf(known));
+  const files = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable(reportPlaces(options));
   const { results, document } = await evaluateSaved(
@@ -91,6 +92,9 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
     io,
   );
   const scan: FinishedScan = { status: "completed", results, document };
+  const { org_url: orgUrl } = document.scan;
+  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+  const decisions = await withGatewayDecisions(files, wanted, io);
   const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags: {} };
   const { code, report } = await finishScan(scan, finishOptions, io);
   await writeGitHubFeedback([{ name: null, report }], io);

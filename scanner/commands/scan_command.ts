@@ -7,6 +7,7 @@ import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
 import { readDecisions } from "../decisions/decisions.ts";
+import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { readChecks } from "../decisions/own_rules/company_rules.ts";
 import { readParameters } from "../decisions/own_rules/parameters.ts";
 import { connect } from "../idp/connection.ts";
@@ -35,7 +36,7 @@ export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
   readonly stream?: boolean;
 }
 
-/** A scan whose options and files are good: nothing was sent yet. */
+/** A scan whose options and files are good: nothing was sent to the provider yet. */
 export interface PreparedScan {
   readonly orgUrl: string;
   run(): Promise<ScanOutcome>;
@@ -55,7 +56,7 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   return code;
 }
 
-/** Everything that can be refused is refused here, before the first request. */
+/** Everything that can be refused is refused here, before the first request to the provider. */
 export async function prepareScan(
   flags: ScanFlags,
   io: CommandIo,
@@ -68,10 +69,12 @@ export async function prepareScan(
   const approvedIssuers = readApprovedIssuers(io.env);
   const parameters = await readParameters(flags.parameters, approvedIssuers);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const decisions = await readDecisions(options, namesOf(known));
+  const files = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
   const { orgUrl, clientId } = config;
+  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+  const decisions = await withGatewayDecisions(files, wanted, io);
   return { orgUrl, run };
 
   async function run(): Promise<ScanOutcome> {

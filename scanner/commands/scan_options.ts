@@ -34,6 +34,7 @@ export interface ReportFlags {
   readonly threshold?: string;
   readonly waivers?: string;
   readonly attestations?: string;
+  readonly decisionsFromGateway?: boolean;
   readonly baseline?: string;
   readonly checklist?: string;
 }
