@@ -94,7 +94,16 @@ async function licenses({ thirdParty }: Contents, nodeLicense: string): Promise<
 
 async function place(folder: string, target: string, name: string, isArchive: boolean): Promise<string> {
   if (isArchive) {
-    const args = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "-C", dirname(target), name];
+    const args = [
+      "--sort=name",
+      "--owner=0",
+      "--group=0",
+      "--numeric-owner",
+      "--mtime=@0",
+      "-C",
+      dirname(target),
+      name,
+    ];
     await run("tar", ["-czf", join(folder, `${name}.tar.gz`), ...args]);
     return `${name}.tar.gz`;
   }

@@ -28,7 +28,13 @@ export async function writeSboms(folder: string): Promise<readonly string[]> {
     await mkdir(folder, { recursive: true });
     return await Promise.all(
       Object.entries(formats).map(async ([format, file]) => {
-        const args = ["sbom", "--package-lock-only", "--omit=dev", `--sbom-format=${format}`, "--sbom-type=application"];
+        const args = [
+          "sbom",
+          "--package-lock-only",
+          "--omit=dev",
+          `--sbom-format=${format}`,
+          "--sbom-type=application",
+        ];
         const { stdout } = await run("npm", args, { cwd: work, maxBuffer: 64 * 1024 * 1024 });
         await writeFile(join(folder, file), stdout);
         return join(folder, file);
