@@ -1,15 +1,12 @@
 import { inspect } from "node:util";
-import { Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
 import packageJson from "./package.json" with { type: "json" };
-import { addClientCommands } from "./clients/commands.ts";
-import { addGatewayCommands } from "./gateway/commands.ts";
 import { Interruption } from "./gateway/runtime/draining.ts";
 import type { CommandIo, GatewayIo } from "./command_line/command_io.ts";
 import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
 import { exitCodes, isVerdict } from "./command_line/exit_code.ts";
 import { explainWriteError } from "./command_line/files.ts";
-import { addPracticeOrgCommand } from "./practice_org/commands.ts";
-import { addScannerCommands } from "./scanner/commands/commands.ts";
+import { createProgram } from "./program.ts";
 import { printable } from "./command_line/terminal.ts";
 import { UsageError } from "./shared/usage_error.ts";
 import { AppError } from "./shared/app_error.ts";
@@ -28,18 +25,7 @@ const run = async (command: (io: CommandIo & GatewayIo) => Promise<number>): Pro
   exitCode = await command({ ...createProcessIo(streams, { env: process.env, interrupted, mayColor }), skipDelay });
 };
 
-const program = new Command("scanstream")
-  .description("Compliance scans of an identity provider, streamed live")
-  .version(packageJson.version)
-  .option("--no-color", "no colours (also NO_COLOR; FORCE_COLOR for colours without a terminal)")
-  .showSuggestionAfterError()
-  .configureHelp({ showGlobalOptions: true })
-  .configureOutput({ writeOut: streams.write })
-  .exitOverride();
-addScannerCommands(program, run);
-addClientCommands(program, run);
-addPracticeOrgCommand(program, run);
-addGatewayCommands(program, run);
+const program = createProgram(run, { writeOut: streams.write });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {

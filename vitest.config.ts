@@ -5,12 +5,13 @@ import { defineConfig } from "vitest/config";
  * others are fast; `test/support/machine_tools.ts` refuses to start such a server for a fast test.
  */
 const system = [
-  "test/{attacks,e2e,edge,faults,fuzz}/**/*.test.ts",
+  "test/{attacks,deploy,e2e,edge,faults,fuzz}/**/*.test.ts",
   "test/web/!(*_model).test.ts",
   "test/command_line/node_version.test.ts",
   "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",
   "test/gateway/runtime/{draining,main_node,serve_processes,start_gateway}.test.ts",
-  "test/gateway/admin/{call_admin,socket}.test.ts",
+  "test/gateway/admin/{call_admin,socket,streams}.test.ts",
+  "test/gateway/features/team/on_postgres.test.ts",
   "test/lint/recipes.test.ts",
   "test/scanner/evidence_matrix.test.ts",
   "test/scanner/reports/{hostile_text,html,outside_readers}.test.ts",
@@ -19,7 +20,7 @@ const system = [
   "test/examples/clients.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/support/upstash_bridge.test.ts",
-  "test/tools/{modules,new,package}.test.ts",
+  "test/tools/{man_page,modules,new,package}.test.ts",
 ];
 
 /** Those that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */

@@ -1,14 +1,21 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { RunCommand } from "../command_line/command_io.ts";
+import { offering } from "../command_line/completion/offered_values.ts";
+import { addExamples } from "../command_line/examples.ts";
+import { addDecisionCommands } from "./decisions/commands.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
 import type { LoadFlags } from "./load/load_command.ts";
+import { formats, toWhole } from "./options.ts";
+import { addTeamCommands } from "./team/commands.ts";
 import type { WatchFlags } from "./watch_command.ts";
 import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 
 /** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
 export function addClientCommands(program: Command, run: RunCommand): void {
   addScanCommands(program, run);
-  program
+  addTeamCommands(program, run);
+  addDecisionCommands(program, run);
+  const watch = program
     .command("watch")
     .description("follow a scan's event stream until its terminal event, or everything of the tenant until Ctrl-C")
     .argument("[scan-id]", "the scan's UUID; without it, and without --latest: the whole tenant")
@@ -18,13 +25,15 @@ export function addClientCommands(program: Command, run: RunCommand): void {
     .action((scanId: string | undefined, flags: WatchFlags) =>
       run(async (io) => (await import("./watch_command.ts")).watchCommand(scanId, flags, io)),
     );
+  addExamples(watch, "scanstream watch --latest --exit-status", "scanstream watch -f ndjson");
   addLoadCommand(program, run);
   addConformanceCommand(program, run);
 }
 
 function addScanCommands(program: Command, run: RunCommand): void {
   const scans = program.command("scans").description("the tenant's scans at the gateway");
-  scans
+  addExamples(scans, "scanstream scans list");
+  const list = scans
     .command("list")
     .description("list scans, newest first")
     .option("--limit <n>", "how many at most", toWhole(1, 1_000_000), 50)
@@ -32,7 +41,8 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .action((flags: ScansListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).scansListCommand(flags, io)),
     );
-  scans
+  addExamples(list, "scanstream scans list -n 5 -f json");
+  const show = scans
     .command("show")
     .description("show one scan")
     .argument("<scan-id>", "the scan's UUID")
@@ -40,7 +50,8 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .action((scanId: string, flags: ListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).scansShowCommand(scanId, flags, io)),
     );
-  scans
+  addExamples(show, `scanstream scans show ${scanIdExample}`);
+  const cancel = scans
     .command("cancel")
     .description("ask a scan to stop; its scanner does within seconds, and publishes what was evaluated")
     .argument("<scan-id>", "the scan's UUID")
@@ -48,23 +59,31 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .action((scanId: string, flags: ListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).scansCancelCommand(scanId, flags, io)),
     );
+  addExamples(cancel, `scanstream scans cancel ${scanIdExample}`);
 
-  program
-    .command("findings")
-    .description("the findings of a scan at the gateway")
+  const findings = program.command("findings").description("the findings of a scan at the gateway");
+  addExamples(findings, "scanstream findings list --latest");
+  const findingsList = findings
     .command("list")
     .description("list every finding of a scan, newest first")
     .argument("[scan-id]", "the scan's UUID")
     .option("--latest", "of the newest scan")
-    .option("--status <statuses>", "only PASS, FAIL or MANUAL, or several with commas")
+    .addOption(
+      offering(new Option("--status <statuses>", "only PASS, FAIL or MANUAL, or several with commas"), "list", () =>
+        Promise.resolve(["PASS", "FAIL", "MANUAL"]),
+      ),
+    )
     .addOption(formats("table", "json", "ndjson"))
     .action((scanId: string | undefined, flags: FindingsListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).findingsListCommand(scanId, flags, io)),
     );
+  addExamples(findingsList, "scanstream findings list --latest --status FAIL,MANUAL -f ndjson");
 }
 
+const scanIdExample = "6f1d7a52-0c7e-4b7d-9a55-3c0c1f5b8e21";
+
 function addLoadCommand(program: Command, run: RunCommand): void {
-  program
+  const load = program
     .command("load")
     .description(
       "open many streams of a gateway of yours with SCANSTREAM_API_KEY, and say how fast, what was refused and what was lost",
@@ -81,16 +100,16 @@ function addLoadCommand(program: Command, run: RunCommand): void {
     )
     .option("--allow-remote", "a gateway that is not on this machine")
     .addOption(formats("text", "json"))
-    .addHelpText("after", "\nExample:\n  $ scanstream load http://127.0.0.1:8787 --streams 1000 --publish 10")
     .action((url: string, flags: LoadFlags) =>
       run(async (io) => (await import("./load/load_command.ts")).loadCommand(url, flags, io)),
     );
+  addExamples(load, "scanstream load http://127.0.0.1:8787 --streams 1000 --publish 10");
 }
 
 function addConformanceCommand(program: Command, run: RunCommand): void {
-  program
-    .command("conformance")
-    .description("whether a client reads event streams as it should")
+  const conformance = program.command("conformance").description("whether a client reads event streams as it should");
+  addExamples(conformance, "scanstream conformance client --list");
+  const client = conformance
     .command("client")
     .description("try a client of any language against scripted streams, and say what a right one does")
     .argument("[command...]", "after --: starts the client, once for each case; without it, clients come by themselves")
@@ -99,28 +118,14 @@ function addConformanceCommand(program: Command, run: RunCommand): void {
     .option("--list", "show the cases, run nothing")
     .option("--heartbeat-seconds <n>", "between two heartbeats of a stream; a gateway's own are 15", toSeconds, 15)
     .addOption(formats("text", "json"))
-    .addHelpText("after", "\nExample:\n  $ scanstream conformance client -- python3 my_client.py")
     .action((command: readonly string[], flags: ConformanceFlags) =>
       run(async (io) => (await import("./conformance/conformance_command.ts")).conformanceCommand(command, flags, io)),
     );
-}
-
-function toWhole(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`Expected a whole number from ${least} to ${most}.`);
-  };
+  addExamples(client, "scanstream conformance client -- python3 my_client.py");
 }
 
 function toSeconds(text: string): number {
   const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (value >= 0.1 && value <= 60) return value;
   throw new InvalidArgumentError("Expected seconds from 0.1 to 60.");
-}
-
-/** The first is the default. */
-function formats(...names: readonly [string, ...string[]]): Option {
-  const list = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-  return new Option("--format <format>", list).choices(names).default(names[0]);
 }

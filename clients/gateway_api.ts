@@ -19,6 +19,10 @@ export interface GatewayApi {
   cancelScan(scanId: string): Promise<Resource>;
   /** Newest first, page by page. */
   listFindings(scanId: string): AsyncGenerator<Page>;
+  /** Any other list, `most` in all. */
+  list(path: string, most: number): AsyncGenerator<Page>;
+  /** Any other change; null: the answer has no body. */
+  send(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: Resource): Promise<Resource | null>;
 }
 
 interface Page {
@@ -40,7 +44,10 @@ function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSi
     do {
       const query = new URLSearchParams({ limit: String(Math.min(left, maxPageSize)) });
       if (cursor !== null) query.set("cursor", cursor);
-      const { items, next_cursor } = parseResource(page, await call("GET", `${path}?${query}`, undefined, signal));
+      const { items, next_cursor } = parseResource(
+        page,
+        await call("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`, undefined, signal),
+      );
       cursor = next_cursor;
       left -= items.length;
       yield { items, hasMore: cursor !== null };
@@ -61,6 +68,10 @@ function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSi
       return parseResource(resource, await call("POST", `/api/v1/scans/${scanId}/cancel`, undefined, signal));
     },
     listFindings: (scanId) => pages(`/api/v1/scans/${scanId}/findings`, Infinity),
+    list: pages,
+    async send(method, path, body) {
+      return parseResource(v.nullable(resource), await call(method, path, body, signal));
+    },
   };
 }
 

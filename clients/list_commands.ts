@@ -89,8 +89,8 @@ interface ListOutput {
   readonly toTable: (items: readonly Resource[]) => string;
 }
 
-/** Resolves with whether there are more than were asked for. */
-async function writeList(pages: Pages, format: string, { io, toTable }: ListOutput): Promise<boolean> {
+/** Writes a list page by page. Resolves with whether there are more than were asked for. */
+export async function writeList(pages: Pages, format: string, { io, toTable }: ListOutput): Promise<boolean> {
   const all: Resource[] = [];
   let isMore = false;
   for await (const { items, hasMore } of pages) {

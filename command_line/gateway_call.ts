@@ -22,7 +22,7 @@ export interface GatewayCallOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** Calls one REST resource; `body` is sent as JSON unless undefined. Rejects with `GatewayRefusal`, or as `fetch` does. */
+/** Calls one REST resource; `body` is sent as JSON unless undefined. Null: the answer has no body. Rejects with `GatewayRefusal`, or as `fetch` does. */
 export type GatewayCall = (method: string, path: string, body: unknown, signal: AbortSignal) => Promise<unknown>;
 
 export function createGatewayCall(options: GatewayCallOptions): GatewayCall {
@@ -41,7 +41,7 @@ export function createGatewayCall(options: GatewayCallOptions): GatewayCall {
     });
     const text = await response.text();
     if (!response.ok) throw new GatewayRefusal(response.status, refusalText(response.status, text));
-    return JSON.parse(text);
+    return response.status === 204 ? null : JSON.parse(text);
   };
 }
 

@@ -3,6 +3,7 @@ import {
   bigint,
   boolean,
   check,
+  customType,
   foreignKey,
   index,
   doublePrecision,
@@ -20,7 +21,9 @@ import type { Coverage, ManualReason, Severity, Status } from "../shared/report.
 import type { ChangeCause, NewChange } from "../shared/schemas/change.ts";
 import type { LogStatus, StoredMonitorStatus } from "../shared/schemas/monitor_requests.ts";
 import type { ScanStatus } from "../shared/schemas/scan.ts";
+import type { AttestedStatus, DecisionKind } from "../shared/schemas/decision.ts";
 import type { ActorKind, Role, Scope } from "../shared/schemas/team.ts";
+import type { Delivery, DeliveryStatus, WebhookEvent, WebhookFormat } from "../shared/schemas/webhook.ts";
 import { currentTenantId, policies, tenantPolicies } from "./policies.ts";
 
 /** Set by wrangler.toml: constraints, indexes and policies are for migrations, and a Worker, which only queries, does not carry them. */
@@ -29,11 +32,15 @@ declare const SCHEMA_IS_QUERIED: true | undefined;
 /** Milliseconds, as exact as a JavaScript `Date`, so that a cursor made of one finds its place again. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
 
+const bytes = customType<{ data: Uint8Array }>({ dataType: () => "bytea" });
+
 export const tenants = pgTable(
   "tenants",
   {
     id: uuid("id").primaryKey().defaultRandom(),
     name: text("name").notNull(),
+    /** How many scans were deleted so far: a client that knows it has missed no deletion. Counted by a trigger. */
+    deletedScans: bigint("deleted_scans", { mode: "number" }).notNull().default(0),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   typeof SCHEMA_IS_QUERIED === "boolean"
@@ -185,9 +192,17 @@ export const scans = pgTable(
         // What findings refer to, so that a finding cannot belong to another tenant's scan.
         unique("scans_tenant_id_id").on(table.tenantId, table.id),
         index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
+        // The scan before a scan of the same org, for what is new in it.
+        index("scans_completed")
+          .on(table.tenantId, sql`coalesce(${table.orgUrl}, '')`, table.endedAt)
+          .where(sql`${table.status} = 'completed'`),
         index("scans_unfinished")
           .on(table.updatedAt)
           .where(sql`${table.status} in ('pending', 'running')`),
+        // In the order in which they are deleted once they are old.
+        index("scans_ended")
+          .on(table.endedAt)
+          .where(sql`${table.endedAt} is not null`),
         check(
           "scans_status",
           sql`${table.status} in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')`,
@@ -244,6 +259,83 @@ export const findings = pgTable(
       ],
 );
 
+/** The ids of scans that were deleted: they are not used again. Written by a trigger of `scans`. */
+export const deletedScans = pgTable(
+  "deleted_scans",
+  {
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    id: uuid("id").notNull(),
+    deletedAt: instant("deleted_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        primaryKey({ name: "deleted_scans_pkey", columns: [table.tenantId, table.id] }),
+        index("deleted_scans_by_time").on(table.deletedAt),
+        ...tenantPolicies("deleted_scans", table.tenantId),
+      ],
+);
+
+/** The finished report of a scan. Its row is written after its parts: without it there is no report. */
+export const scanReports = pgTable(
+  "scan_reports",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    uploadId: uuid("upload_id").notNull(),
+    /** Of the report as it was sent; the same bytes have the same digest. */
+    digest: text("digest").notNull(),
+    /** Of the report as it was sent. */
+    sizeBytes: integer("size_bytes").notNull(),
+    partCount: integer("part_count").notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
+        foreignKey({
+          name: "scan_reports_scan",
+          columns: [table.tenantId, table.scanId],
+          foreignColumns: [scans.tenantId, scans.id],
+        }).onDelete("cascade"),
+        check("scan_reports_sizes", sql`${table.sizeBytes} >= 0 and ${table.partCount} > 0`),
+        ...tenantPolicies("scan_reports", table.tenantId),
+      ],
+);
+
+/** A compressed report in pieces that pass through every driver. */
+export const scanReportParts = pgTable(
+  "scan_report_parts",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    /** Of two that are stored at once each has its own parts. */
+    uploadId: uuid("upload_id").notNull(),
+    /** From 0. */
+    part: integer("part").notNull(),
+    /** Gzip. */
+    content: bytes("content").notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        primaryKey({
+          name: "scan_report_parts_pkey",
+          columns: [table.tenantId, table.scanId, table.uploadId, table.part],
+        }),
+        foreignKey({
+          name: "scan_report_parts_scan",
+          columns: [table.tenantId, table.scanId],
+          foreignColumns: [scans.tenantId, scans.id],
+        }).onDelete("cascade"),
+        ...tenantPolicies("scan_report_parts", table.tenantId),
+      ],
+);
+
 export const monitors = pgTable(
   "monitors",
   {
@@ -264,6 +356,9 @@ export const monitors = pgTable(
     logStatus: text("log_status").$type<LogStatus>().notNull().default("unknown"),
     errorCode: text("error_code"),
     errorDetail: text("error_detail"),
+    /** The last time that was not read of the log. */
+    gapFrom: instant("gap_from"),
+    gapTo: instant("gap_to"),
     lastLookAt: instant("last_look_at"),
     lagSeconds: doublePrecision("lag_seconds"),
     lastChangeAt: instant("last_change_at"),
@@ -292,6 +387,9 @@ export const monitors = pgTable(
         index("monitors_running")
           .on(table.updatedAt)
           .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
+        index("monitors_ended")
+          .on(table.endedAt)
+          .where(sql`${table.endedAt} is not null and ${table.deletedAt} is null`),
         check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
         check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
         check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
@@ -345,5 +443,156 @@ export const changes = pgTable(
         check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
         check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start')`),
         ...tenantPolicies("changes", table.tenantId),
+      ],
+);
+
+/** Receivers of a tenant's events, https://www.standardwebhooks.com */
+export const webhooks = pgTable(
+  "webhooks",
+  {
+    id: uuid("id").primaryKey().defaultRandom(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    url: text("url").notNull(),
+    /** The name in the URL: so many requests at once go to one. */
+    host: text("host").notNull(),
+    events: text("events").array().$type<WebhookEvent[]>().notNull(),
+    format: text("format").$type<WebhookFormat>().notNull().default("json"),
+    enabled: boolean("enabled").notNull().default(true),
+    disabledReason: text("disabled_reason").$type<"gone">(),
+    /** The newest first, then the one before it. The application role cannot read them: it gets them with a delivery. */
+    secret: text("secret").array().notNull(),
+    secretRotatedAt: instant("secret_rotated_at"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    updatedAt: instant("updated_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        // What deliveries refer to, so that a delivery cannot belong to another tenant's webhook.
+        unique("webhooks_tenant_id_id").on(table.tenantId, table.id),
+        index("webhooks_of_tenant").on(table.tenantId, table.createdAt, table.id),
+        check(
+          "webhooks_events",
+          sql`${table.events} <@ array['scan.end', 'finding.created', 'finding.updated', 'monitor.error'] and cardinality(${table.events}) between 1 and 4`,
+        ),
+        check("webhooks_format", sql`${table.format} in ('json', 'slack')`),
+        check(
+          "webhooks_disabled_reason",
+          sql`${table.disabledReason} is null or (${table.disabledReason} = 'gone' and not ${table.enabled})`,
+        ),
+        check("webhooks_url_length", sql`length(${table.url}) between 1 and 2048`),
+        check("webhooks_secret", sql`cardinality(${table.secret}) between 1 and 2`),
+        ...tenantPolicies("webhooks", table.tenantId),
+      ],
+);
+
+/** What is sent to a webhook: written by triggers in the transaction of what it tells. */
+export const webhookDeliveries = pgTable(
+  "webhook_deliveries",
+  {
+    /** The header `webhook-id`. */
+    id: uuid("id").primaryKey().defaultRandom(),
+    tenantId: uuid("tenant_id").notNull(),
+    webhookId: uuid("webhook_id").notNull(),
+    type: text("type").$type<Delivery["type"]>().notNull(),
+    data: jsonb("data").$type<Readonly<Record<string, unknown>>>().notNull(),
+    status: text("status").$type<DeliveryStatus>().notNull().default("pending"),
+    /** Rises with every claim: the result of an attempt is stored only while it is the last one. */
+    attempts: integer("attempts").notNull().default(0),
+    /** Failed attempts since it was queued or replayed. */
+    failures: integer("failures").notNull().default(0),
+    /** While an attempt is under way the end of its lease. */
+    nextAttemptAt: instant("next_attempt_at").notNull().defaultNow(),
+    lastAttemptAt: instant("last_attempt_at"),
+    lastStatus: integer("last_status"),
+    lastError: text("last_error"),
+    deliveredAt: instant("delivered_at"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        foreignKey({
+          name: "webhook_deliveries_webhook",
+          columns: [table.tenantId, table.webhookId],
+          foreignColumns: [webhooks.tenantId, webhooks.id],
+        }).onDelete("cascade"),
+        index("webhook_deliveries_of_webhook").on(table.tenantId, table.webhookId, table.createdAt, table.id),
+        index("webhook_deliveries_pending")
+          .on(table.tenantId, table.webhookId)
+          .where(sql`${table.status} = 'pending'`),
+        index("webhook_deliveries_due")
+          .on(table.nextAttemptAt)
+          .where(sql`${table.status} = 'pending'`),
+        index("webhook_deliveries_old").on(table.createdAt),
+        check("webhook_deliveries_status", sql`${table.status} in ('pending', 'delivered', 'dead')`),
+        check(
+          "webhook_deliveries_delivered_at",
+          sql`(${table.deliveredAt} is not null) = (${table.status} = 'delivered')`,
+        ),
+        ...tenantPolicies("webhook_deliveries", table.tenantId),
+      ],
+);
+
+/** What people decided about findings. A row is never removed: it ends, and stays as the record of what was decided. */
+export const decisions = pgTable(
+  "decisions",
+  {
+    id: uuid("id").primaryKey().defaultRandom(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    kind: text("kind").$type<DecisionKind>().notNull(),
+    check: text("check").notNull(),
+    /** Of a waiver: an exact id or name, or a pattern of names; null: every finding of the check. */
+    resource: text("resource"),
+    /** Of an attestation. */
+    status: text("status").$type<AttestedStatus>(),
+    reason: text("reason").notNull(),
+    authorKind: text("author_kind").$type<ActorKind>().notNull(),
+    /** The JWT's `sub`, or the API key's id. */
+    authorId: text("author_id").notNull(),
+    authorName: text("author_name").notNull(),
+    /** Null: every organization of the tenant. */
+    orgUrl: text("org_url"),
+    /** As it was given, a day or a time; null: until it is withdrawn. */
+    expires: text("expires"),
+    /** The last moment at which it holds. */
+    expiresAt: instant("expires_at"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    endedAt: instant("ended_at"),
+    /** `expired` is written only when another one takes its place. */
+    endedReason: text("ended_reason").$type<"withdrawn" | "contradicted" | "expired">(),
+    /** The name of who withdrew it. */
+    endedBy: text("ended_by"),
+    /** The scan that contradicted it, which may be deleted since. */
+    endedScanId: uuid("ended_scan_id"),
+  },
+  typeof SCHEMA_IS_QUERIED === "boolean"
+    ? undefined
+    : (table) => [
+        // Hashed: together they may be longer than an index takes.
+        uniqueIndex("decisions_not_ended")
+          .on(
+            table.tenantId,
+            table.kind,
+            table.check,
+            sql`md5(coalesce(${table.resource}, ''))`,
+            sql`md5(coalesce(${table.orgUrl}, ''))`,
+          )
+          .where(sql`${table.endedAt} is null`),
+        index("decisions_of_tenant").on(table.tenantId, table.createdAt, table.id),
+        check("decisions_kind", sql`${table.kind} in ('waiver', 'attestation')`),
+        check("decisions_status", sql`${table.status} in ('PASS', 'FAIL', 'NOT_APPLICABLE')`),
+        check(
+          "decisions_of_kind",
+          sql`(${table.kind} = 'attestation') = (${table.status} is not null) and (${table.kind} = 'waiver' or ${table.resource} is null)`,
+        ),
+        check("decisions_expires_at", sql`(${table.expires} is null) = (${table.expiresAt} is null)`),
+        check("decisions_ended_reason", sql`${table.endedReason} in ('withdrawn', 'contradicted', 'expired')`),
+        check("decisions_ended_at", sql`(${table.endedAt} is null) = (${table.endedReason} is null)`),
+        ...tenantPolicies("decisions", table.tenantId),
       ],
 );

@@ -3,6 +3,7 @@ import { drizzle, type PgRemoteDatabase } from "drizzle-orm/pg-proxy";
 import { isUuid } from "../shared/channel_name.ts";
 import type { Scope } from "../shared/schemas/team.ts";
 import type { LogStatus } from "../shared/schemas/monitor_requests.ts";
+import type { Delivery, WebhookFormat } from "../shared/schemas/webhook.ts";
 import type { Database, Statement } from "./database.ts";
 import { DatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import journal from "./migrations/meta/_journal.json" with { type: "json" };
@@ -96,6 +97,37 @@ export async function expireStaleScans(database: Database, olderThanMinutes: num
   return rows.map(({ tenant_id: tenantId, ...scan }) => ({ ...scan, tenantId }));
 }
 
+/** What one step has deleted. */
+export interface DeletionStep {
+  readonly deleted: readonly DeletedByAge[];
+  readonly hasMore: boolean;
+}
+
+export interface DeletedByAge {
+  readonly kind: "scan" | "monitor";
+  readonly id: string;
+  readonly tenantId: string;
+}
+
+/**
+ * Deletes, over all tenants, scans and monitors that ended longer ago (at least a day), at most so many rows of any table.
+ * While another caller does the same, nothing.
+ */
+export async function deleteExpired(
+  database: Database,
+  { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
+): Promise<DeletionStep> {
+  const rows = await run(database, noTenant, (tx) =>
+    tx.execute<{ kind: string; id: string; tenant_id: string }>(
+      sql`select kind, id, tenant_id from scanstream.delete_expired(${olderThanDays}, ${maxRows}::integer)`,
+    ),
+  );
+  const deleted = rows.flatMap(({ kind, id, tenant_id: tenantId }) =>
+    kind === "scan" || kind === "monitor" ? [{ kind, id, tenantId } as const] : [],
+  );
+  return { deleted, hasMore: rows.length > deleted.length };
+}
+
 export interface FoundDoorbell {
   readonly tenantId: string;
   /** SHA-256 of the secret in lower-case hex. */
@@ -137,6 +169,74 @@ export async function markStaleMonitors(database: Database): Promise<readonly St
     from scanstream.mark_stale_monitors()`),
   );
   return rows.map((row) => ({ ...row, lag_seconds: row.lag_seconds === null ? null : Number(row.lag_seconds) }));
+}
+
+export interface ClaimOptions {
+  readonly most: number;
+  /** No other caller gets them sooner. */
+  readonly leaseSeconds: number;
+  /** None for these. */
+  readonly busyHosts: readonly string[];
+  readonly busyTenants: readonly string[];
+}
+
+export interface ClaimedDelivery {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly type: Delivery["type"];
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  /** With this one. */
+  readonly attempts: number;
+  /** Failed attempts since it was queued or replayed. */
+  readonly failures: number;
+  readonly url: string;
+  readonly host: string;
+  readonly format: WebhookFormat;
+  /** The newest first. */
+  readonly secrets: readonly string[];
+}
+
+/** Webhook deliveries that are due, over all tenants; each is returned to one caller until its lease ends. */
+export async function claimDeliveries(
+  database: Database,
+  { most, leaseSeconds, busyHosts, busyTenants }: ClaimOptions,
+): Promise<readonly ClaimedDelivery[]> {
+  const rows = await run(database, noTenant, (tx) =>
+    tx.execute<
+      Pick<ClaimedDelivery, "id" | "type" | "attempts" | "failures" | "url" | "host" | "format"> &
+        Record<"tenant_id" | "webhook_id" | "data" | "created_at" | "secrets", string>
+    >(sql`
+      select id, tenant_id, webhook_id, type, data, created_at, attempts, failures, url, host, format, secrets
+      from scanstream.claim_webhook_deliveries(${most}::integer, ${leaseSeconds}::double precision,
+        ${sql.param(busyHosts)}::text[], ${sql.param(busyTenants)}::uuid[])`),
+  );
+  return rows.map(({ tenant_id: tenantId, webhook_id: webhookId, created_at: createdAt, data, secrets, ...row }) => ({
+    ...row,
+    tenantId,
+    webhookId,
+    createdAt,
+    data: JSON.parse(data),
+    secrets: JSON.parse(secrets),
+  }));
+}
+
+export interface DeliveryBacklog {
+  readonly pending: number;
+  /** Below 0: overdue. Null: none is pending. */
+  readonly dueInSeconds: number | null;
+}
+
+/** Of all tenants, without the webhooks that are disabled. */
+export async function deliveryBacklog(database: Database): Promise<DeliveryBacklog> {
+  const [row] = await run(database, noTenant, (tx) =>
+    tx.execute<{ pending: string; due_in_seconds: string | null }>(
+      sql`select pending, due_in_seconds from scanstream.webhook_backlog()`,
+    ),
+  );
+  const dueIn = row?.due_in_seconds ?? null;
+  return { pending: Number(row?.pending ?? 0), dueInSeconds: dueIn === null ? null : Number(dueIn) };
 }
 
 /**

@@ -27,7 +27,12 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const app: App = new Hono();
   app.onError((error, c) => {
     if (isUnexpected(error)) {
-      const fields = { request_id: c.get("requestId"), ...traceFields(c), route: routeOf(c), error };
+      const fields = {
+        request_id: c.get("requestId"),
+        ...traceFields(c.req.raw, c.get("trace")),
+        route: routeOf(c),
+        error,
+      };
       dependencies.log.error(fields, "a request failed");
     }
     return problemResponse(error);

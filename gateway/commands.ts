@@ -1,7 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { GatewayIo } from "../command_line/command_io.ts";
+import { addExamples } from "../command_line/examples.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
 import type { AdminOperation } from "./admin/call_admin.ts";
+import type { StreamOperation } from "./admin/stream_operations.ts";
 
 type RunCommand = (command: (io: GatewayIo) => Promise<number>) => Promise<void>;
 
@@ -12,7 +14,7 @@ interface AdminFlags {
 
 /** The gateway's commands. Each loads its own code, so that `--help` is there at once. */
 export function addGatewayCommands(program: Command, run: RunCommand): void {
-  program
+  const serve = program
     .command("serve")
     .description("the gateway on Node; settings come from the environment (HOST, PORT, DATABASE_URL, …)")
     .option(
@@ -27,14 +29,21 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
         return (await import("./runtime/serve_processes.ts")).serveProcesses(io, processes);
       }),
     );
-  program
+  addExamples(serve, "PORT=8787 scanstream serve", "scanstream serve --processes 4");
+  const migrate = program
     .command("migrate")
     .description("apply the migrations to DATABASE_URL")
     .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
+  addExamples(migrate, "DATABASE_URL=postgres://owner@db.example/scanstream scanstream migrate");
 
-  const admin = program.command("admin").description("tenants, users, API keys and development tokens");
+  const admin = program
+    .command("admin")
+    .description("tenants, users, API keys, audit trails, development tokens and open streams");
+  addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
+    const [first] = adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`));
+    if (first !== undefined) addExamples(parent, adminExample(first));
     for (const command of adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`))) {
       addAdminCommand(parent, run, command);
     }
@@ -42,7 +51,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 }
 
 interface AdminCommand {
-  readonly operation: AdminOperation;
+  readonly operation: AdminOperation | StreamOperation;
   readonly description: string;
   /** `--flag <value>` or, as a positional argument, `<value>`; each required unless `isOptional`. */
   readonly inputs: readonly (readonly [usage: string, description: string, isOptional?: "optional"])[];
@@ -54,12 +63,20 @@ const adminGroups = {
   tenant: "tenants",
   user: "members of a tenant",
   "api-key": "API keys of a tenant",
+  audit: "who did what in a tenant",
   token: "JWTs of the local development key",
+  streams: "open streams of the running gateways",
 };
 
 const tenantInput = ["--tenant <id>", "the tenant's id, as `admin tenant list` shows it"] as const;
 const subInput = ["--sub <sub>", "the `sub` claim of the user's JWTs"] as const;
 const tenantExample = "--tenant 8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11";
+
+const streamFilters: AdminCommand["inputs"] = [
+  ["--tenant <id>", "only streams of this tenant", "optional"],
+  ["--principal <id>", "only streams of this user (the `sub` claim) or API key (its id)", "optional"],
+  ["--channel <name>", "only streams that follow this channel", "optional"],
+];
 
 const adminCommands: readonly AdminCommand[] = [
   {
@@ -75,6 +92,7 @@ const adminCommands: readonly AdminCommand[] = [
     inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin; operator unless given", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --role viewer`,
   },
+  { operation: "user.list", description: "list a tenant's members", inputs: [tenantInput], example: tenantExample },
   {
     operation: "user.remove",
     description: "end a membership; the member's streams close within 30 s",
@@ -105,10 +123,31 @@ const adminCommands: readonly AdminCommand[] = [
     example: "5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",
   },
   {
+    operation: "audit.list",
+    description: "list the audit trail of a tenant, newest first",
+    inputs: [tenantInput, ["--limit <n>", "how many at most, 50 unless given", "optional"]],
+    example: `${tenantExample} --limit 200`,
+  },
+  {
     operation: "token.create",
     description: "make a JWT; only while no AUTH_JWKS… is set",
     inputs: [tenantInput, subInput, ["--ttl <seconds>", "how long it is valid, 3600 unless given", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --ttl 900`,
+  },
+  {
+    operation: "streams.list",
+    description: "which streams are open, the slowest and then the oldest first",
+    inputs: [
+      ...streamFilters,
+      ["--limit <n>", "how many are shown of each process and in all, 100 unless given", "optional"],
+    ],
+    example: `${tenantExample} --format json`,
+  },
+  {
+    operation: "streams.close",
+    description: "close streams over three seconds; their clients come back, unless their authority has ended",
+    inputs: streamFilters,
+    example: `${tenantExample} --principal ann@acme.example`,
   },
 ];
 
@@ -121,15 +160,15 @@ function parseProcesses(value: string): number {
 }
 
 function addAdminCommand(parent: Command, run: RunCommand, definition: AdminCommand): void {
-  const { operation, inputs, example } = definition;
-  const [group = "", name = ""] = operation.split(".");
+  const { operation, inputs } = definition;
+  const [, name = ""] = operation.split(".");
   const command = parent.command(name).description(definition.description);
   for (const [usage, description, isOptional] of inputs) {
     if (usage.startsWith("<")) command.argument(usage, description);
     else command.addOption(new Option(usage, description).makeOptionMandatory(isOptional === undefined));
   }
   command.addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"));
-  command.addHelpText("after", `\nExample:\n  $ scanstream admin ${group} ${name} ${example}`);
+  addExamples(command, adminExample(definition));
   command.action((...values: readonly unknown[]) =>
     run(async (io) => {
       const { format, ...flags } = command.opts<AdminFlags>();
@@ -142,14 +181,28 @@ function addAdminCommand(parent: Command, run: RunCommand, definition: AdminComm
   );
 }
 
+function adminExample({ operation, example }: AdminCommand): string {
+  return `scanstream admin ${operation.replace(".", " ")} ${example}`;
+}
+
 /** Longer than every token. */
 const maxValueLength = 10_000;
 
-/** `name: value` lines, an empty line between two entries of a list. */
+/** `name: value` lines, an empty line between two entries of a list; a list below a name is indented. */
 function toText(result: unknown): string {
   if (Array.isArray(result)) return result.length === 0 ? "None\n" : result.map(toText).join("\n");
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
-    .map(([name, value]) => `${name}: ${toLine(String(value), maxValueLength)}\n`)
+    .map(([name, value]) =>
+      Array.isArray(value) && value.some(isObject)
+        ? `${name}:
+${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
+        : `${name}: ${toLine(isObject(value) ? JSON.stringify(value) : String(value), maxValueLength)}
+`,
+    )
     .join("");
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -25,7 +25,11 @@ export interface GatewayConfig {
   readonly corsOrigins: readonly string[];
   /** How long after SIGTERM the gateway reports not ready before it closes its port. */
   readonly drainDelaySeconds: number;
+  /** How long ended scans and monitors are kept; null: for ever. */
+  readonly retentionDays: number | null;
   readonly bounds: StreamBounds;
+  /** Webhooks may lead to private and loopback addresses, and without TLS. */
+  readonly webhookAllowPrivate: boolean;
 }
 
 /** Whose JWTs are accepted. `local`: those of the development key of this folder. */
@@ -79,7 +83,9 @@ export function parseConfig(environment: Environment): GatewayConfig {
     streamTokenSecret: parseStreamTokenSecret(reader),
     corsOrigins: parseCorsOrigins(reader),
     drainDelaySeconds: reader.seconds("DRAIN_DELAY_SECONDS", 5, { least: "0" }),
+    retentionDays: parseRetentionDays(reader),
     bounds: parseBounds(reader),
+    webhookAllowPrivate: reader.integer("WEBHOOK_ALLOW_PRIVATE", { fallback: 0, min: 0, max: 1 }) === 1,
   };
   if (reader.problems.length > 0) throw settingsError(reader.problems);
   return config;
@@ -104,6 +110,20 @@ export function parseAdminConfig(environment: Environment): AdminConfig {
   return config;
 }
 
+/** The broker through which `admin streams` reaches the gateways of DATABASE_URL. Throws `UsageError`. */
+export function parseOperatorBroker(environment: Environment): BrokerConfig {
+  const reader = createEnvironmentReader(environment);
+  const broker = parseBrokerConfig(reader);
+  if (broker.kind === "memory" && reader.problems.length === 0) {
+    reader.report(
+      "REDIS_URL: required beside DATABASE_URL, or UPSTASH_REDIS_REST_URL: expected the broker of the gateways, " +
+        "through which their streams are reached",
+    );
+  }
+  if (reader.problems.length > 0) throw settingsError(reader.problems);
+  return broker;
+}
+
 function parseDatabaseUrl(reader: EnvironmentReader): string | null {
   return reader.url("DATABASE_URL", ["postgres:", "postgresql:"], "postgres://user:password@host/database");
 }
@@ -119,6 +139,11 @@ function parseBounds(reader: EnvironmentReader): StreamBounds {
     maxStreamsPerTenant: count("EVENTSTREAM_MAX_STREAMS_PER_TENANT", 1000),
     maxLifetimeSeconds: reader.seconds("EVENTSTREAM_MAX_LIFETIME_SECONDS", 3600),
   };
+}
+
+function parseRetentionDays(reader: EnvironmentReader): number | null {
+  if (reader.text("RETENTION_DAYS") === null) return null;
+  return reader.integer("RETENTION_DAYS", { fallback: 1, min: 1, max: 36_500 });
 }
 
 function parseMetricsPort(reader: EnvironmentReader, port: number): number | null {

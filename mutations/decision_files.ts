@@ -17,7 +17,7 @@ export const decisionFiles: readonly Mutation[] = [
   {
     mistake: "a pattern whose match is unknown waives the finding",
     holds: [hours],
-    file: "scanner/decisions/resource_index.ts",
+    file: "shared/decisions/resource_index.ts",
     find: "if (isMatch === null) break;",
     replace: "if (isMatch === null) return entries[index];",
     testFile,
@@ -26,7 +26,7 @@ export const decisionFiles: readonly Mutation[] = [
   {
     mistake: "patterns may take a hundred times as many steps",
     holds: [hours],
-    file: "scanner/decisions/resource_index.ts",
+    file: "shared/decisions/resource_index.ts",
     find: "const maxSteps = 30_000_000;",
     replace: "const maxSteps = 3_000_000_000;",
     testFile,
@@ -44,7 +44,7 @@ export const decisionFiles: readonly Mutation[] = [
   {
     mistake: "February 30 is March 2",
     holds: [hidden],
-    file: "scanner/decisions/decision_file.ts",
+    file: "shared/decisions/expiry.ts",
     find: "if (!isDay(day)) return Number.NaN;",
     replace: 'if (day === "") return Number.NaN;',
     testFile,
@@ -53,7 +53,7 @@ export const decisionFiles: readonly Mutation[] = [
   {
     mistake: "a bracket stands for any character",
     holds: [hidden],
-    file: "scanner/decisions/name_pattern.ts",
+    file: "shared/decisions/name_pattern.ts",
     find: "wanted === anyCharacter ||",
     replace: "wanted === anyCharacter || wanted === 0x5b ||",
     testFile,

@@ -1,13 +1,20 @@
 import { hash } from "node:crypto";
 import { countStatuses, type CheckResult, type Engine, type ScanStatus } from "../shared/report.ts";
+import type { CollectedArtifacts } from "./evidence/artifacts.ts";
 import { artifactsDocument, type ArtifactsDocument } from "./evidence/artifacts_document.ts";
 import type { ParameterValues } from "./checks/parameter.ts";
 import type { CatalogCheck } from "./catalog/catalog.ts";
-import { createCollection } from "./evidence/collect.ts";
+import { createCollection, type CollectionTrace } from "./evidence/collect.ts";
 import { evaluateCheck, unevaluatedResult, type EvaluationContext } from "./evaluate.ts";
+import type { RequestTrace } from "./idp/request_trace.ts";
 import type { Connection, ConnectOptions } from "./idp/connection.ts";
 import { probeRequests } from "./idp/probe_requests.ts";
 import type { ScanCounts } from "./streaming/outbox.ts";
+
+/** Is told each step of a scan, for a person who wants to know what takes so long. */
+export interface ScanTrace extends RequestTrace, CollectionTrace {
+  evaluated(check: string, ms: number): void;
+}
 
 /** The I/O of a scan, which callers and tests provide. */
 export interface ScanParts {
@@ -16,6 +23,7 @@ export interface ScanParts {
   /** Called for each check as soon as it is evaluated. */
   readonly onResult: (result: CheckResult, counts: ScanCounts) => void;
   readonly now: () => Date;
+  readonly trace?: ScanTrace | undefined;
 }
 
 export interface ScanPlan {
@@ -47,11 +55,11 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   const { checks, signal } = plan;
   const startedAt = parts.now().toISOString();
   const probes = probeRequests(checks.flatMap((check) => check.artifacts));
-  const connection = await unlessAborted(parts.connect({ signal, probes }), signal);
+  const connection = await unlessAborted(parts.connect({ signal, probes, trace: parts.trace }), signal);
   const engine = connection?.org.engine ?? "unknown";
   const context = toContext({ ...plan, engine, evaluatedAt: startedAt });
-  const collection =
-    connection === null ? null : createCollection(connection.client, { signal, parameters: plan.parameters ?? {} });
+  const collectionOptions = { signal, parameters: plan.parameters ?? {}, trace: parts.trace };
+  const collection = connection === null ? null : createCollection(connection.client, collectionOptions);
   const evaluated = new Map<CatalogCheck, CheckResult>();
 
   try {
@@ -84,10 +92,21 @@ export async function runScan(plan: ScanPlan, parts: ScanParts): Promise<Finishe
   async function evaluate(check: CatalogCheck): Promise<void> {
     const artifacts = collection === null ? null : await unlessAborted(collection.obtainFor(check), signal);
     if (artifacts === null) return;
-    const result = evaluateCheck(check, artifacts, context);
+    const result = evaluateTraced(check, artifacts, { context, trace: parts.trace });
     evaluated.set(check, result);
     parts.onResult(result, toCounts([...evaluated.values()], checks.length));
   }
+}
+
+export function evaluateTraced(
+  check: CatalogCheck,
+  artifacts: CollectedArtifacts,
+  { context, trace }: { readonly context: EvaluationContext; readonly trace: ScanTrace | undefined },
+): CheckResult {
+  const startedAtMs = trace?.nowMs() ?? 0;
+  const result = evaluateCheck(check, artifacts, context);
+  trace?.evaluated(check.name, trace.nowMs() - startedAtMs);
+  return result;
 }
 
 /** The context of evaluation, the same online and offline. */

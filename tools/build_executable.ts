@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
@@ -14,7 +14,7 @@ const root = dirname(import.meta.dirname);
 
 /**
  * Builds one program for each platform that needs neither Node nor npm: Node's single-executable form, with the page, the
- * migrations and the embedded database inside. In `folder` there are then a program, its licences, and `SHA256SUMS`.
+ * migrations and the embedded database inside. In `folder` there are then a program with its manual page and licences, and `SHA256SUMS`.
  * Run as `node tools/build_executable.ts [--archive] [PLATFORM…]`; with `--archive` each becomes a `.tar.gz`.
  */
 export async function buildExecutables(
@@ -35,6 +35,7 @@ export async function buildExecutables(
       const binary = await nodeBinary(platform);
       await inject(contents, binary.file, join(target, "scanstream"));
       await writeFile(join(target, "LICENSES.txt"), await licenses(contents, binary.license));
+      await cp(contents.manPage, join(target, "scanstream.1"));
       files.push(await place(folder, target, name, options.archive === true));
     }
     await writeFile(join(folder, "SHA256SUMS"), (await Promise.all(files.map((file) => sumOf(folder, file)))).join(""));
@@ -49,6 +50,7 @@ interface Contents {
   /** By the name under which the program asks for them. */
   readonly assets: Readonly<Record<string, string>>;
   readonly thirdParty: string;
+  readonly manPage: string;
 }
 
 async function buildContents(work: string): Promise<Contents> {
@@ -65,7 +67,12 @@ async function buildContents(work: string): Promise<Contents> {
   ];
   const page = await readFile(join(dist, "THIRD_PARTY_LICENSES.txt"), "utf8");
   const program = await thirdPartyLicenses(root, [metafile]);
-  return { main, assets: Object.fromEntries(files), thirdParty: `${page}\n${program}` };
+  return {
+    main,
+    assets: Object.fromEntries(files),
+    thirdParty: `${page}\n${program}`,
+    manPage: join(dist, "man/scanstream.1"),
+  };
 }
 
 async function filesIn(dist: string, folder: string) {

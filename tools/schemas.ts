@@ -1,5 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
+import { configSchema } from "../scanner/commands/organizations/config_schema.ts";
+import { summarySchema } from "../scanner/commands/organizations/summary.ts";
 import { diffSchema } from "../shared/schemas/diff.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 
@@ -30,8 +32,32 @@ export function describeDiff(): unknown {
   };
 }
 
+export function describeSummary(): unknown {
+  const { $schema, ...described } = toJsonSchema(summarySchema, { target: "draft-2020-12" });
+  return {
+    $schema,
+    $id: "https://scanstream.dev/schemas/summary/1",
+    title: "scanstream summary, version 1",
+    description: "What a run over several organizations found: a line for each, and what it all comes to.",
+    ...described,
+  };
+}
+
+export function describeConfig(): unknown {
+  const { $schema, ...described } = toJsonSchema(configSchema, { target: "draft-2020-12" });
+  return {
+    $schema,
+    $id: "https://scanstream.dev/schemas/config/1",
+    title: "scanstream.config.json",
+    description: "Options and organizations of `scanstream scan`. It never holds a secret.",
+    ...described,
+  };
+}
+
 if (import.meta.main) {
   const folder = `${import.meta.dirname}/../shared`;
   await writeFile(`${folder}/report.schema.json`, `${JSON.stringify(describeReport(), null, 2)}\n`);
   await writeFile(`${folder}/diff.schema.json`, `${JSON.stringify(describeDiff(), null, 2)}\n`);
+  await writeFile(`${folder}/summary.schema.json`, `${JSON.stringify(describeSummary(), null, 2)}\n`);
+  await writeFile(`${folder}/config.schema.json`, `${JSON.stringify(describeConfig(), null, 2)}\n`);
 }

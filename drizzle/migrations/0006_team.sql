@@ -40,9 +40,10 @@ LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  secret constant text[] := ARRAY['hash', 'secret', 'last_used_at'];
-  before constant jsonb := CASE WHEN TG_OP = 'INSERT' THEN '{}'::jsonb ELSE to_jsonb(OLD) - secret END;
-  after constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN '{}'::jsonb ELSE to_jsonb(NEW) - secret END;
+  -- That a secret changed is in the trail, what it is is not.
+  secret constant text[] := ARRAY['hash', 'secret', 'doorbell_hash'];
+  before constant jsonb := CASE WHEN TG_OP = 'INSERT' THEN '{}'::jsonb ELSE to_jsonb(OLD) - 'last_used_at' END;
+  after constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN '{}'::jsonb ELSE to_jsonb(NEW) - 'last_used_at' END;
   present constant jsonb := CASE WHEN TG_OP = 'DELETE' THEN before ELSE after END;
   tenant constant uuid := coalesce(present ->> 'tenant_id', present ->> 'id');
   verb constant text := CASE TG_OP WHEN 'INSERT' THEN 'created' WHEN 'UPDATE' THEN 'updated' ELSE 'deleted' END;
@@ -65,7 +66,7 @@ BEGIN
     coalesce(TG_ARGV[2], TG_ARGV[0] || '.' || verb),
     TG_ARGV[0],
     present ->> TG_ARGV[1],
-    changed
+    changed - secret
   );
   RETURN NULL;
 END
@@ -87,7 +88,7 @@ CREATE OR REPLACE TRIGGER monitors_deleted_audit AFTER UPDATE OF deleted_at ON p
   FOR EACH ROW WHEN (NEW.deleted_at IS NOT NULL AND OLD.deleted_at IS NULL)
   EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.deleted');--> statement-breakpoint
 CREATE OR REPLACE TRIGGER monitors_doorbell_audit AFTER UPDATE OF doorbell_hash ON public.monitors
-  FOR EACH ROW WHEN (NEW.doorbell_hash IS DISTINCT FROM OLD.doorbell_hash)
+  FOR EACH ROW WHEN (NEW.doorbell_hash IS DISTINCT FROM OLD.doorbell_hash AND NEW.deleted_at IS NULL)
   EXECUTE FUNCTION scanstream.write_audit('monitor', 'id', 'monitor.doorbell_changed');--> statement-breakpoint
 
 -- As in 0002: what is asked before or beyond a tenant belongs to scanstream_admin, with a pinned search path.

@@ -10,10 +10,22 @@ import {
   type AdminOperation,
 } from "./operations.ts";
 import { requestStateHolder, lockStateDirectory, type RequestHandler } from "../../command_line/state_lock.ts";
-import { parseAdminConfig, type AdminConfig } from "../config.ts";
+import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
+import { parseAdminConfig, parseOperatorBroker, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
+import { openBroker } from "./open_broker.ts";
+import { askGateways } from "./operator_channel.ts";
 import { requireMigrated } from "./require_migrated.ts";
+import {
+  describeClosed,
+  describeListed,
+  isStreamOperation,
+  parseStreamArguments,
+  type StreamOperation,
+  type StreamOperator,
+  type StreamReport,
+} from "./stream_operations.ts";
 
 export type { AdminArguments, AdminOperation } from "./operations.ts";
 
@@ -25,12 +37,13 @@ export type { AdminArguments, AdminOperation } from "./operations.ts";
  */
 export async function runAdmin(
   environment: Environment,
-  operation: AdminOperation,
+  operation: AdminOperation | StreamOperation,
   args: AdminArguments,
   options: { readonly directory?: string } = {},
 ): Promise<unknown> {
   const config = parseAdminConfig(environment);
   const state = createLocalState(options.directory ?? stateDirectory);
+  if (isStreamOperation(operation)) return operateStreams({ environment, config, state }, { operation, args });
   if (config.databaseUrl === null) return runEmbedded(config, state, { operation, args });
   const database = createPgDatabase(config.databaseUrl, { maxConnections: 1 });
   try {
@@ -42,10 +55,13 @@ export async function runAdmin(
 }
 
 /** Runs the operations that arrive on the socket while a gateway has the embedded database open. */
-export function handleAdminRequests(context: Promise<AdminContext>): RequestHandler {
+export function handleAdminRequests(context: Promise<AdminContext>, operator: Promise<StreamOperator>): RequestHandler {
   return async (request) => {
     if (!isRequest(request)) return { holder: "gateway" };
     try {
+      if (isStreamOperation(request.operation)) {
+        return { result: (await operator)(request.operation, request.args) };
+      }
       return { result: await executeAdmin(await context, request.operation, request.args) };
     } catch (error) {
       if (error instanceof AppError) return { error: { code: error.code, message: error.message } };
@@ -67,9 +83,57 @@ export function adminContext(
   };
 }
 
-interface AdminRequest {
-  readonly operation: AdminOperation;
+interface AdminRequest<Operation = AdminOperation> {
+  readonly operation: Operation;
   readonly args: AdminArguments;
+}
+
+interface StreamsPlace {
+  readonly environment: Environment;
+  readonly config: AdminConfig;
+  readonly state: LocalState;
+}
+
+/** With an embedded database there is one gateway, at the socket; the others are reached through their broker. */
+async function operateStreams(
+  { environment, config, state }: StreamsPlace,
+  request: AdminRequest<StreamOperation>,
+): Promise<unknown> {
+  parseStreamArguments(request.operation, request.args);
+  const reports =
+    config.databaseUrl === null
+      ? [await askHolder(state.directory, request)]
+      : await askThroughBroker(parseOperatorBroker(environment), request);
+  if (reports.length === 0) throw new AppError("unavailable", "No gateway has answered through this broker");
+  return request.operation === "streams.close" ? describeClosed(reports) : describeListed(reports, request.args);
+}
+
+async function askHolder(directory: string, request: AdminRequest<StreamOperation>): Promise<StreamReport> {
+  const answer = await requestStateHolder(directory, request, timeoutMs);
+  if (answer === null) {
+    throw new AppError(
+      "unavailable",
+      `No gateway runs in this folder: none has ${directory} open, and DATABASE_URL is unset`,
+    );
+  }
+  if (!isAnswer(answer))
+    throw new AppError("unavailable", "What has the embedded database open is no gateway of this version");
+  return unwrapAnswer(answer) as StreamReport; // Trusted, as below.
+}
+
+/** Every process that is going to answer has done so by then. */
+const answersMs = 2000;
+
+async function askThroughBroker(
+  config: BrokerConfig,
+  request: AdminRequest<StreamOperation>,
+): Promise<readonly StreamReport[]> {
+  const broker = await openBroker(config);
+  try {
+    return await askGateways(broker, request, answersMs);
+  } finally {
+    await broker.close();
+  }
 }
 
 /** Opening the embedded database for the first time takes some seconds; another command may be about to finish. */
@@ -123,8 +187,9 @@ function isAnswer(answer: unknown): answer is Answer {
   return typeof answer === "object" && answer !== null && ("result" in answer || "error" in answer);
 }
 
-function isRequest(request: unknown): request is AdminRequest {
+function isRequest(request: unknown): request is AdminRequest<AdminOperation | StreamOperation> {
   if (typeof request !== "object" || request === null || !("operation" in request) || !("args" in request))
     return false;
-  return isAdminOperation(request.operation) && typeof request.args === "object" && request.args !== null;
+  const isKnown = isAdminOperation(request.operation) || isStreamOperation(request.operation);
+  return isKnown && typeof request.args === "object" && request.args !== null;
 }

@@ -3,9 +3,12 @@ import type { Allowed } from "../http/allow.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import type { EventStreamRoute } from "../streaming/define_event_stream.ts";
 import type { EventStreams } from "../streaming/find_event_stream.ts";
+import { decisions } from "./decisions/routes.ts";
 import { monitors } from "./monitors/routes.ts";
 import { scans } from "./scans/routes.ts";
+import { team } from "./team/routes.ts";
 import { tenant } from "./tenant/routes.ts";
+import { webhooks } from "./webhooks/routes.ts";
 
 /** What the gateway mounts of a feature. Its text is in the feature's `description.ts`, see `descriptions.ts`. */
 export interface Feature {
@@ -19,7 +22,7 @@ export interface Feature {
   readonly hooks?: (dependencies: Dependencies) => Hono;
 }
 
-export const features: readonly Feature[] = [scans, monitors, tenant];
+export const features: readonly Feature[] = [scans, monitors, decisions, team, tenant, webhooks];
 
 /** In the order in which they are asked for: the first that a request fits is the one. */
 export function eventStreamsOf(mounted: readonly Feature[]): EventStreams {

@@ -1,4 +1,4 @@
-import { and, inArray, lt, sql } from "drizzle-orm";
+import { and, gte, inArray, isNull, or, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { monitors, scans } from "../../drizzle/schema.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
@@ -12,7 +12,7 @@ const tables = [
   { prefix: monitorPrefix, table: monitors },
 ] as const;
 
-/** Of the channels those whose scan or monitor ended more than `endGraceMs` ago; a channel of another feature is none of them. */
+/** Of the channels those whose scan or monitor ended more than `endGraceMs` ago, or is not there any more; a channel of another feature is none of them. */
 export async function findEnded(
   database: Database,
   tenantId: string,
@@ -25,13 +25,19 @@ export async function findEnded(
         return name?.prefix === prefix && isUuid(name.resourceId) ? [name.resourceId] : [];
       });
       if (ids.length === 0) return [];
-      const rows = await withTenant(database, tenantId, (tx) =>
+      const present = await withTenant(database, tenantId, (tx) =>
         tx
           .select({ id: table.id })
           .from(table)
-          .where(and(inArray(table.id, ids), lt(table.endedAt, sql`now() - ${endGraceMs} * interval '1 millisecond'`))),
+          .where(
+            and(
+              inArray(table.id, ids),
+              or(isNull(table.endedAt), gte(table.endedAt, sql`now() - ${endGraceMs} * interval '1 millisecond'`)),
+            ),
+          ),
       );
-      return rows.map(({ id }) => makeChannelName(prefix, tenantId, id));
+      const presentIds = new Set(present.map(({ id }) => id));
+      return ids.filter((id) => !presentIds.has(id)).map((id) => makeChannelName(prefix, tenantId, id));
     }),
   );
   return new Set(found.flat());

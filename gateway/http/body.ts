@@ -77,7 +77,8 @@ function toFieldProblem(issue: v.BaseIssue<unknown>): FieldProblem {
   return { pointer: (issue.path ?? []).map((item) => toPointer(item.key)).join(""), detail: issue.message };
 }
 
-function requireJson(contentType: string | null): void {
+/** Throws `HttpRefusal` for a content type that is not JSON; none at all is fine. */
+export function requireJson(contentType: string | null): void {
   if (contentType === null || /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType.trim())) return;
   throw new HttpRefusal("unsupported_media_type", "The body's content type is not JSON: send application/json", {
     accept: "application/json",

@@ -2,8 +2,8 @@ import type { MiddlewareHandler } from "hono";
 
 /** What a page of another origin may send and read. No cookies are used, so credentials are not allowed. */
 const allowedMethods = "GET, POST, PATCH, PUT, DELETE";
-const allowedHeaders = "authorization, content-type, cache-control, last-event-id, x-tenant-id";
-const exposedHeaders = "location, retry-after, www-authenticate, x-request-id";
+const allowedHeaders = "authorization, content-type, cache-control, last-event-id, if-none-match, x-tenant-id";
+const exposedHeaders = "location, retry-after, www-authenticate, x-request-id, etag";
 const preflightMaxAgeSeconds = "600";
 
 /**

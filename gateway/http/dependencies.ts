@@ -5,6 +5,7 @@ import type { DemoDependencies } from "./demo_routes.ts";
 import type { Readiness } from "../observability/readiness.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics, MetricsText } from "../observability/metrics.ts";
+import type { Traces } from "../observability/traces.ts";
 import type { StreamOpener } from "../streaming/stream_opener.ts";
 import type { SignIn } from "../auth/sign_in.ts";
 import type { StreamTokens } from "../auth/stream_tokens.ts";
@@ -24,11 +25,23 @@ export interface Dependencies extends DemoDependencies {
   readonly corsOrigins: readonly string[];
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Undefined: nothing is traced. */
+  readonly traces?: Traces | undefined;
+  readonly webhooks: WebhookSender;
   /** Null: `/metrics` is not served here, because it has a port of its own or the runtime has none. */
   readonly metricsText: MetricsText | null;
   /** The address at the other end of the connection; null when the runtime does not say. `env` is what `fetch` was given. */
   readonly peerAddress: (env: unknown) => string | null;
   readonly nowMs: () => number;
+  /** How long ended scans and monitors are kept; null: for ever. */
+  readonly retentionDays: number | null;
+}
+
+export interface WebhookSender {
+  /** What a webhook's URL may be. */
+  readonly rules: { readonly allowPrivate: boolean };
+  /** Sends what was just queued. Never rejects; where nothing runs after a request, it goes on until that was tried. */
+  sendDue(): Promise<void>;
 }
 
 /** The live page's files, by path without leading slash. Null: no such file. */

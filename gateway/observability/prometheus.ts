@@ -7,7 +7,8 @@ import {
   Registry,
   type RegistryContentType,
 } from "prom-client";
-import type { Metrics, MetricsText } from "./metrics.ts";
+import type { Metrics, MetricsText, WebhookBacklog } from "./metrics.ts";
+import { closeReasons } from "./stream_metrics.ts";
 
 /** The metrics of one process, for several to be added up. */
 export interface ProcessMetrics {
@@ -26,8 +27,13 @@ export async function addUpMetrics(processes: readonly (readonly object[])[]): R
 export interface GaugeSources {
   readonly openStreams: () => number;
   readonly openChannels: () => number;
-  /** Whether the broker answers now; bounded in time, because a scrape waits for it. */
+  /** At most so many streams may be open. */
+  readonly maxStreams: number;
+  /** Whether database and broker answer now; bounded in time, because a scrape waits for it. */
+  readonly isDatabaseUp: () => Promise<boolean>;
   readonly isBrokerUp: () => Promise<boolean>;
+  /** Of all gateways at one database; the last that is known while it does not answer. Bounded in time. */
+  readonly webhookBacklog: () => Promise<WebhookBacklog>;
 }
 
 /** The gateway's metrics for Prometheus, on Node and Deno. One registry for each gateway: two in a process do not mix. */
@@ -38,26 +44,49 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
 
   gauge("scanstream_streams_open", "Event streams that are open now", sources.openStreams);
   gauge("scanstream_channels_open", "Channels that at least one stream follows now", sources.openChannels);
+  gauge("scanstream_streams_limit", "Event streams that may be open at once", () => sources.maxStreams);
+  const isDatabaseUp = async () => Number(await sources.isDatabaseUp());
+  gauge("scanstream_database_up", "1 while the database answers, 0 while it does not", isDatabaseUp, "min");
   const isBrokerUp = async () => Number(await sources.isBrokerUp());
   gauge("scanstream_broker_up", "1 while the broker answers, 0 while it does not", isBrokerUp, "min");
 
+  // The same in every process, which read one database.
+  gauge(
+    "scanstream_webhook_deliveries_pending",
+    "Webhook deliveries that are to be sent or sent again",
+    pending,
+    "max",
+  );
+  gauge("scanstream_webhook_overdue_seconds", "How long the first of them has been due", overdueSeconds, "max");
+
   const opened = counter("scanstream_streams_opened_total", "Event streams that were opened");
-  const closed = counter("scanstream_streams_closed_total", "Event streams that ended, by reason", ["reason"]);
-  const refused = counter("scanstream_streams_refused_total", "Event streams that were refused, by code", ["code"]);
+  const closed = labelled("scanstream_streams_closed_total", "Event streams that ended, by reason", {
+    reason: ["gone", ...closeReasons],
+  });
+  const refused = labelled("scanstream_streams_refused_total", "Event streams that were refused, by code", {
+    code: ["too_many", "unavailable"],
+  });
   const delivered = counter("scanstream_events_delivered_total", "Events handed to streams: one for each stream");
   const bytes = counter("scanstream_event_bytes_delivered_total", "Bytes of events handed to streams");
   const dropped = counter(
     "scanstream_broker_messages_dropped_total",
     "Broker messages that could not be read or are too large",
   );
-  const lost = counter("scanstream_broker_subscriptions_lost_total", "Broker subscriptions that were lost, by reason", [
-    "reason",
-  ]);
+  const lost = labelled(
+    "scanstream_broker_subscriptions_lost_total",
+    "Broker subscriptions that were lost, by reason",
+    { reason: ["ended", "cut", "silent", "garbage", "refused"] },
+  );
   const rechecks = counter(
     "scanstream_authority_rechecks_failed_total",
     "Rechecks of authority that the database did not answer",
   );
-  const published = counter("scanstream_events_published_total", "Events published over HTTP, by outcome", ["outcome"]);
+  const published = labelled("scanstream_events_published_total", "Events published over HTTP, by outcome", {
+    outcome: ["taken", "refused", "unavailable"],
+  });
+  const webhooks = labelled("scanstream_webhook_attempts_total", "Attempts to send to a webhook, by outcome", {
+    outcome: ["delivered", "failed", "dead", "gone", "interrupted"],
+  });
   const requests = new Histogram({
     name: "scanstream_http_request_duration_seconds",
     help: "Time until the answer begins, by route template",
@@ -82,6 +111,7 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     requestAnswered({ method, route, status, seconds }) {
       requests.observe({ method: knownMethod(method), route, status: String(status) }, seconds);
     },
+    webhookAttempted: (outcome) => webhooks.inc({ outcome }),
     eventsPublished: (outcome, count) => published.inc({ outcome }, count),
     async read() {
       return { body: await registry.metrics(), contentType: registry.contentType };
@@ -89,12 +119,39 @@ export function createPrometheusMetrics(sources: GaugeSources): Metrics & Metric
     readJson: () => registry.getMetricsAsJSON(),
   };
 
-  function counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []): Counter<Label> {
-    return new Counter({ name, help, labelNames, registers });
+  function counter(name: string, help: string): Counter {
+    return new Counter({ name, help, registers });
+  }
+
+  /** A counter that begins with 0 for every value of its label: the first increase of a series that is new goes unseen. */
+  function labelled<Label extends string>(
+    name: string,
+    help: string,
+    values: Readonly<Record<Label, readonly string[]>>,
+  ): Counter<Label> {
+    const labelNames = Object.keys(values) as Label[]; // The keys of a literal.
+    const made = new Counter<Label>({ name, help, labelNames, registers });
+    for (const label of labelNames) {
+      for (const value of values[label]) made.inc({ [label]: value } as Partial<Record<Label, string>>, 0);
+    }
+    return made;
+  }
+
+  async function pending(): Promise<number> {
+    return (await sources.webhookBacklog()).pending;
+  }
+
+  async function overdueSeconds(): Promise<number> {
+    return Math.max(0, -((await sources.webhookBacklog()).dueInSeconds ?? 0));
   }
 
   /** `aggregator`: what the gauges of several processes are together. */
-  function gauge(name: string, help: string, read: () => number | Promise<number>, aggregator: "sum" | "min" = "sum") {
+  function gauge(
+    name: string,
+    help: string,
+    read: () => number | Promise<number>,
+    aggregator: "sum" | "min" | "max" = "sum",
+  ) {
     const collect = async () => made.set(await read());
     const made: Gauge = new Gauge({ name, help, registers: [], aggregator, collect });
     registry.registerMetric(made);

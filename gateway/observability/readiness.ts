@@ -19,7 +19,8 @@ export interface ReadinessOptions {
 }
 
 export interface WatchedReadiness extends Readiness {
-  /** Pings the broker: never a cached result. Never rejects. */
+  /** They ping: never a cached result. Never reject. */
+  isDatabaseUp(): Promise<boolean>;
   isBrokerUp(): Promise<boolean>;
 }
 
@@ -34,6 +35,7 @@ export function createReadiness(options: ReadinessOptions): WatchedReadiness {
       const [database, broker] = await Promise.all([isDatabaseUp(), isBrokerUp()]);
       return { database, broker, isDraining: options.isDraining() };
     },
+    isDatabaseUp,
     isBrokerUp,
   };
 }

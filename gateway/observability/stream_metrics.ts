@@ -1,7 +1,9 @@
 import type { LostReason } from "../../shared/broker.ts";
 
+export const closeReasons = ["expired", "revoked", "slow", "lost", "lifetime", "drain", "operator", "ended"] as const;
+
 /** Why the gateway closed a stream; written on the stream as `: close <reason>`. */
-export type CloseReason = "expired" | "revoked" | "slow" | "lost" | "lifetime" | "drain" | "ended";
+export type CloseReason = (typeof closeReasons)[number];
 
 /** What is worth counting about streams. Called on the hot path: implementations only add. */
 export interface StreamMetrics {

@@ -1,30 +1,25 @@
 import { hash } from "node:crypto";
+import { hostname } from "node:os";
+import process from "node:process";
 import { createLocalJWKSet } from "jose";
 import type { Database } from "../../drizzle/database.ts";
-import { createPgDatabase } from "../../drizzle/databases/pg.ts";
-import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
-import { findApiKey, ping } from "../../drizzle/with_tenant.ts";
+import { deliveryBacklog, findApiKey, ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
 import type { Broker } from "../../shared/broker.ts";
-import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
-import { createMemoryBroker } from "../../shared/brokers/memory.ts";
-import { UsageError } from "../../shared/usage_error.ts";
-import { adminContext, handleAdminRequests } from "../admin/call_admin.ts";
+import { openBroker } from "../admin/open_broker.ts";
 import type { AdminContext } from "../admin/operations.ts";
-import {
-  requestStateHolder,
-  lockStateDirectory,
-  type RequestHandler,
-  type StateLock,
-} from "../../command_line/state_lock.ts";
+import { answerOperators } from "../admin/operator_channel.ts";
+import { createStreamOperator, type StreamOperator } from "../admin/stream_operations.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
-import { type GatewayConfig, settingsError } from "../config.ts";
+import type { GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
 import { findEnded } from "../features/find_ended.ts";
 import { startMarkingStale } from "../features/monitors/mark_stale.ts";
+import { startDeletingByAge } from "../features/retention.ts";
+import { startDelivering } from "../features/webhooks/deliver.ts";
 import { startExpiring } from "../features/scans/expire_scans.ts";
 import { createJwtVerifier, type JwtVerifier } from "../auth/jwt.ts";
 import { createLocalStreams, type LocalStreams } from "../streaming/local_streams.ts";
@@ -36,16 +31,20 @@ import {
   type LocalState,
 } from "../admin/local_state.ts";
 import type { Log } from "../observability/log.ts";
-import type { MetricsText } from "../observability/metrics.ts";
+import type { MetricsText, WebhookBacklog } from "../observability/metrics.ts";
 import { createPrometheusMetrics, type ProcessMetrics } from "../observability/prometheus.ts";
 import { createReadiness } from "../observability/readiness.ts";
-import { requireMigrated } from "../admin/require_migrated.ts";
+import type { PartTraces } from "../observability/traces.ts";
+import type { TracesConfig } from "../observability/otlp_traces.ts";
 import { createCleanup, type Cleanup } from "./cleanup.ts";
 import { createIssuerVerifier } from "./issuer_verifier.ts";
+import { createWebhookSender } from "./webhook_sender.ts";
 import type { CreateSink } from "../streaming/sinks/sink.ts";
 import { createSignIn } from "../auth/sign_in.ts";
 import { createStreamTokens } from "../auth/stream_tokens.ts";
 import { withTokenCache } from "../auth/token_cache.ts";
+import { openDatabase, toAdminContext } from "./open_database.ts";
+import { traceAuthenticator, traceBroker, traceDatabase } from "./traced_parts.ts";
 
 export interface GatewayPartsOptions {
   readonly config: GatewayConfig;
@@ -58,6 +57,8 @@ export interface GatewayPartsOptions {
   readonly database?: Database;
   /** Used instead of the one that `config` names, and closed with the rest. */
   readonly broker?: Broker;
+  /** Null: nothing is traced, and OpenTelemetry's code is not loaded. */
+  readonly traces?: TracesConfig | null;
   readonly createSink?: CreateSink;
   readonly demoSession?: DemoDependencies["demoSession"];
   /** `/metrics` of this process and its siblings together. Default: of this process alone. */
@@ -88,9 +89,6 @@ export async function respondMetrics(metricsText: MetricsText, request: Request)
   return new Response(body, { headers: { "content-type": contentType } });
 }
 
-/** A database that starts beside the gateway may take this long. */
-const databaseTimeoutMs = 10_000;
-
 /** Opens everything or nothing. Rejects with `UsageError` when what is configured is not there. */
 export async function openGatewayParts(options: GatewayPartsOptions): Promise<GatewayParts> {
   const owned = createCleanup();
@@ -106,10 +104,20 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   const { config, log } = options;
   const nowMs = Date.now;
   const state = createLocalState(options.directory ?? stateDirectory);
-  const database = options.database ?? (await openDatabase(options, state, owned));
-  owned.defer(() => database.close());
-  const broker = options.broker ?? (await createBroker(config.broker));
-  owned.defer(() => broker.close());
+  const operator = Promise.withResolvers<StreamOperator>();
+  // Without an embedded database nothing waits for it.
+  operator.promise.catch(() => {});
+  owned.defer(() => operator.reject(new AppError("unavailable", "The gateway is closing")));
+  const name = processName();
+  const traces = await openTraces(options, name);
+  owned.defer(() => traces?.close());
+  const holder = { state, owned, operator: operator.promise, signal: options.signal };
+  const openedDatabase = options.database ?? (await openDatabase(config, holder));
+  owned.defer(() => openedDatabase.close());
+  const openedBroker = options.broker ?? (await openBroker(config.broker));
+  owned.defer(() => openedBroker.close());
+  const database = traces === null ? openedDatabase : traceDatabase(openedDatabase, traces);
+  const broker = traces === null ? openedBroker : traceBroker(openedBroker, config.broker.kind, traces);
   const admin = toAdminContext(config, state, database);
   if (config.databaseUrl !== null && config.metricsPort === null) {
     log.warn({}, "METRICS_PORT is unset: a proxy on this machine that adds no X-Forwarded-For makes /metrics public");
@@ -121,10 +129,17 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     pingBroker: () => broker.ping(),
     isDraining: () => isDraining,
   });
+  let webhookBacklog: WebhookBacklog = { pending: 0, dueInSeconds: null };
   const metrics = createPrometheusMetrics({
     openStreams: () => streams.stats().members,
     openChannels: () => streams.stats().channels,
+    maxStreams: config.bounds.maxStreams,
+    isDatabaseUp: () => readiness.isDatabaseUp(),
     isBrokerUp: () => readiness.isBrokerUp(),
+    async webhookBacklog() {
+      webhookBacklog = await deliveryBacklog(database).catch(() => webhookBacklog);
+      return webhookBacklog;
+    },
   });
   const metricsText = options.joinMetrics?.(metrics) ?? metrics;
   const streams = createLocalStreams({
@@ -136,6 +151,10 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     log,
     ...(options.createSink === undefined ? {} : { createSink: options.createSink }),
   });
+  const operate = createStreamOperator({ gateway: name, streams, nowMs, random: Math.random });
+  operator.resolve(operate);
+  // The broker of one process reaches nothing but that process.
+  if (config.broker.kind !== "memory") owned.defer(answerOperators({ broker, operate, log }));
   const streamTokens = createStreamTokens(config.streamTokenSecret ?? (await state.streamTokenSecret()), nowMs);
   const authenticator = createAuthenticator({
     jwtVerifier: withTokenCache(await openJwtVerifier(config, state), {
@@ -148,13 +167,19 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
   owned.defer(startMarkingStale({ database, publisher: broker, log }));
+  const { retentionDays } = config;
+  owned.defer(startDeletingByAge({ database, publisher: broker, log, retentionDays }));
+  const rules = { allowPrivate: config.webhookAllowPrivate };
+  const send = createWebhookSender({ rules });
+  const deliveries = startDelivering({ database, send, rules, log, metrics, nowMs });
+  owned.defer(() => deliveries.stop());
 
   return {
     dependencies: {
       database,
       publisher: broker,
       streams,
-      authenticator,
+      authenticator: traces === null ? authenticator : traceAuthenticator(authenticator, traces),
       streamTokens,
       signIn: config.signIn === null ? null : createSignIn(config.signIn, nowMs),
       readiness,
@@ -164,9 +189,12 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       corsOrigins: config.corsOrigins,
       log,
       metrics,
+      ...(traces === null ? {} : { traces }),
+      webhooks: { rules, sendDue: deliveries.sendDue },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       nowMs,
+      retentionDays,
     },
     broker,
     streams,
@@ -183,94 +211,19 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   };
 }
 
-async function openDatabase(
-  { config, signal }: GatewayPartsOptions,
-  state: LocalState,
-  owned: Cleanup,
-): Promise<Database> {
-  if (config.databaseUrl === null) return openEmbedded(config, state, owned);
-  const database = createPgDatabase(config.databaseUrl);
+async function openTraces({ traces, log }: GatewayPartsOptions, instanceId: string): Promise<PartTraces | null> {
+  if (traces === undefined || traces === null) return null;
+  const { createOtlpTraces } = await import("../observability/otlp_traces.ts");
+  return createOtlpTraces({ config: traces, log, instanceId, nowMs: Date.now });
+}
+
+/** Unique also where containers share a host's name. On Deno the host's name is behind a permission of its own. */
+function processName(): string {
+  const id = crypto.randomUUID().slice(0, 8);
   try {
-    await requireMigrated(database, { timeoutMs: databaseTimeoutMs, ...(signal === undefined ? {} : { signal }) });
-    return database;
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
-
-/** While it is open, the administrative commands of other processes come to us. */
-async function openEmbedded(config: GatewayConfig, state: LocalState, owned: Cleanup): Promise<Database> {
-  const opened = Promise.withResolvers<AdminContext>();
-  // A failure rejects the requests that wait for it; there may be none.
-  opened.promise.catch(() => {});
-  const lock = await lockEmbedded(state, handleAdminRequests(opened.promise));
-  owned.defer(() => lock.release());
-  try {
-    const database = await openPgliteDatabase({ directory: state.databaseDirectory });
-    opened.resolve(toAdminContext(config, state, database));
-    return database;
-  } catch (cause) {
-    opened.reject(cause);
-    if (cause instanceof UsageError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw settingsError(
-      [
-        `DATABASE_URL: unset, and the embedded database in ${state.databaseDirectory} cannot be opened: ` +
-          `move that folder away to start afresh (${reason})`,
-      ],
-      { cause },
-    );
-  }
-}
-
-async function lockEmbedded(state: LocalState, handler: RequestHandler): Promise<StateLock> {
-  await state.makeDirectory();
-  const deadlineMs = Date.now() + databaseTimeoutMs;
-  for (;;) {
-    const lock = await lockStateDirectory(state.directory, handler);
-    if (lock !== null) return lock;
-    const holder = await requestStateHolder(state.directory, {}, databaseTimeoutMs);
-    // A command will finish soon; another gateway will not.
-    if (isGateway(holder) || Date.now() > deadlineMs) {
-      throw settingsError([
-        `DATABASE_URL: unset, and the embedded database in ${state.directory} is open in another gateway: ` +
-          "stop that one, start in another folder, or name a Postgres database",
-      ]);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
-
-function isGateway(holder: unknown): boolean {
-  return typeof holder === "object" && holder !== null && "holder" in holder && holder.holder === "gateway";
-}
-
-function toAdminContext(config: GatewayConfig, state: LocalState, database: Database): AdminContext {
-  return adminContext(
-    { hasIssuer: config.auth.kind !== "local", tenantClaim: config.auth.tenantClaim },
-    state,
-    database,
-  );
-}
-
-/** Loads only the adapter that it opens: the client of Redis is a tenth of a gateway's start and memory. */
-async function createBroker(config: BrokerConfig): Promise<Broker> {
-  if (config.kind === "memory") return createMemoryBroker();
-  const { databaseNumber: database, url } = config;
-  try {
-    if (config.kind === "redis") {
-      return (await import("../../shared/brokers/redis.ts")).createRedisBroker({ url, database });
-    }
-    return (await import("../../shared/brokers/upstash.ts")).createUpstashBroker({
-      url,
-      token: config.token,
-      database,
-    });
-  } catch (error) {
-    // The adapters check their addresses again, and name the variable.
-    if (error instanceof TypeError || error instanceof RangeError) throw settingsError([error.message]);
-    throw error;
+    return `${hostname()}:${process.pid}:${id}`;
+  } catch {
+    return id;
   }
 }
 

@@ -4,6 +4,7 @@ import { parseConfig, settingsError } from "../config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLog } from "../observability/log.ts";
+import { parseTracesConfig } from "./traces_config.ts";
 import { answerGraceMs, defaultDrainMs, Interruption, leave } from "./draining.ts";
 import { openGatewayParts, respondMetrics, type GatewayParts } from "./gateway_parts.ts";
 import { problemResponse } from "../http/problem.ts";
@@ -12,25 +13,20 @@ import { webFolder } from "./web_folder.ts";
 
 /**
  * The gateway on Deno, until SIGINT or SIGTERM, then drained. `npm run start:deno` gives it the least permissions: it reads only
- * the variables that are listed here.
+ * the variables that are listed there.
  */
-const variables = `
-  HOST PORT METRICS_PORT DATABASE_URL REDIS_URL UPSTASH_REDIS_REST_URL UPSTASH_REDIS_REST_TOKEN EVENTSTREAM_CACHE_DB
-  AUTH_JWKS_URL AUTH_JWKS AUTH_ISSUER AUTH_AUDIENCE AUTH_TENANT_CLAIM OIDC_CLIENT_ID OIDC_SCOPES
-  STREAM_TOKEN_SECRET CORS_ORIGINS
-  DRAIN_DELAY_SECONDS
-  EVENTSTREAM_HEARTBEAT_SECONDS EVENTSTREAM_RECHECK_SECONDS EVENTSTREAM_MAX_BUFFER_BYTES EVENTSTREAM_MAX_STREAMS
-  EVENTSTREAM_MAX_STREAMS_PER_TENANT EVENTSTREAM_MAX_LIFETIME_SECONDS`;
-
 async function main(): Promise<number> {
   const { interrupted, skipDelay } = listenToSignals();
-  const config = parseConfig(readEnvironment());
+  // Read one by one: the permission is for each.
+  const environment: Environment = new Proxy({}, { get: (_, name) => Deno.env.get(String(name)) });
+  const config = parseConfig(environment);
   const log = createLog();
   const parts = await openGatewayParts({
     config,
     log,
     webAssets: createStaticFiles(webFolder()),
     peerAddress,
+    traces: parseTracesConfig(environment),
     signal: interrupted,
   });
   const servers: Deno.HttpServer[] = [];
@@ -58,15 +54,6 @@ async function main(): Promise<number> {
     await parts.close();
     throw error;
   }
-}
-
-function readEnvironment(): Environment {
-  return Object.fromEntries(
-    variables
-      .trim()
-      .split(/\s+/)
-      .map((name) => [name, Deno.env.get(name)]),
-  );
 }
 
 function listenToSignals(): Interruption {

@@ -3,6 +3,7 @@ import type { GatewayIo } from "../../command_line/command_io.ts";
 import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
 import { createLog } from "../observability/log.ts";
+import { parseTracesConfig } from "./traces_config.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
 import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
@@ -30,6 +31,7 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
     config,
     log,
     webAssets,
+    traces: parseTracesConfig(env),
     signal: interrupted,
     ...(joinMetrics === undefined ? {} : { joinMetrics }),
   });

@@ -3,6 +3,7 @@ import { createApp } from "../app.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Dependencies } from "../http/dependencies.ts";
 import { markStale } from "../features/monitors/mark_stale.ts";
+import { deleteByAge } from "../features/retention.ts";
 import { expireScans, staleScanMinutes } from "../features/scans/expire_scans.ts";
 import type { WorkerEnvironment } from "./worker/bindings.ts";
 import { createLog } from "../observability/log.ts";
@@ -24,7 +25,12 @@ export default {
   /** Called by the cron trigger. */
   async scheduled(_controller: unknown, environment: WorkerEnvironment): Promise<void> {
     const { dependencies } = await gatewayOf(environment);
-    await Promise.all([expireScans({ ...dependencies, olderThanMinutes: staleScanMinutes }), markStale(dependencies)]);
+    await Promise.all([
+      expireScans({ ...dependencies, olderThanMinutes: staleScanMinutes }),
+      markStale(dependencies),
+      deleteByAge(dependencies),
+    ]);
+    await dependencies.webhooks.sendDue();
   },
 };
 

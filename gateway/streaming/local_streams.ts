@@ -46,6 +46,8 @@ interface StreamStats extends HubStats {
 export interface LocalStreams extends StreamOpener {
   readonly lookups: Lookups;
   stats(): StreamStats;
+  /** The streams that are open now. */
+  openStreams(): Iterable<OpenStream>;
   /**
    * Opens nothing more, and closes the open streams one by one over the given time, each with its own retry delay. Resolves
    * when all are closed and everything is released. A second call waits for the first.
@@ -95,6 +97,8 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
     },
 
     stats: () => ({ ...hub.stats(), streams: limits.count }),
+
+    openStreams: () => limits.streams(),
 
     drain({ overMs }) {
       draining ??= drain(overMs);

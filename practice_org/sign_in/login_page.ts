@@ -68,7 +68,8 @@ function page(
       ],
       ["x-frame-options", "DENY"],
       ["x-content-type-options", "nosniff"],
-      ["referrer-policy", "no-referrer"],
+      // With `no-referrer` a browser would not say whose form it is.
+      ["referrer-policy", "same-origin"],
       ...headers,
     ],
     body: `<!DOCTYPE html>

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { compactVerify, exportJWK, SignJWT, type CryptoKey, type JWK } from "jose";
+import { calculateJwkThumbprint, compactVerify, exportJWK, SignJWT, type CryptoKey, type JWK } from "jose";
 import { orgSigningKeys } from "../auth/access_tokens.ts";
 import type { Person, SignInOptions } from "./people.ts";
 
@@ -28,10 +28,11 @@ const defaultLifetimeSeconds = 300;
 
 export async function createUserTokens(issuer: string, options: SignInOptions): Promise<UserTokens> {
   const { publicKey, privateKey } = await orgSigningKeys();
-  const kid = randomBytes(32).toString("base64url");
+  const publicJwk = await exportJWK(publicKey);
+  const kid = await calculateJwkThumbprint(publicJwk);
   const { audience, client, tenantClaim, tokenLifetimeSeconds: lifetimeSeconds = defaultLifetimeSeconds } = options;
   return {
-    publicJwk: { ...(await exportJWK(publicKey)), kid, alg: "RS256", use: "sig" },
+    publicJwk: { ...publicJwk, kid, alg: "RS256", use: "sig" },
     lifetimeSeconds,
     issueAccessToken({ person, scopes }, nowSeconds) {
       const { login, name, tenantIds } = person;

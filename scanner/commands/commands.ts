@@ -1,11 +1,15 @@
-import { Option, type Command } from "commander";
+import { Argument, Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
+import { offering, type OfferedValue } from "../../command_line/completion/offered_values.ts";
+import { addExamples } from "../../command_line/examples.ts";
 import type { FixFlags } from "./fix_command.ts";
 import type { FollowFlags } from "./follow_options.ts";
 import { keepHeapSmall, keepHeapSmallest } from "./keep_heap_small.ts";
 import type { CatalogFlags } from "./catalog_commands.ts";
 import type { DiffFlags } from "./diff_command.ts";
-import type { CollectFlags, EvaluateFlags, ScanFlags } from "./scan_command.ts";
+import type { ConfiguredScanFlags } from "./organizations/configured_scan_command.ts";
+import type { DoctorFlags } from "./doctor_command.ts";
+import type { CollectFlags, EvaluateFlags } from "./evidence_commands.ts";
 
 /** The scanner's commands. Each loads its own code, so that `--help` is there at once. */
 export function addScannerCommands(program: Command, run: RunCommand): void {
@@ -13,31 +17,40 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .command("scan")
     .description("collect, evaluate, publish, report")
     .option("--save-artifacts <file>", "keep the evidence for `evaluate`")
-    .option("--quiet", "no progress, only problems")
     .option("--no-stream", "do not register and publish the scan");
+  addConfigOptions(scan);
   addConnectionOptions(scan);
   addSelectionOptions(scan);
   addRuleOptions(scan);
   addReportOptions(scan);
-  scan.action((flags: ScanFlags) =>
+  addVerbosityOptions(scan);
+  addExamples(
+    scan,
+    "scanstream scan",
+    "scanstream scan -f json,html,cklb -o report --fail-on fail:high",
+    "scanstream scan --check signon_global_session_idle_timeout_15min -v",
+    "scanstream scan --config scanstream.config.json --org acme,globex --output reports",
+  );
+  scan.action((flags: ConfiguredScanFlags) =>
     run(async (io) => {
       keepHeapSmall();
-      return (await import("./scan_command.ts")).scanCommand(flags, io);
+      return (await import("./organizations/configured_scan_command.ts")).configuredScanCommand(flags, io);
     }),
   );
 
   const collect = program
     .command("collect")
     .description("fetch the evidence only")
-    .option("--save-artifacts <file>", "where to keep it (required)")
-    .option("--quiet", "no progress, only problems");
+    .option("--save-artifacts <file>", "where to keep it (required)");
   addConnectionOptions(collect);
   addSelectionOptions(collect);
   addRuleOptions(collect);
+  addVerbosityOptions(collect);
+  addExamples(collect, "scanstream collect --save-artifacts evidence.json");
   collect.action((flags: CollectFlags) =>
     run(async (io) => {
       keepHeapSmall();
-      return (await import("./scan_command.ts")).collectCommand(flags, io);
+      return (await import("./evidence_commands.ts")).collectCommand(flags, io);
     }),
   );
 
@@ -48,18 +61,25 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
   addSelectionOptions(evaluate);
   addRuleOptions(evaluate);
   addReportOptions(evaluate);
+  evaluate.addOption(verboseOption());
+  addExamples(
+    evaluate,
+    "scanstream evaluate --from-artifacts evidence.json",
+    "scanstream evaluate --from-artifacts evidence.json -f oscal -o report --waivers decisions.json",
+  );
   evaluate.action((flags: EvaluateFlags) =>
-    run(async (io) => (await import("./scan_command.ts")).evaluateCommand(flags, io)),
+    run(async (io) => (await import("./evidence_commands.ts")).evaluateCommand(flags, io)),
   );
 
   const fix = program
     .command("fix")
     .description("write Terraform that makes failing checks pass, and the steps that are left to a person")
     .option("--from-artifacts <file>", "plan from saved evidence, offline")
-    .option("--output <dir>", "where main.tf, variables.tf and README.md go (required)")
-    .option("--quiet", "no progress, only problems");
+    .option("--output <dir>", "where main.tf, variables.tf and README.md go (required)");
   addConnectionOptions(fix);
   addSelectionOptions(fix);
+  addVerbosityOptions(fix);
+  addExamples(fix, "scanstream fix -o fixes", "scanstream fix --from-artifacts evidence.json -o fixes --severity high");
   fix.action((flags: FixFlags) =>
     run(async (io) => {
       keepHeapSmall();
@@ -67,23 +87,34 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     }),
   );
 
-  program
+  const diff = program
     .command("diff")
     .description("what differs between two reports, or two files of artifacts: findings and configuration")
     .argument("<before>", "scan.json, or a file of --save-artifacts")
     .argument("<after>", "the later one of the same kind")
-    .option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)")
+    .addOption(
+      offering(
+        new Option("--format <formats>", "table, json, markdown, html; several separated by commas (default: table)"),
+        "list",
+        () => Promise.resolve(["table", "json", "markdown", "html"]),
+      ),
+    )
     .option("--output <dir>", "write diff.<ext> for each format there")
     .action((before: string, after: string, flags: DiffFlags) =>
       run(async (io) => (await import("./diff_command.ts")).diffCommand({ before, after }, flags, io)),
     );
+  addExamples(
+    diff,
+    "scanstream diff before/scan.json after/scan.json",
+    "scanstream diff before.json after.json -f markdown,json -o changes",
+  );
 
   addCatalogCommands(program, run);
   addConnectedCommands(program, run);
 }
 
 function addCatalogCommands(program: Command, run: RunCommand): void {
-  program
+  const checks = program
     .command("checks")
     .description("list every check: STIG ids, category, severity, scopes, role")
     .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
@@ -91,15 +122,17 @@ function addCatalogCommands(program: Command, run: RunCommand): void {
     .action((flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).checksCommand(flags, io)),
     );
-  program
+  addExamples(checks, "scanstream checks", "scanstream checks --checks rules.json -f json");
+  const explain = program
     .command("explain")
     .description("what a check examines, why, how to fix it, which API fields decide")
-    .argument("<check>", "a check's name, V-id or STIG id")
+    .addArgument(offering(new Argument("<check>", "a check's name, V-id or STIG id"), "one", checkNames))
     .option("--checks <file>", "rules of your own beside those of the STIG (JSON)")
     .addOption(textOrJson())
     .action((check: string, flags: CatalogFlags) =>
       run(async (io) => (await import("./catalog_commands.ts")).explainCommand(check, flags, io)),
     );
+  addExamples(explain, "scanstream explain signon_global_session_idle_timeout_15min", "scanstream explain V-273186");
 }
 
 function addConnectedCommands(program: Command, run: RunCommand): void {
@@ -108,7 +141,9 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     .description("test key, token, DPoP, scopes, role and rate limits, and say what to fix where")
     .addOption(textOrJson());
   addConnectionOptions(doctor);
-  doctor.action((flags: { readonly format: string }) =>
+  doctor.addOption(verboseOption());
+  addExamples(doctor, "scanstream doctor", "scanstream doctor -v --org-url https://acme.okta.com");
+  doctor.action((flags: DoctorFlags) =>
     run(async (io) => (await import("./doctor_command.ts")).doctorCommand(flags, io)),
   );
 
@@ -120,18 +155,21 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--reconcile <hours>", "between two full scans (default: 6)")
     .option("--once", "catch up from the saved state, and end")
     .option("--until-clean", "end with 0 as soon as nothing fails")
-    .option(
-      "--fail-on <what>",
-      "what ends it with 1 when it is new: fail, manual, never, fail:high, … (default: never)",
-    )
-    .option("--check <names>", "only these checks, separated by commas")
-    .option("--exclude <names>", "not these checks")
+    .addOption(failOnOption("what ends it with 1 when it is new: fail, manual, never, fail:high, … (default: never)"))
+    .addOption(checkNamesOption("--check <names>", "only these checks, separated by commas"))
+    .addOption(checkNamesOption("--exclude <names>", "not these checks"))
     .option("--waivers <file>", "findings that are accepted for a time")
     .option("--attestations <file>", "what people attest where the API shows too little")
-    .option("--format <format>", "table or ndjson (default: table)")
+    .addOption(
+      offering(new Option("--format <format>", "table or ndjson (default: table)"), "one", () =>
+        Promise.resolve(["table", "ndjson"]),
+      ),
+    )
     .option("--with-addresses", "IP addresses of who made a change, too")
     .option("--no-stream", "do not register and publish the monitor");
   addConnectionOptions(follow);
+  follow.addOption(verboseOption());
+  addExamples(follow, "scanstream follow", "scanstream follow -i 30 -f ndjson --fail-on fail:high");
   follow.action((flags: FollowFlags) =>
     run(async (io) => {
       keepHeapSmallest();
@@ -151,9 +189,53 @@ function addConnectionOptions(command: Command): void {
 
 function addSelectionOptions(command: Command): void {
   command
-    .option("--check <names>", "only these checks, separated by commas")
-    .option("--exclude <names>", "not these checks")
-    .option("--severity <levels>", "only high, medium or low, separated by commas");
+    .addOption(checkNamesOption("--check <names>", "only these checks, separated by commas"))
+    .addOption(checkNamesOption("--exclude <names>", "not these checks"))
+    .addOption(
+      offering(new Option("--severity <levels>", "only high, medium or low, separated by commas"), "list", () =>
+        Promise.resolve(["high", "medium", "low"]),
+      ),
+    );
+}
+
+function addVerbosityOptions(command: Command): void {
+  command.option("--quiet", "no progress, only problems").addOption(verboseOption().conflicts("quiet"));
+}
+
+function verboseOption(): Option {
+  return new Option("--verbose", "on stderr each request, wait, collector and check, and how long it took");
+}
+
+function addConfigOptions(command: Command): void {
+  command
+    .option("--config <file>", "options and organizations (default: scanstream.config.json, if it is there)")
+    .option("--no-config", "leave scanstream.config.json alone")
+    .addOption(
+      offering(
+        new Option("--org <names>", "only these organizations of the file, separated by commas"),
+        "list",
+        async () => (await import("./organizations/read_config_file.ts")).organizationNames(),
+      ),
+    )
+    .option("--parallel <n>", "how many organizations at one time (default: 4)");
+}
+
+function checkNamesOption(flags: string, description: string): Option {
+  return offering(new Option(flags, description), "list", checkNames);
+}
+
+async function checkNames(): Promise<readonly OfferedValue[]> {
+  const { catalog } = await import("../catalog/catalog.ts");
+  return catalog.map(({ name, rule }) => ({ value: name, description: `${rule.vuln_id} ${rule.title}` }));
+}
+
+function failOnOption(description: string): Option {
+  return offering(new Option("--fail-on <what>", description), "one", () =>
+    Promise.resolve([
+      "never",
+      ...["fail", "manual"].flatMap((word) => [word, ...["high", "medium", "low"].map((level) => `${word}:${level}`)]),
+    ]),
+  );
 }
 
 function addRuleOptions(command: Command): void {
@@ -162,22 +244,29 @@ function addRuleOptions(command: Command): void {
     .option("--parameters <file>", "values of your own in place of the STIG's, such as idle minutes (JSON)");
 }
 
-/** Those of `reports/formats.ts`, which is loaded only when a report is written. */
+/** Those of `reports/formats.ts`, which is loaded only when a report is written or a shell completes one. */
 const formatNames =
   "table, json, ndjson, csv, sarif, junit, ocsf, cklb, ckl, hdf, xccdf, oscal, poam, poam-json, html, markdown";
 
 function addReportOptions(command: Command): void {
   command
-    .option(
-      "--format <formats>",
-      `one or several of these, separated by commas (default: table): ${formatNames}, or all`,
+    .addOption(
+      offering(
+        new Option(
+          "--format <formats>",
+          `one or several of these, separated by commas (default: table): ${formatNames}, or all`,
+        ),
+        "list",
+        async () => [...(await import("../reports/formats.ts")).reportFormats.map(({ name }) => name), "all"],
+      ),
     )
     .option("--output <dir>", "write scan.<ext> for each format there")
-    .option("--fail-on <what>", "what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)")
+    .addOption(failOnOption("what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)"))
     .option("--threshold <file>", "bounds on the counts of rules, as of SAF (YAML or JSON); one not met exits with 1")
     .option("--fail-on-new", "only findings that the baseline does not have count")
     .option("--waivers <file>", "findings that are accepted for a time")
     .option("--attestations <file>", "what people attest where the API shows too little")
+    .option("--decisions-from-gateway", "the waivers and attestations that are kept at SCANSTREAM_URL, too")
     .option("--checklist <file>", "a CKLB or CKL that people worked in: cklb and ckl keep their answers")
     .option("--baseline <report.json>", "mark findings new, unchanged or resolved against an earlier report");
 }

@@ -9,6 +9,7 @@ import { generalReads } from "../idp/probe.ts";
 import { createAuthorizedClient, createRequestSender, type AuthorizedClient } from "../idp/connection.ts";
 import { grantScopes } from "../idp/token_errors.ts";
 import type { RequestSender } from "../idp/request_sender.ts";
+import type { RequestTrace } from "../idp/request_trace.ts";
 
 export type DoctorStep =
   | "configuration"
@@ -38,6 +39,7 @@ export interface DoctorInput {
   readonly env: Environment;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** The steps in their order; each appears exactly once in what `diagnose` gives. */
@@ -77,11 +79,11 @@ export async function* diagnose(input: DoctorInput): AsyncGenerator<DoctorResult
   yield* skipUntil(doctorSteps.length);
 }
 
-async function* examine({ flags, env, signal, clock = systemClock }: DoctorInput): AsyncGenerator<DoctorResult> {
+async function* examine({ flags, env, signal, clock = systemClock, trace }: DoctorInput): AsyncGenerator<DoctorResult> {
   const { config, results } = examineConfig(flags, env);
   yield* results;
   if (config === null) return;
-  const sender = createRequestSender(config, { signal, clock });
+  const sender = createRequestSender(config, { signal, clock, trace });
   try {
     yield* examineOrg(config, { sender, clock });
   } finally {

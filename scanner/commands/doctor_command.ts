@@ -4,10 +4,12 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import type { ScannerFlags } from "../config.ts";
 import { diagnose, type DoctorResult, type DoctorState } from "./doctor.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
+import { createTrace } from "./trace_lines.ts";
 import { printable } from "../../command_line/terminal.ts";
 
 export interface DoctorFlags extends ScannerFlags {
   readonly format: string;
+  readonly verbose?: boolean;
 }
 
 const marks = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as const satisfies Record<
@@ -18,7 +20,8 @@ const marks = { ok: "green", warn: "yellow", fail: "red", skipped: "gray" } as c
 /** `doctor`: each step as soon as it is known. 2 when the configuration is wrong, 3 when the provider refuses. */
 export async function doctorCommand(flags: DoctorFlags, io: CommandIo): Promise<number> {
   const results: DoctorResult[] = [];
-  for await (const result of diagnose({ flags, env: io.env, signal: io.interrupted })) {
+  const trace = createTrace(flags, (line) => io.terminal.write(`${line}\n`));
+  for await (const result of diagnose({ flags, env: io.env, signal: io.interrupted, trace })) {
     results.push(result);
     if (flags.format === "text") io.stdout(resultText(result, io.colorStdout));
   }

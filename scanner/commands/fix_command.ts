@@ -17,12 +17,16 @@ import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
 import { runScan } from "../run_scan.ts";
 import { evaluateSaved } from "./saved_evidence.ts";
-import { newProgress, toSelection, writeIdpError, type SelectionFlags } from "./scan_command.ts";
+import { writeIdpError } from "./finish_scan.ts";
+import { newProgress } from "./progress.ts";
+import { toSelection, type SelectionFlags } from "./scan_options.ts";
+import { createTrace } from "./trace_lines.ts";
 
 export interface FixFlags extends ScannerFlags, SelectionFlags {
   readonly fromArtifacts?: string;
   readonly output?: string;
   readonly quiet?: boolean;
+  readonly verbose?: boolean;
 }
 
 const fileNames = ["main.tf", "variables.tf", "README.md"] as const;
@@ -73,7 +77,8 @@ interface Judged {
 async function judge(flags: FixFlags, io: CommandIo): Promise<Judged | number> {
   const checks = selectChecks(toSelection(flags));
   if (flags.fromArtifacts !== undefined) {
-    return evaluateSaved(flags.fromArtifacts, { selected: checks, isNamed: flags.check !== undefined }, io);
+    const trace = createTrace(flags, (line) => io.terminal.write(`${line}\n`));
+    return evaluateSaved(flags.fromArtifacts, { selected: checks, isNamed: flags.check !== undefined, trace }, io);
   }
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
@@ -87,6 +92,7 @@ async function judge(flags: FixFlags, io: CommandIo): Promise<Judged | number> {
         connect: (options) => connect(config, options),
         onResult: (result, counts) => progress.checkEvaluated(result, counts),
         now: io.now,
+        trace: createTrace(flags, (line) => progress.message(line)),
       },
     );
     return scan.status === "cancelled" ? exitCodes.interrupted : scan;

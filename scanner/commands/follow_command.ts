@@ -24,6 +24,7 @@ import { createMonitor } from "./follow_monitor.ts";
 import { parseFollowOptions, type FollowFlags } from "./follow_options.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
 import { splitList } from "./scan_options.ts";
+import { createTrace } from "./trace_lines.ts";
 
 /** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
 export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<number> {
@@ -78,6 +79,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         say,
         monitor: createMonitor(streamConfig, { doorbell, log: say }),
         doorbell,
+        trace: createTrace(flags, say),
       },
     );
     return store.isSaved() ? exitCodeOf[end] : exitCodes.usage;

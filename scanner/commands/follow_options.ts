@@ -19,6 +19,7 @@ export interface FollowFlags extends ScannerFlags {
   readonly format?: string;
   readonly withAddresses?: boolean;
   readonly stream?: boolean;
+  readonly verbose?: boolean;
 }
 
 export interface FollowOptions {

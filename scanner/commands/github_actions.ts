@@ -1,5 +1,50 @@
-import type { Report } from "../../shared/report.ts";
+import { appendFile } from "node:fs/promises";
+import type { CommandIo } from "../../command_line/command_io.ts";
 import { printable } from "../../command_line/terminal.ts";
+import { errorCode } from "../../shared/error_code.ts";
+import type { Report } from "../../shared/report.ts";
+import { shorten } from "../../shared/text.ts";
+import { markdownFormat } from "../reports/markdown.ts";
+
+export interface NamedReport {
+  /** Of the organization, where a run has several. */
+  readonly name: string | null;
+  readonly report: Report;
+}
+
+/**
+ * In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. `overview`
+ * stands before the reports.
+ */
+export async function writeGitHubFeedback(
+  reports: readonly NamedReport[],
+  io: CommandIo,
+  overview: string = "",
+): Promise<void> {
+  const isInSummary = await writeJobSummary(reports, io, overview);
+  if (io.env["GITHUB_ACTIONS"] !== "true") return;
+  for (const annotation of annotations(reports, { isInSummary })) io.terminal.write(`${annotation}\n`);
+}
+
+/** True when the summary has all reports whole. */
+async function writeJobSummary(reports: readonly NamedReport[], io: CommandIo, overview: string): Promise<boolean> {
+  const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
+  if (summaryFile === undefined || summaryFile === "") return false;
+  const render = ({ report }: NamedReport) =>
+    markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
+  const markdown = [overview, ...reports.map(render)].filter((text) => text !== "").join("\n");
+  const isWhole = markdown.length <= maxSummaryLength;
+  try {
+    await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
+    return isWhole;
+  } catch (error) {
+    io.terminal.write(`The job summary could not be written (${errorCode(error) ?? "unknown"})\n`);
+    return false;
+  }
+}
+
+/** GitHub refuses a summary of more than 1 MiB as a whole. */
+const maxSummaryLength = 250_000;
 
 /** GitHub shows ten errors of a step at most; the reports have the rest, and the job summary where it has them all. */
 const maxAnnotations = 10;
@@ -8,11 +53,16 @@ const maxAnnotations = 10;
  * Workflow commands that make each failing finding an annotation of the run. The runner reads them from stderr too, so
  * they never stand in a report on stdout (https://docs.github.com/actions/reference/workflow-commands).
  */
-export function annotations(report: Report, page: { readonly isInSummary: boolean }): readonly string[] {
-  const failing = report.checks.flatMap((check) =>
-    check.findings
-      .filter((finding) => finding.status === "FAIL" && !finding.waived)
-      .map((finding) => `::error title=${property(`${check.vuln_id} ${check.check}`)}::${message(finding.detail)}`),
+function annotations(reports: readonly NamedReport[], page: { readonly isInSummary: boolean }): readonly string[] {
+  const failing = reports.flatMap(({ name, report }) =>
+    report.checks.flatMap((check) =>
+      check.findings
+        .filter((finding) => finding.status === "FAIL" && !finding.waived)
+        .map((finding) => {
+          const title = `${name === null ? "" : `${name} `}${check.vuln_id} ${check.check}`;
+          return `::error title=${property(title)}::${message(finding.detail)}`;
+        }),
+    ),
   );
   const left = failing.length - maxAnnotations;
   if (left <= 0) return failing;

@@ -1,5 +1,6 @@
 import type { CheckResult } from "../../shared/report.ts";
 import type { ScanCounts } from "../streaming/outbox.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
 import { paintStatus, printable, textWidth, type Terminal } from "../../command_line/terminal.ts";
 
 /** Shows how far a scan is. */
@@ -19,6 +20,13 @@ export interface ProgressOptions {
 /** The width of a terminal that does not report its columns. */
 const defaultColumns = 80;
 
+/** As the options say. */
+export function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
+  return flags.quiet === true
+    ? createQuietProgress(io.terminal)
+    : createProgress(io.terminal, { now: () => performance.now() });
+}
+
 /**
  * On a terminal a bar, which leaves one line of totals, because the report says the rest; elsewhere a plain line for each
  * check. The details are the report's in both cases.
@@ -30,6 +38,28 @@ export function createProgress(terminal: Terminal, options: ProgressOptions): Pr
 /** Messages only: what `--quiet` leaves. */
 export function createQuietProgress(terminal: Terminal): Progress {
   return { ...createLines(terminal), started: () => {}, checkEvaluated: () => {} };
+}
+
+/** What is left of a scan beside others: its totals, when it has ended. */
+export function createTotals(terminal: Terminal, now: () => number = () => performance.now()): Progress {
+  let counts: ScanCounts | null = null;
+  let startedAtMs = now();
+  return {
+    ...createLines(terminal),
+    started(checks) {
+      startedAtMs = now();
+      terminal.write(`Scanning: ${checks.length} checks\n`);
+    },
+    checkEvaluated: (_, newest) => void (counts = newest),
+    ended() {
+      if (counts !== null) terminal.write(totalsLine(counts, now() - startedAtMs));
+    },
+  };
+}
+
+function totalsLine(counts: ScanCounts, elapsedMs: number): string {
+  const { checks_done: done, checks_total: total } = counts;
+  return `${done} of ${total} checks in ${Math.ceil(elapsedMs / 1000)} s: ${verdicts(counts)}\n`;
 }
 
 function createLines(terminal: Terminal): Progress {
@@ -76,9 +106,7 @@ function createBar(terminal: Terminal, options: ProgressOptions): Progress {
     ended() {
       if (!isShown) return;
       isShown = false;
-      const { checks_done: done, checks_total: total } = counts;
-      const seconds = Math.ceil((options.now() - startedAtMs) / 1000);
-      const totals = done === 0 ? "" : `${done} of ${total} checks in ${seconds} s: ${verdicts(counts)}\n`;
+      const totals = counts.checks_done === 0 ? "" : totalsLine(counts, options.now() - startedAtMs);
       terminal.write(`\r\u001b[2K${totals}`);
     },
   };

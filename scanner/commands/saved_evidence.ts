@@ -4,15 +4,15 @@ import { readOptionFile } from "../../command_line/files.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { readApprovedIssuers } from "../config.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
-import { evaluateCheck } from "../evaluate.ts";
 import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
-import { toContext } from "../run_scan.ts";
+import { evaluateTraced, toContext, type ScanTrace } from "../run_scan.ts";
 
 interface SavedSelection {
   readonly selected: readonly CatalogCheck[];
   readonly isNamed: boolean;
   /** The organization's values in place of the STIG's; absent: none. */
   readonly parameters?: ParameterValues;
+  readonly trace?: ScanTrace | undefined;
 }
 
 /**
@@ -21,7 +21,7 @@ interface SavedSelection {
  */
 export async function evaluateSaved(
   file: string,
-  { selected, isNamed, parameters = {} }: SavedSelection,
+  { selected, isNamed, parameters = {}, trace }: SavedSelection,
   { env }: Pick<CommandIo, "env">,
 ): Promise<{ readonly results: readonly CheckResult[]; readonly document: ArtifactsDocument }> {
   const document = await readOptionFile(
@@ -38,7 +38,8 @@ export async function evaluateSaved(
     approvedIssuers,
     parameters,
   });
-  return { results: checks.map((check) => evaluateCheck(check, document.artifacts, context)), document };
+  const results = checks.map((check) => evaluateTraced(check, document.artifacts, { context, trace }));
+  return { results, document };
 }
 
 /** A company's rule may be new: its artifact counts, not its name. */

@@ -1,56 +1,67 @@
-import { errorCode } from "../../shared/error_code.ts";
-import { UsageError } from "../../shared/usage_error.ts";
 import { randomUUID } from "node:crypto";
-import { appendFile } from "node:fs/promises";
-import { join } from "node:path";
-import { countStatuses, type Report } from "../../shared/report.ts";
-import { shorten } from "../../shared/text.ts";
-import { benchmark, type CatalogCheck } from "../catalog/catalog.ts";
-import { selectChecks } from "../catalog/select_checks.ts";
-import { readChecklist, type Checklist } from "../checklists/checklist.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
-import { readChecks } from "../decisions/own_rules/company_rules.ts";
-import { applyDecisions, readDecisions, type Decisions } from "../decisions/decisions.ts";
-import { readParameters } from "../decisions/own_rules/parameters.ts";
-import { applyGate } from "../decisions/gates/gate.ts";
-import { allRules } from "../reports/benchmark_rules.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
-import { requireWritable, writeWhole } from "../../command_line/files.ts";
-import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
-import { annotations } from "./github_actions.ts";
-import { connect } from "../idp/connection.ts";
-import { IdpError, toErrorReport } from "../idp/idp_error.ts";
-import type { RegisteredScan } from "../streaming/gateway_client.ts";
-import { startPublishing } from "../streaming/start_publishing.ts";
-import { createProgress, createQuietProgress, type Progress } from "./progress.ts";
-import type { ScanPublisher } from "../streaming/scan_publisher.ts";
-import { runScan, type FinishedScan } from "../run_scan.ts";
-import { evaluateSaved } from "./saved_evidence.ts";
-import { markdownFormat } from "../reports/markdown.ts";
-import { parseReportOptions, splitList, type ReportFlags, type ReportOptions } from "./scan_options.ts";
-import { readStreamConfig } from "../streaming/stream_config.ts";
+import { requireWritable } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
-import { reportFileName, writeReports } from "../reports/write_reports.ts";
-
-export interface SelectionFlags {
-  readonly check?: string;
-  readonly exclude?: string;
-  readonly severity?: string;
-  /** Rules of the organization's own, beside those of the STIG. */
-  readonly checks?: string;
-  /** The organization's values in place of the STIG's. */
-  readonly parameters?: string;
-}
+import { selectChecks } from "../catalog/select_checks.ts";
+import { readChecklist } from "../checklists/checklist.ts";
+import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import { readDecisions } from "../decisions/decisions.ts";
+import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
+import { readChecks } from "../decisions/own_rules/company_rules.ts";
+import { readParameters } from "../decisions/own_rules/parameters.ts";
+import { connect } from "../idp/connection.ts";
+import { IdpError } from "../idp/idp_error.ts";
+import { runScan, type FinishedScan } from "../run_scan.ts";
+import type { ScanPublisher } from "../streaming/scan_publisher.ts";
+import { startPublishing } from "../streaming/start_publishing.ts";
+import { readStreamConfig } from "../streaming/stream_config.ts";
+import { finishScan, reportIdpError, saveArtifacts, type ReportedScan } from "./finish_scan.ts";
+import { writeGitHubFeedback } from "./github_actions.ts";
+import { newProgress, type Progress } from "./progress.ts";
+import {
+  namesOf,
+  parseReportOptions,
+  reportPlaces,
+  toSelection,
+  type ReportFlags,
+  type SelectionFlags,
+} from "./scan_options.ts";
+import { createTrace } from "./trace_lines.ts";
 
 export interface ScanFlags extends ScannerFlags, SelectionFlags, ReportFlags {
   readonly saveArtifacts?: string;
   readonly quiet?: boolean;
+  readonly verbose?: boolean;
   readonly stream?: boolean;
 }
 
-/** `scan`: everything that can be refused is refused before the first request. Resolves with the exit code. */
+/** A scan whose options and files are good: nothing was sent to the provider yet. */
+export interface PreparedScan {
+  readonly orgUrl: string;
+  run(): Promise<ScanOutcome>;
+}
+
+export interface ScanOutcome {
+  readonly code: number;
+  /** Null: nothing was evaluated, and `error` says why. */
+  readonly reported: ReportedScan | null;
+  readonly error: IdpError | null;
+}
+
+/** `scan` of one organization. Resolves with the exit code. */
 export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<number> {
+  const { code, reported } = await (await prepareScan(flags, io)).run();
+  if (reported !== null) await writeGitHubFeedback([{ name: null, report: reported.report }], io);
+  return code;
+}
+
+/** Everything that can be refused is refused here, before the first request to the provider. */
+export async function prepareScan(
+  flags: ScanFlags,
+  io: CommandIo,
+  progress: Progress = newProgress(flags, io),
+): Promise<PreparedScan> {
   const options = parseReportOptions(flags);
   const known = await readChecks(flags.checks);
   const checks = selectChecks(toSelection(flags), known);
@@ -58,237 +69,65 @@ export async function scanCommand(flags: ScanFlags, io: CommandIo): Promise<numb
   const approvedIssuers = readApprovedIssuers(io.env);
   const parameters = await readParameters(flags.parameters, approvedIssuers);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const decisions = await readDecisions(options, namesOf(known));
+  const files = await readDecisions(options, namesOf(known));
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
-
-  const progress = newProgress(flags, io);
-  // A message may quote an answer of the gateway or the broker.
-  const warn = (text: string) => progress.message(printable(text));
   const { orgUrl, clientId } = config;
-  const stream =
-    streamConfig === null
-      ? null
-      : startPublishing(
-          streamConfig,
-          { org_url: orgUrl, client_id: clientId, checks_total: checks.length },
-          { warn, info: flags.quiet === true ? () => {} : warn },
-        );
-  const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
-  progress.started(checks.map((check) => check.name));
+  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+  const decisions = await withGatewayDecisions(files, wanted, io);
+  return { orgUrl, run };
 
-  let scan: FinishedScan;
-  try {
-    scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers, parameters, signal },
-      {
-        connect: (connectOptions) => connect(config, connectOptions),
-        onResult(result, counts) {
-          progress.checkEvaluated(result, counts);
-          stream?.checkEvaluated(result, counts);
+  async function run(): Promise<ScanOutcome> {
+    // A message may quote an answer of the gateway or the broker.
+    const warn = (text: string) => progress.message(printable(text));
+    const stream =
+      streamConfig === null
+        ? null
+        : startPublishing(
+            streamConfig,
+            { org_url: orgUrl, client_id: clientId, checks_total: checks.length },
+            { warn, info: flags.quiet === true ? () => {} : warn },
+          );
+    const signal = stream === null ? io.interrupted : AbortSignal.any([io.interrupted, stream.cancelRequested]);
+    progress.started(checks.map((check) => check.name));
+
+    let scan: FinishedScan;
+    try {
+      scan = await runScan(
+        { orgUrl, clientId, checks, approvedIssuers, parameters, signal },
+        {
+          connect: (connectOptions) => connect(config, connectOptions),
+          onResult(result, counts) {
+            progress.checkEvaluated(result, counts);
+            stream?.checkEvaluated(result, counts);
+          },
+          now: io.now,
+          trace: createTrace(flags, (line) => progress.message(line)),
         },
-        now: io.now,
-      },
-    );
-  } catch (error) {
-    progress.ended();
-    await endFailed(stream, error);
-    if (error instanceof IdpError) return reportIdpError(error, options, io);
-    throw error;
-  }
-  progress.ended();
-  let areSaved: boolean;
-  try {
-    // Evidence first: it is on disk before the wait for the gateway.
-    areSaved = await saveArtifacts(flags.saveArtifacts, scan, io);
-  } finally {
-    await stream?.end(scan.status, scan.results);
-  }
-  const registered = stream?.registered() ?? null;
-  const code = await finish(scan, { decisions, checklist, options, registered, flags }, io);
-  if (scan.status === "cancelled") return exitCodes.interrupted;
-  return areSaved ? code : exitCodes.usage;
-}
-
-export interface CollectFlags extends ScannerFlags, SelectionFlags {
-  readonly saveArtifacts?: string;
-  readonly quiet?: boolean;
-}
-
-/** `collect`: the evidence alone, judged later by `evaluate`. */
-export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
-  const file = flags.saveArtifacts;
-  if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
-  const checks = selectChecks(toSelection(flags), await readChecks(flags.checks));
-  const parameters = await readParameters(flags.parameters, null);
-  const config = readScannerConfig(flags, io.env);
-  await requireWritable({ file });
-  const progress = newProgress(flags, io);
-  try {
-    const { orgUrl, clientId } = config;
-    const scan = await runScan(
-      { orgUrl, clientId, checks, approvedIssuers: null, parameters, signal: io.interrupted },
-      { connect: (connectOptions) => connect(config, connectOptions), onResult: () => {}, now: io.now },
-    );
-    const areSaved = await saveArtifacts(file, scan, io);
-    if (areSaved && flags.quiet !== true) progress.message(`Artifacts of ${checks.length} checks are in ${file}`);
-    if (scan.status === "cancelled") return exitCodes.interrupted;
-    return areSaved ? exitCodes.ok : exitCodes.usage;
-  } catch (error) {
-    if (!(error instanceof IdpError)) throw error;
-    writeIdpError(error, io);
-    return exitCodes.notAuthenticated;
-  }
-}
-
-export interface EvaluateFlags extends SelectionFlags, ReportFlags {
-  readonly fromArtifacts?: string;
-}
-
-/** `evaluate`: verdicts from saved artifacts, without a network. */
-export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Promise<number> {
-  const file = flags.fromArtifacts;
-  if (file === undefined)
-    throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
-  const options = parseReportOptions(flags);
-  const known = await readChecks(flags.checks);
-  const selected = selectChecks(toSelection(flags), known);
-  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
-  const decisions = await readDecisions(options, namesOf(known));
-  const checklist = await readChecklist(options.checklistFile);
-  await requireWritable(reportPlaces(options));
-  const { results, document } = await evaluateSaved(
-    file,
-    { selected, isNamed: flags.check !== undefined, parameters },
-    io,
-  );
-  const scan: FinishedScan = { status: "completed", results, document };
-  return finish(scan, { decisions, checklist, options, registered: null, flags: {} }, io);
-}
-
-function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
-  return new Set(checks.map((check) => check.name));
-}
-
-export function toSelection(flags: SelectionFlags) {
-  const { check = "", exclude = "", severity = "" } = flags;
-  return { check: splitList(check), exclude: splitList(exclude), severity: splitList(severity) };
-}
-
-export function newProgress(flags: { readonly quiet?: boolean }, io: CommandIo): Progress {
-  return flags.quiet === true
-    ? createQuietProgress(io.terminal)
-    : createProgress(io.terminal, { now: () => performance.now() });
-}
-
-function reportPlaces({ outputDir, formats }: ReportOptions) {
-  return { directory: outputDir, fileNames: formats.map(reportFileName) };
-}
-
-/** False when they could not be written, after a message. */
-async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: CommandIo): Promise<boolean> {
-  if (path === undefined) return true;
-  const problem = await writeWhole({ option: "--save-artifacts", path }, JSON.stringify(scan.document));
-  if (problem !== null) io.terminal.write(`${problem}\n`);
-  return problem === null;
-}
-
-interface FinishOptions {
-  readonly decisions: Decisions;
-  readonly checklist: Checklist | null;
-  readonly options: ReportOptions;
-  readonly registered: RegisteredScan | null;
-  readonly flags: { readonly quiet?: boolean };
-}
-
-/** Applies decisions, writes the reports and returns the exit code. */
-async function finish(scan: FinishedScan, finishOptions: FinishOptions, io: CommandIo): Promise<number> {
-  const { decisions, checklist, options, registered, flags } = finishOptions;
-  const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
-  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
-  const report: Report = {
-    schema: "scanstream.report/1",
-    benchmark: benchmark.id,
-    scan: {
-      id: registered?.id ?? randomUUID(),
-      tenant_id: registered?.tenant_id ?? null,
-      ...scan.document.scan,
-      status: scan.status,
-    },
-    summary: countStatuses(results),
-    checks: results,
-    baseline: comparison,
-  };
-  const { formats, outputDir } = options;
-  const { files, problems } = await writeReports(
-    report,
-    { formats, outputDir, stdout: io.stdout },
-    {
-      color: io.colorStdout,
-      width: io.terminal.columns,
-      toolVersion: io.toolVersion,
-      ...(checklist === null ? {} : { checklist }),
-    },
-  );
-  const lines = [
-    ...(flags.quiet === true ? [] : writtenLines(files, outputDir)),
-    ...problems,
-    ...(checklist === null ? [] : checklistLines(report, checklist)),
-    ...overdueLines(report),
-  ];
-  for (const line of lines) io.terminal.write(`${printable(line)}\n`);
-  await writeGitHubFeedback(report, io);
-  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
-  // What was not evaluated neither passed nor failed.
-  if (flags.quiet !== true && scan.status === "completed") io.terminal.write(`${printable(gate.line)}\n`);
-  if (problems.length > 0) return exitCodes.usage;
-  return gate.isFailed ? exitCodes.findings : exitCodes.ok;
-}
-
-/** In GitHub Actions the job gets a summary page and annotations; a summary that cannot be written fails nothing. */
-async function writeGitHubFeedback(report: Report, io: CommandIo): Promise<void> {
-  const isInSummary = await writeJobSummary(report, io);
-  if (io.env["GITHUB_ACTIONS"] !== "true") return;
-  for (const annotation of annotations(report, { isInSummary })) io.terminal.write(`${annotation}\n`);
-}
-
-/** True when the summary has the whole report. */
-async function writeJobSummary(report: Report, io: CommandIo): Promise<boolean> {
-  const summaryFile = io.env["GITHUB_STEP_SUMMARY"];
-  if (summaryFile === undefined || summaryFile === "") return false;
-  const markdown = markdownFormat.render(report, { color: false, width: 100, toolVersion: io.toolVersion });
-  const isWhole = markdown.length <= maxSummaryLength;
-  try {
-    await appendFile(summaryFile, isWhole ? markdown : `${shorten(markdown, maxSummaryLength)}\n\n… cut short\n`);
-    return isWhole;
-  } catch (error) {
-    io.terminal.write(`The job summary could not be written (${errorCode(error) ?? "unknown"})\n`);
-    return false;
-  }
-}
-
-/** GitHub refuses a summary of more than 1 MiB as a whole. */
-const maxSummaryLength = 250_000;
-
-/** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
-async function reportIdpError(error: IdpError, options: ReportOptions, io: CommandIo): Promise<number> {
-  writeIdpError(error, io);
-  const json = options.formats.find((format) => format.name === "json");
-  if (json !== undefined) {
-    const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
-    // Replaces the report of an earlier run, which would be mistaken for this run's.
-    if (options.outputDir === null) io.stdout(text);
-    else {
-      const path = join(options.outputDir, reportFileName(json));
-      const problem = await writeWhole({ option: "--output", path }, text);
-      if (problem !== null) io.terminal.write(`${problem}\n`);
+      );
+    } catch (error) {
+      progress.ended();
+      await endFailed(stream, error);
+      if (!(error instanceof IdpError)) throw error;
+      return { code: await reportIdpError(error, options, io), reported: null, error };
     }
+    progress.ended();
+    let areSaved: boolean;
+    try {
+      // Evidence first: it is on disk before the wait for the gateway.
+      areSaved = await saveArtifacts(flags.saveArtifacts, scan, io);
+    } finally {
+      await stream?.end(scan.status, scan.results);
+    }
+    const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
+    const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags }, io);
+    return { code: exitCode(scan, areSaved, reported), reported, error: null };
   }
-  return exitCodes.notAuthenticated;
 }
 
-export function writeIdpError(error: IdpError, io: CommandIo): void {
-  io.terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
+function exitCode({ status }: FinishedScan, areSaved: boolean, { code }: ReportedScan): number {
+  if (status === "cancelled") return exitCodes.interrupted;
+  return areSaved ? code : exitCodes.usage;
 }
 
 async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<void> {

@@ -1,8 +1,29 @@
+import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
 import { failOnWords, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
+import { reportFileName } from "../reports/write_reports.ts";
 import { UsageError } from "../../shared/usage_error.ts";
+
+export interface SelectionFlags {
+  readonly check?: string;
+  readonly exclude?: string;
+  readonly severity?: string;
+  /** Rules of the organization's own, beside those of the STIG. */
+  readonly checks?: string;
+  /** The organization's values in place of the STIG's. */
+  readonly parameters?: string;
+}
+
+export function toSelection(flags: SelectionFlags) {
+  const { check = "", exclude = "", severity = "" } = flags;
+  return { check: splitList(check), exclude: splitList(exclude), severity: splitList(severity) };
+}
+
+export function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
+  return new Set(checks.map((check) => check.name));
+}
 
 /** The report options of `scan` and `evaluate` as typed on the command line. */
 export interface ReportFlags {
@@ -13,6 +34,7 @@ export interface ReportFlags {
   readonly threshold?: string;
   readonly waivers?: string;
   readonly attestations?: string;
+  readonly decisionsFromGateway?: boolean;
   readonly baseline?: string;
   readonly checklist?: string;
 }
@@ -23,6 +45,10 @@ export interface ReportOptions extends DecisionFiles, FailRule {
   readonly outputDir: string | null;
   /** A CKLB or CKL that people worked in; null: the checklists begin empty. */
   readonly checklistFile: string | null;
+}
+
+export function reportPlaces({ outputDir, formats }: ReportOptions) {
+  return { directory: outputDir, fileNames: formats.map(reportFileName) };
 }
 
 /** Throws `UsageError` naming everything that is wrong. */

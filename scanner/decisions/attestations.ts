@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { Attestation, CheckResult } from "../../shared/report.ts";
-import { decisionFields, isExpired, parseDecisionFile, type DecisionFileSource } from "./decision_file.ts";
+import { isExpired } from "../../shared/decisions/expiry.ts";
+import { decisionFields, parseDecisionFile, type DecisionFileSource } from "./decision_file.ts";
 
 /** A person's attestation of a check that the API cannot decide, or decides only in part. */
 export interface AttestationEntry extends Attestation {

@@ -1,10 +1,11 @@
 import * as v from "valibot";
+import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import { parseOptionJson } from "./option_file.ts";
 
 /** Ten thousand decisions with long reasons. */
 export const maxDecisionBytes = 8 * 1_048_576;
-const maxDecisions = 10_000;
+export const maxDecisions = 10_000;
 /** In one plan. */
 const maxMilestones = 100;
 const bounds = { maxDepth: 20, maxParts: 10 * maxDecisions, repeatedKeys: "refuse" } as const;
@@ -26,7 +27,7 @@ const nonEmptyText = v.pipe(v.string("expected a text"), v.trim(), v.nonEmpty("m
 /** A day (until its end, UTC) or a date-time with its offset. */
 const date = v.pipe(
   v.string("expected a date"),
-  v.check((text) => !Number.isNaN(endOf(text)), "expected a day (2027-01-31) or a date-time (2027-01-31T12:00:00Z)"),
+  v.check((text) => !Number.isNaN(endOfExpiry(text)), expiryMessage),
 );
 
 export const decisionFields = {
@@ -96,7 +97,7 @@ function planProblems({ remediation_date: planned, milestones = [] }: PlannedDec
     return milestones.length === 0 ? [] : [".milestones: expected a remediation_date beside them"];
   }
   return milestones.flatMap(({ date: day }, index) =>
-    day !== null && endOf(day) > endOf(planned)
+    day !== null && endOfExpiry(day) > endOfExpiry(planned)
       ? [`.milestones[${index}].date: expected no day after remediation_date, ${planned}`]
       : [],
   );
@@ -112,23 +113,6 @@ function toUsageError({ option, file }: DecisionFileSource, problems: readonly s
 function place(key: string, path: string | null): string {
   const [index = "?", ...fields] = path?.split(".") ?? [];
   return [`${key}[${index}]`, ...fields].join(".");
-}
-
-/** True when the decision no longer holds at that time. */
-export function isExpired(expires: string | null, nowMs: number): boolean {
-  return expires !== null && nowMs > endOf(expires);
-}
-
-function endOf(text: string): number {
-  const [, day = "", time] = /^(\d{4}-\d{2}-\d{2})(T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.exec(text) ?? [];
-  if (!isDay(day)) return Number.NaN;
-  return Date.parse(time === undefined ? `${day}T23:59:59.999Z` : text);
-}
-
-/** `Date.parse` takes February 30 for March 2. */
-function isDay(text: string): boolean {
-  const startMs = Date.parse(`${text}T00:00:00Z`);
-  return !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(text);
 }
 
 function shorten(problem: string): string {

@@ -1,6 +1,11 @@
 import type { CheckResult, Finding, Plan } from "../../shared/report.ts";
-import { isExpired } from "./decision_file.ts";
-import { createBudget, createResourceIndex, findDecision, type ResourceDecision } from "./resource_index.ts";
+import { isExpired } from "../../shared/decisions/expiry.ts";
+import {
+  createBudget,
+  createResourceIndex,
+  findDecision,
+  type ResourceDecision,
+} from "../../shared/decisions/resource_index.ts";
 
 /** An entry of the decision file, which is a plan where it has a remediation date. */
 export interface PlanEntry extends ResourceDecision, Partial<Pick<Plan, "remediation_date" | "milestones">> {

@@ -1,14 +1,15 @@
 import * as v from "valibot";
 import type { CheckResult, Finding, Plan, Waiver } from "../../shared/report.ts";
-import { decisionFields, isExpired, parseDecisionFile, planFields, type DecisionFileSource } from "./decision_file.ts";
-import { maxPatternLength, type StepBudget } from "./name_pattern.ts";
+import { isExpired } from "../../shared/decisions/expiry.ts";
+import { maxPatternLength, type StepBudget } from "../../shared/decisions/name_pattern.ts";
 import {
   createBudget,
   createResourceIndex,
   findDecision,
   type ResourceDecision,
   type ResourceIndex,
-} from "./resource_index.ts";
+} from "../../shared/decisions/resource_index.ts";
+import { decisionFields, parseDecisionFile, planFields, type DecisionFileSource } from "./decision_file.ts";
 
 /**
  * A finding that a person accepts: it keeps its status and is shown, but does not fail the run. With a remediation date and
@@ -42,8 +43,8 @@ export function applyWaivers(
   entries: readonly WaiverEntry[],
   nowMs: number,
 ): { readonly results: readonly CheckResult[]; readonly warnings: readonly string[] } {
-  const waivers = entries.filter((waiver) => waiver.remediation_date === undefined || waiver.expires !== null);
-  const inForce = new Set(waivers.filter((waiver) => !isExpired(waiver.expires, nowMs)));
+  const waivers = entries.filter(isWaiver);
+  const inForce = new Set(waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)));
   const byCheck = Map.groupBy(inForce, (waiver) => waiver.check);
   const used = new Set<WaiverEntry>();
   const budget = createBudget();
@@ -66,6 +67,15 @@ export function applyWaivers(
   return { results: waived, warnings };
 }
 
+/** Whether it waives something then; a plan without an end does not. */
+export function isWaiverInForce(entry: WaiverEntry, nowMs: number): boolean {
+  return isWaiver(entry) && !isExpired(entry.expires, nowMs);
+}
+
+function isWaiver({ remediation_date: planned, expires }: WaiverEntry): boolean {
+  return planned === undefined || expires !== null;
+}
+
 interface WaiveOptions {
   readonly index: ResourceIndex<WaiverEntry>;
   readonly used: Set<WaiverEntry>;
@@ -77,9 +87,12 @@ function waive(finding: Finding, { index, used, budget }: WaiveOptions): Finding
   const waiver = findDecision(finding.resource, index, budget);
   if (waiver === undefined) return finding;
   used.add(waiver);
-  return { ...finding, waived: true, waiver: { reason: waiver.reason, expires: waiver.expires } };
+  const { reason, expires, by, source } = waiver;
+  const author = { ...(by === undefined ? {} : { by }), ...(source === undefined ? {} : { source }) };
+  return { ...finding, waived: true, waiver: { reason, expires, ...author } };
 }
 
 function describe(waiver: WaiverEntry): string {
-  return `The waiver of ${waiver.check}${waiver.resource === null ? "" : ` for ${JSON.stringify(waiver.resource)}`}`;
+  const place = waiver.source === "gateway" ? ` by ${waiver.by ?? "?"} at the gateway` : "";
+  return `The waiver of ${waiver.check}${waiver.resource === null ? "" : ` for ${JSON.stringify(waiver.resource)}`}${place}`;
 }

@@ -23,14 +23,21 @@ export interface Collection {
   artifacts(): CollectedArtifacts;
 }
 
+/** Is told of each artifact, and how long it took, by its own clock. */
+export interface CollectionTrace {
+  nowMs(): number;
+  collected(artifact: ArtifactName, ms: number, outcome: "obtained" | MissingEvidence["reason"]): void;
+}
+
 export interface CollectionOptions {
   readonly signal?: AbortSignal;
   /** The organization's values, of which it may depend what a check needs. */
   readonly parameters?: ParameterValues;
+  readonly trace?: CollectionTrace | undefined;
 }
 
 export function createCollection(client: IdpClient, options: CollectionOptions = {}): Collection {
-  const { signal, parameters = {} } = options;
+  const { signal, parameters = {}, trace } = options;
   const started = new Map<ArtifactName, Promise<unknown>>();
   const collected: Partial<Record<ArtifactName, unknown>> = {};
   const context: CollectorContext = {
@@ -68,11 +75,13 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
     // A turn later, when the needs of every check are known: one list may then serve several collectors.
     await Promise.resolve();
     signal?.throwIfAborted();
+    const startedAtMs = trace?.nowMs() ?? 0;
     const artifact = await collectors[name](context).catch((error: unknown) => {
       signal?.throwIfAborted();
       return notUnderstood(error);
     });
     collected[name] = artifact;
+    trace?.collected(name, trace.nowMs() - startedAtMs, outcomeOf(artifact));
     return artifact;
   }
 
@@ -80,6 +89,11 @@ export function createCollection(client: IdpClient, options: CollectionOptions =
   function artifacts(): CollectedArtifacts {
     return { ...collected } as CollectedArtifacts;
   }
+}
+
+function outcomeOf(artifact: unknown): "obtained" | MissingEvidence["reason"] {
+  const { state, reason } = artifact as { readonly state?: string; readonly reason?: MissingEvidence["reason"] };
+  return state === "missing" && reason !== undefined ? reason : "obtained";
 }
 
 /** A collector that fails on an unexpected answer costs the checks that need it their verdict, and no others. */

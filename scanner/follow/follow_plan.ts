@@ -3,6 +3,7 @@ import type { FailOn } from "../decisions/gates/fail_on.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { Clock } from "../idp/clock.ts";
 import type { Connection, ConnectOptions } from "../idp/connection.ts";
+import type { ScanTrace } from "../run_scan.ts";
 import type { ChangeLine } from "./changes.ts";
 import type { Doorbell } from "./doorbell.ts";
 import type { FollowStore } from "./follow_state.ts";
@@ -38,6 +39,7 @@ export interface FollowParts {
   readonly say: (text: string) => void;
   readonly monitor: MonitorPort;
   readonly doorbell: Doorbell;
+  readonly trace?: ScanTrace | undefined;
 }
 
 export type FollowEnd =

@@ -16,14 +16,16 @@ import type { Relevant } from "./explanations.ts";
 import type { FollowParts, FollowPlan } from "./follow_plan.ts";
 import type { LogEvent } from "./log_event.ts";
 
+type FollowedOrgParts = Pick<FollowParts, "connect" | "clock" | "say" | "trace">;
+
 /** The org as it was read last: the connection, the answers in memory, and what of them is doubtful. */
 export class FollowedOrg {
   readonly #plan: FollowPlan;
-  readonly #parts: Pick<FollowParts, "connect" | "clock" | "say">;
+  readonly #parts: FollowedOrgParts;
   #connection: Connection | null = null;
   #memory: RememberedAnswers;
 
-  constructor(plan: FollowPlan, parts: Pick<FollowParts, "connect" | "clock" | "say">, saved: SavedAnswers) {
+  constructor(plan: FollowPlan, parts: FollowedOrgParts, saved: SavedAnswers) {
     this.#plan = plan;
     this.#parts = parts;
     this.#memory = createRememberedAnswers({ source: () => this.#client(), saved });
@@ -38,7 +40,7 @@ export class FollowedOrg {
     const { signal, checks } = this.#plan;
     const probes = probeRequests(checks.flatMap((check) => check.artifacts));
     // The probe's answer serves a full scan that follows at once; later it would be an old one.
-    const connection = await this.#parts.connect({ signal, probes, forgetsProbe });
+    const connection = await this.#parts.connect({ signal, probes, forgetsProbe, trace: this.#parts.trace });
     await this.#connection?.close();
     this.#connection = connection;
     return connection.client;
@@ -80,7 +82,7 @@ export class FollowedOrg {
   /** Reads what is doubtful; the rest is in memory. */
   async collect(): Promise<CollectedArtifacts> {
     const { checks, signal } = this.#plan;
-    const collection = createCollection(this.#memory, { signal });
+    const collection = createCollection(this.#memory, { signal, trace: this.#parts.trace });
     await Promise.all(checks.map((check) => collection.obtainFor(check)));
     return collection.artifacts();
   }

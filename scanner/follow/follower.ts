@@ -228,10 +228,10 @@ class Follower {
     const artifacts = await this.#org.collect();
     const nowMs = parts.clock.nowMs();
     const seenAt = new Date(nowMs).toISOString();
-    const { newId, decide } = parts;
+    const { newId, decide, trace } = parts;
     const { engine } = this.#org;
     const { recent } = this.#open;
-    const judged = this.#verdicts.judge({ artifacts, touched, engine, evaluatedAt: seenAt, decide });
+    const judged = this.#verdicts.judge({ artifacts, touched, engine, evaluatedAt: seenAt, decide, trace });
     const { lines, used, hasFailed } = explainMoves(judged, { events, recent, otherCause, seenAt, newId, plan });
     this.#hasFailed ||= hasFailed;
     this.#open.keep(events, { used, failed: this.#org.failed(), intervalMs: plan.intervalMs, nowMs });

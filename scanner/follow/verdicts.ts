@@ -1,7 +1,6 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { ArtifactName, CollectedArtifacts } from "../evidence/artifacts.ts";
-import { evaluateCheck } from "../evaluate.ts";
-import { toContext } from "../run_scan.ts";
+import { evaluateTraced, toContext } from "../run_scan.ts";
 import type { Engine, StatusCounts } from "../../shared/report.ts";
 import {
   compareFindings,
@@ -31,6 +30,7 @@ export interface JudgeOptions {
   /** ISO 8601, UTC. */
   readonly evaluatedAt: string;
   readonly decide: FollowParts["decide"];
+  readonly trace?: FollowParts["trace"];
 }
 
 /** The findings of the selected checks as they were judged last. */
@@ -51,7 +51,7 @@ export class Verdicts {
   }
 
   /** Only checks with findings that moved. */
-  judge({ artifacts, touched, engine, evaluatedAt, decide }: JudgeOptions): readonly JudgedCheck[] {
+  judge({ artifacts, touched, engine, evaluatedAt, decide, trace }: JudgeOptions): readonly JudgedCheck[] {
     const { checks, orgUrl, approvedIssuers } = this.#plan;
     const context = toContext({ engine, evaluatedAt, orgUrl, approvedIssuers });
     const judged: JudgedCheck[] = [];
@@ -59,7 +59,7 @@ export class Verdicts {
       const needs = needsOf(check, artifacts);
       const isNew = !this.#judged.has(check.name);
       if (!isNew && touched !== null && !needs.some((name) => touched.has(name))) continue;
-      const evaluated = evaluateCheck(check, artifacts, context);
+      const evaluated = evaluateTraced(check, artifacts, { context, trace });
       const [result = evaluated] = decide([evaluated]);
       if (result.attestation?.status === "FAIL") this.#attestedFails.add(check.name);
       else this.#attestedFails.delete(check.name);

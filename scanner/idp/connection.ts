@@ -8,6 +8,7 @@ import { createOAuthClient } from "./oauth_client.ts";
 import { readOrganization, type Organization } from "./organization.ts";
 import { probe } from "./probe.ts";
 import { RequestSender } from "./request_sender.ts";
+import type { RequestTrace } from "./request_trace.ts";
 import { RoleEvidence } from "./role_evidence.ts";
 import { TokenEndpoint } from "./token_endpoint.ts";
 import { TokenSource } from "./token_source.ts";
@@ -57,6 +58,7 @@ export interface ConnectOptions {
   readonly probes?: readonly IdpRequest[];
   /** Whether the probe's answer is dropped: where no collection follows at once, it would be an old one later. */
   readonly forgetsProbe?: boolean;
+  readonly trace?: RequestTrace | undefined;
 }
 
 /**
@@ -65,10 +67,16 @@ export interface ConnectOptions {
  */
 export async function connect(
   config: ConnectionSettings,
-  { signal, clock = systemClock, probes = [], forgetsProbe = false }: ConnectOptions & { readonly clock?: Clock },
+  {
+    signal,
+    clock = systemClock,
+    probes = [],
+    forgetsProbe = false,
+    trace,
+  }: ConnectOptions & { readonly clock?: Clock },
 ): Promise<Connection> {
   const { orgUrl } = config;
-  const sender = createRequestSender(config, { signal, clock });
+  const sender = createRequestSender(config, { signal, clock, trace });
   try {
     const org = await readOrganization({ ...config, sender });
     const { tokens, client, roleEvidence, requestedScopes, isGranted } = await createAuthorizedClient(config, {
@@ -101,7 +109,7 @@ const maxBodyBytes = 33_554_432;
 
 export function createRequestSender(
   config: ConnectionSettings,
-  { signal, clock }: { readonly signal: AbortSignal; readonly clock: Clock },
+  { signal, clock, trace }: Pick<ConnectOptions, "signal" | "trace"> & { readonly clock: Clock },
 ): RequestSender {
   const { orgUrl, timeoutMs, proxy, concurrency } = config;
   return new RequestSender({
@@ -109,6 +117,7 @@ export function createRequestSender(
     clock,
     signal,
     concurrency,
+    trace,
   });
 }
 

@@ -7,6 +7,8 @@ export interface RateLimiterOptions {
   readonly signal: AbortSignal;
   /** How many requests may be in flight. */
   readonly concurrency: number;
+  /** Called when a request begins to wait for a rate limit, with how long it is as far as is known. */
+  readonly onThrottled?: (ms: number) => void;
 }
 
 /** The right to send one request now. */
@@ -33,6 +35,7 @@ export class EndpointExhausted extends Error {
 export class RateLimiter {
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
+  readonly #onThrottled: (ms: number) => void;
   readonly #endpoints = new Map<string, Endpoint>();
   readonly #windows = new RateWindows();
   #concurrency: number;
@@ -46,6 +49,7 @@ export class RateLimiter {
   constructor(options: RateLimiterOptions) {
     this.#clock = options.clock;
     this.#signal = options.signal;
+    this.#onThrottled = options.onThrottled ?? (() => {});
     this.#concurrency = options.concurrency;
     options.signal.addEventListener("abort", () => this.#abort(), { once: true });
   }
@@ -101,7 +105,9 @@ export class RateLimiter {
       blocked = decisions;
     } while (hasGranted);
     const wakeTimes = blocked.filter((decision) => typeof decision === "number");
+    const isBeginning = this.#throttledSinceMs === null;
     this.#noteThrottled(wakeTimes.length > 0, nowMs);
+    if (isBeginning && wakeTimes.length > 0) this.#onThrottled(Math.max(0, Math.min(...wakeTimes) - nowMs));
     this.#setTimer(Math.min(...wakeTimes), nowMs);
   }
 

@@ -10,6 +10,7 @@ import {
   type RateLimitReading,
 } from "./rate_limit.ts";
 import { EndpointExhausted, RateLimiter, type RequestOutcome } from "./rate_limiter.ts";
+import { traceRequests, type RequestTrace } from "./request_trace.ts";
 
 /** A request that may be sent several times. */
 export interface RetryableRequest {
@@ -40,6 +41,7 @@ export interface RequestSenderOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly concurrency: number;
+  readonly trace?: RequestTrace | undefined;
 }
 
 /** How often a request is retried after a transient failure: a reset, a timeout, a 5xx. */
@@ -58,6 +60,7 @@ export class RequestSender {
   readonly #http: HttpTransport;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
+  readonly #trace: RequestTrace | undefined;
   readonly #apiLimiter: RateLimiter;
   /** The token endpoint has its own: an API request that holds a permit may have to wait for a new token. */
   readonly #tokenLimiter: RateLimiter;
@@ -67,12 +70,14 @@ export class RequestSender {
   #total = 0;
   #retried = 0;
 
-  constructor({ http, clock, signal, concurrency }: RequestSenderOptions) {
-    this.#http = http;
+  constructor({ http, clock, signal, concurrency, trace }: RequestSenderOptions) {
+    this.#http = trace === undefined ? http : traceRequests(http, trace, clock);
     this.#clock = clock;
     this.#signal = signal;
-    this.#apiLimiter = new RateLimiter({ clock, signal, concurrency });
-    this.#tokenLimiter = new RateLimiter({ clock, signal, concurrency: maxTokenRequestsInFlight });
+    this.#trace = trace;
+    const onThrottled = (ms: number) => trace?.waitBegun({ reason: "rate limit", ms });
+    this.#apiLimiter = new RateLimiter({ clock, signal, concurrency, onThrottled });
+    this.#tokenLimiter = new RateLimiter({ clock, signal, concurrency: maxTokenRequestsInFlight, onThrottled });
   }
 
   /**
@@ -89,7 +94,9 @@ export class RequestSender {
         if (!this.#mayWait(request.path, result, ++refusals)) return result;
       } else if (isTransient(result)) {
         if (!this.#mayRetry(endpoint, ++failures, result)) return responseOf(result);
-        await this.#clock.sleep(this.#retryDelayMs(failures, result), this.#signal);
+        const delayMs = this.#retryDelayMs(failures, result);
+        this.#trace?.waitBegun({ reason: "retry", ms: delayMs });
+        await this.#clock.sleep(delayMs, this.#signal);
       } else {
         const response = responseOf(result);
         Object.assign(endpoint, { refusals: 0, refusedUntilMs: 0, exhausted: null, failures: 0 });

@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { CheckResult, Finding } from "../../shared/report.ts";
 import { shorten, toLine } from "../../shared/text.ts";
-import { attestationLine, tailoringLine } from "./disposition.ts";
+import { attestationLine, authorOf, tailoringLine } from "./disposition.ts";
 import type { ReportFormat } from "./report_format.ts";
 
 const columns = {
@@ -32,6 +32,7 @@ const columns = {
   overdue: (_: CheckResult, finding: Finding) => String(finding.plan?.overdue === true),
   stig_status: (_: CheckResult, finding: Finding) => finding.stig_status ?? "",
   tailoring: (check: CheckResult) => tailoringLine(check),
+  waiver_by: (_: CheckResult, finding: Finding) => (finding.waiver === null ? "" : authorOf(finding.waiver)),
   fingerprint: (_: CheckResult, finding: Finding) => finding.fingerprint,
 } as const;
 

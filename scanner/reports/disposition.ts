@@ -81,9 +81,20 @@ function remainders(check: CheckResult): readonly string[] {
   return [...new Set(check.findings.map((finding) => finding.coverage_reason).filter((reason) => reason !== null))];
 }
 
-/** A waiver as a line: `waived until 2027-01-31: why`. */
-export function waiverLine({ reason, expires }: Waiver): string {
-  return `waived${expires === null ? "" : ` until ${expires}`}: ${reason}`;
+/** A waiver as a line: `waived by ada (gateway) until 2027-01-31: why`. */
+export function waiverLine(waiver: Waiver): string {
+  const { reason, expires } = waiver;
+  return `waived${byAuthor(waiver)}${expires === null ? "" : ` until ${expires}`}: ${reason}`;
+}
+
+/** Who decided, and where that is kept: `ada (gateway)`; empty where a file does not say. */
+export function authorOf({ by = "", source }: Pick<Waiver, "by" | "source">): string {
+  return source === undefined ? by : `${by} (${source})`;
+}
+
+function byAuthor(decision: Pick<Waiver, "by" | "source">): string {
+  const author = authorOf(decision);
+  return author === "" ? "" : ` by ${author}`;
 }
 
 /** A plan as a line: `remediation planned by 2027-01-31: why`. */
@@ -110,5 +121,5 @@ function valueText(value: number | readonly string[]): string {
 export function attestationLine({ attestation }: CheckResult): string {
   if (attestation === null) return "";
   const until = attestation.expires === null ? "" : ` until ${attestation.expires}`;
-  return `Attested ${attestation.status} by ${attestation.by}${until}: ${attestation.reason}`;
+  return `Attested ${attestation.status}${byAuthor(attestation)}${until}: ${attestation.reason}`;
 }

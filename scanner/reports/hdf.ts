@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { benchmark } from "../catalog/catalog.ts";
-import type { CheckResult, Finding } from "../../shared/report.ts";
+import type { CheckResult, Finding, Waiver } from "../../shared/report.ts";
 import { allRules, benchmarkVersion, hostOf, type RuleOutcome } from "./benchmark_rules.ts";
-import { attestationLine, checkComments, dispositionOf, findingLine, tailoringLine } from "./disposition.ts";
+import { attestationLine, authorOf, checkComments, dispositionOf, findingLine, tailoringLine } from "./disposition.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
 
@@ -113,20 +113,25 @@ function skipped(message: string, time: string): object {
 }
 
 function waiverOf(check: CheckResult): object {
-  const waived = check.findings.filter((finding) => finding.waiver !== null);
-  if (waived.length === 0) return {};
-  const justification = [...new Set(waived.map((finding) => finding.waiver?.reason ?? ""))].join("; ");
-  const [expires] = waived
-    .map((finding) => finding.waiver?.expires ?? null)
+  const waivers = check.findings.flatMap(({ waiver }) => (waiver === null ? [] : [waiver]));
+  if (waivers.length === 0) return {};
+  const justification = [...new Set(waivers.map(toJustification))].join("; ");
+  const [expires] = waivers
+    .map((waiver) => waiver.expires)
     .filter((date) => date !== null)
     .toSorted((a, b) => Date.parse(a) - Date.parse(b));
   return {
     waiver_data: {
       justification,
-      message: `${waived.length} of ${check.findings.length} findings are waived`,
+      message: `${waivers.length} of ${check.findings.length} findings are waived`,
       run: true,
       skipped_due_to_waiver: false,
       ...(expires === undefined ? {} : { expiration_date: expires }),
     },
   };
+}
+
+function toJustification(waiver: Waiver): string {
+  const author = authorOf(waiver);
+  return author === "" ? waiver.reason : `${waiver.reason} (by ${author})`;
 }

@@ -1,5 +1,5 @@
-import type { CheckResult, Finding, Report } from "../../shared/report.ts";
-import { attestationLine, ownDispositionOf, planLine, tailoringLine } from "./disposition.ts";
+import type { CheckResult, Finding, Report, Waiver } from "../../shared/report.ts";
+import { attestationLine, authorOf, ownDispositionOf, planLine, tailoringLine } from "./disposition.ts";
 import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { toJson } from "./json.ts";
 import type { ReportFormat } from "./report_format.ts";
@@ -119,8 +119,13 @@ function result(check: CheckResult, finding: Finding, { ruleIndex, report }: Res
   };
 }
 
-function waiverText(waiver: { readonly reason: string; readonly expires: string | null }): string {
-  return waiver.expires === null ? waiver.reason : `${waiver.reason} (until ${waiver.expires})`;
+function waiverText(waiver: Waiver): string {
+  const author = authorOf(waiver);
+  const terms = [
+    ...(author === "" ? [] : [`by ${author}`]),
+    ...(waiver.expires === null ? [] : [`until ${waiver.expires}`]),
+  ];
+  return terms.length === 0 ? waiver.reason : `${waiver.reason} (${terms.join(", ")})`;
 }
 
 function toRelativeUri(report: Report, finding: Finding): string {

@@ -4,8 +4,8 @@ import { count, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
 /**
- * The report of one scan, `scanstream.report/1`: the value that every report format is written from. Version 1.1 added optional
- * fields, which readers of 1.0 pass over.
+ * The report of one scan, `scanstream.report/1`: the value that every report format is written from. Versions 1.1 and 1.2
+ * added optional fields, which readers of 1.0 pass over.
  */
 
 const isoTime = v.pipe(v.string(), v.metadata({ format: "date-time" }));
@@ -24,8 +24,19 @@ const reasonRule = {
   ],
 };
 
+const decisionSource = v.exactOptional(
+  v.pipe(v.literal("gateway"), v.description("Where it is kept; absent: in a file (since 1.2)")),
+);
+
 /** Why a person accepted a finding for a time; it changes the exit code, never the status. */
-const waiverSchema = v.object({ reason: v.string(), expires });
+const waiverSchema = v.object({
+  reason: v.string(),
+  expires,
+  by: v.exactOptional(
+    v.pipe(v.string(), v.description("Who waived it; absent: a file, which does not say (since 1.2)")),
+  ),
+  source: decisionSource,
+});
 
 /** A person's verdict where the API gives no evidence, or only a part of it. */
 const attestationSchema = v.object({
@@ -33,6 +44,7 @@ const attestationSchema = v.object({
   reason: v.string(),
   by: v.string(),
   expires,
+  source: decisionSource,
 });
 
 const resourceSchema = v.object({
@@ -73,7 +85,7 @@ const tailoringSchema = v.object({
   stig_reason: v.nullable(manualReasonSchema),
 });
 
-const findingSchema = v.pipe(
+export const findingSchema = v.pipe(
   v.object({
     status: statusSchema,
     stig_status: v.pipe(

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { decisionSchema } from "./decision.ts";
 import { monitorEventSchemas, monitorSchema } from "./monitor.ts";
 import { count, uuid, type Output } from "./primitives.ts";
 import { scanSchema } from "./scan.ts";
@@ -15,16 +16,21 @@ export const tenantEventSchemas = {
     monitors: count,
     /** Of the scans that have ended the one that was created last: a client that knows it has missed no other end. */
     newest_ended_scan_id: v.nullable(uuid()),
+    /** How many scans were deleted so far: a client that knows the number has missed no deletion. */
+    deleted_scans: count,
   }),
   "scan.snapshot": scanResourceSchema,
   "monitor.snapshot": monitorSchema,
   "scan.created": scanResourceSchema,
   "scan.updated": scanResourceSchema,
+  "scan.deleted": v.object({ scan_id: uuid() }),
   "scan.end": scanEventSchemas["scan.end"],
   "monitor.start": monitorEventSchemas["monitor.start"],
   "monitor.updated": monitorEventSchemas["monitor.updated"],
   "monitor.error": monitorEventSchemas["monitor.error"],
   "monitor.end": monitorEventSchemas["monitor.end"],
+  "decision.created": decisionSchema,
+  "decision.updated": decisionSchema,
 };
 
 export type ScanResource = Output<typeof scanResourceSchema>;

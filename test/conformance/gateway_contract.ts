@@ -1,4 +1,5 @@
 import type { GatewayCase } from "./gateway_harness.ts";
+import { decisionCases } from "./gateway_decision_cases.ts";
 import { httpCases } from "./gateway_http_cases.ts";
 import { monitorCases } from "./gateway_monitor_cases.ts";
 import { scanCases } from "./gateway_scan_cases.ts";
@@ -10,6 +11,7 @@ export const gatewayContract: readonly GatewayCase[] = [
   ...httpCases,
   ...scanCases,
   ...monitorCases,
+  ...decisionCases,
   ...tenantCases,
   ...streamCases,
 ];

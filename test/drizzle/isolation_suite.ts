@@ -56,12 +56,20 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
          where p.prosecdef and n.nspname !~ '^(pg_|information_schema$)' order by 1`,
       );
       expect(rows.map(([name]) => name)).toEqual([
+        "claim_webhook_deliveries",
+        "delete_expired",
+        "delete_scan",
+        "delete_tenant",
         "expire_stale_scans",
         "find_api_key",
         "find_doorbell",
+        "finish_report",
         "mark_stale_monitors",
         "register_user",
+        "rename_tenant",
         "revoke_api_key",
+        "rotate_webhook_secret",
+        "webhook_backlog",
       ]);
       for (const [, config, access] of rows) {
         expect(config).toContain("search_path=pg_catalog, pg_temp");
@@ -95,7 +103,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
       }
     });
 
-    test("the application role may neither rewrite what was recorded nor read the hash of a key", async () => {
+    test("the application role may neither rewrite what was recorded nor read the hash of a key or a secret", async () => {
       const denied = [
         "insert into tenants (name) values ('x')",
         "update tenants set name = 'x'",
@@ -107,9 +115,20 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "update api_keys set revoked_at = null",
         "select hash from api_keys",
         "select * from api_keys",
+        "select secret from webhooks",
+        "update webhooks set secret = '{x}'",
+        "update webhook_deliveries set data = '{}'",
+        "delete from webhook_deliveries",
         "delete from scans",
         "delete from monitors",
+        "delete from scan_reports",
+        "delete from scan_report_parts",
+        "update scan_report_parts set content = ''",
+        "delete from deleted_scans",
+        "delete from tenants",
         "update changes set cause = 'start'",
+        "update decisions set reason = 'x'",
+        "delete from decisions",
         "truncate scans",
         "create table public.mine (id int)",
         "create table scanstream.mine (id int)",
@@ -283,10 +302,10 @@ async function listTables(database: Database): Promise<readonly string[]> {
   return rows.map(([name]) => String(name)).filter((name) => name !== "scanstream.migrations");
 }
 
-/** A row's readable columns as text; the application role may not read the hash of a key. */
+/** A row's readable columns as text; the application role may not read the hash of a key or a webhook's secret. */
 function rowId(table: string): string {
   const name = table.slice(table.indexOf(".") + 1);
-  return table === "public.api_keys" ? `${name}.id::text` : `${name}::text`;
+  return ["public.api_keys", "public.webhooks"].includes(table) ? `${name}.id::text` : `${name}::text`;
 }
 
 async function rowIds(database: Database, scope: Scope, table: string): Promise<string[]> {

@@ -1,6 +1,21 @@
 import { randomUUID } from "node:crypto";
 import type { Database } from "../../drizzle/database.ts";
-import { apiKeys, changes, findings, memberships, monitors, scans, tenants, users } from "../../drizzle/schema.ts";
+import {
+  apiKeys,
+  changes,
+  decisions,
+  deletedScans,
+  findings,
+  memberships,
+  monitors,
+  scanReportParts,
+  scanReports,
+  scans,
+  tenants,
+  users,
+  webhookDeliveries,
+  webhooks,
+} from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 
 /** A tenant with at least two rows in every table, none of them shared with another tenant (but one row of its own in `tenants`). */
@@ -15,6 +30,7 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
   const subs = [`one@${id}`, `two@${id}`];
   const scanIds = [randomUUID(), randomUUID()];
   const monitorIds = [randomUUID(), randomUUID()];
+  const webhookIds = [randomUUID(), randomUUID()];
   const hashes = [randomHash(), randomHash()];
   await asOwner(database, async (tx) => {
     await tx.insert(tenants).values({ id, name });
@@ -23,10 +39,20 @@ export async function seedTenant(database: Database, name = "acme"): Promise<See
     await tx.insert(apiKeys).values(hashes.map((hash) => ({ tenantId: id, name: "ci", prefix: "ss_1234", hash })));
     await tx.insert(scans).values(scanIds.map((scanId) => ({ id: scanId, tenantId: id })));
     await tx.insert(findings).values(scanIds.map((scanId) => ({ ...findingValues, tenantId: id, scanId })));
+    await tx.insert(scanReports).values(scanIds.map((scanId) => ({ ...reportValues, tenantId: id, scanId })));
+    await tx.insert(scanReportParts).values(scanIds.map((scanId) => ({ ...partValues, tenantId: id, scanId })));
+    await tx.insert(deletedScans).values([randomUUID(), randomUUID()].map((each) => ({ tenantId: id, id: each })));
     await tx
       .insert(monitors)
       .values(monitorIds.map((monitorId) => ({ ...monitorValues, id: monitorId, tenantId: id })));
+    await tx
+      .insert(webhooks)
+      .values(webhookIds.map((webhookId) => ({ ...webhookValues, id: webhookId, tenantId: id })));
+    await tx
+      .insert(webhookDeliveries)
+      .values(webhookIds.map((webhookId) => ({ ...deliveryValues, tenantId: id, webhookId })));
     await tx.insert(changes).values(monitorIds.map((monitorId) => ({ ...changeValues, tenantId: id, monitorId })));
+    await tx.insert(decisions).values(subs.map((sub) => ({ ...decisionValues, tenantId: id, resource: sub })));
   });
   return { id, scanIds, hashes };
 }
@@ -42,6 +68,18 @@ export const findingValues = {
   expected: "35 days",
   actual: "90 days",
   detail: "Policy Inactivity allows 90 days where 35 are expected.",
+} as const;
+
+const uploadId = "0f8c2e57-64a8-4f4c-9f1d-6f0f7a6f9c11";
+const reportValues = { uploadId, digest: "d", sizeBytes: 2, partCount: 1 } as const;
+const partValues = { uploadId, part: 0, content: new Uint8Array([31, 139]) } as const;
+const decisionValues = {
+  kind: "waiver",
+  check: findingValues.check,
+  reason: "Moves in January",
+  authorKind: "user",
+  authorId: "ada",
+  authorName: "ada",
 } as const;
 
 const monitorValues = { orgUrl: "https://acme.okta.com", intervalSeconds: 10 } as const;
@@ -61,6 +99,15 @@ const changeValues = {
   cause: "log",
   explainedBy: [],
 } as const;
+
+const webhookValues = {
+  url: "https://hooks.example/scanstream",
+  host: "hooks.example",
+  events: ["scan.end" as const],
+  secret: ["whsec_c2VlZA=="],
+};
+
+const deliveryValues = { type: "webhook.test", data: {} } as const;
 
 export function randomHash(): string {
   return (randomUUID() + randomUUID()).replaceAll("-", "");

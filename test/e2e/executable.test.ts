@@ -49,6 +49,8 @@ test("says its version and every check", { timeout: 60_000 }, async () => {
   const { code, stdout } = await run(["checks"], { cwd: empty.path });
   expect(code).toBe(0);
   expect(stdout.match(/^V-\d{6}/gm)).toHaveLength(catalog.length);
+  const completion = await run(["completion", "bash"], { cwd: empty.path });
+  expect(completion).toMatchObject({ code: 0, stdout: expect.stringContaining("complete ") });
   expect(await readdir(empty.path)).toEqual([]);
 });
 
@@ -129,6 +131,7 @@ test("has a checksum, and the licences of all that is inside", async () => {
     cwd: join(folder.path, "built"),
   });
   expect(stdout).toBe(`${basename(dirname(program))}/scanstream: OK\n`);
+  expect(await readFile(join(dirname(program), "scanstream.1"), "utf8")).toMatch(/^\.TH /m);
   const licenses = await readFile(join(dirname(program), "LICENSES.txt"), "utf8");
   for (const name of ["commander", "undici", "preact", "@electric-sql/pglite"]) {
     expect(licenses).toMatch(new RegExp(`^${name} \\d`, "m"));

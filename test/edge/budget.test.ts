@@ -26,7 +26,7 @@ test(
     const files = Object.keys(metafile.inputs);
     expect(files).toContain("gateway/runtime/main_worker.ts");
     const strangers =
-      /^scanner\/|^test\/|node_modules\/(pg|pg-.*|@electric-sql|ioredis|prom-client|@hono\/node-server)\/|(^|:)node:/;
+      /^scanner\/|^test\/|node_modules\/(pg|pg-.*|@electric-sql|ioredis|prom-client|@opentelemetry|@hono\/node-server)\/|(^|:)node:/;
     expect(files.filter((path) => strangers.test(path))).toEqual([]);
     expect(bundle.toString()).not.toMatch(/(from|import|require\()\s*["']node:/);
   },

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
+import manifest from "../../package.json" with { type: "json" };
 import { parseAdminConfig, parseConfig } from "../../gateway/config.ts";
+import { parseTracesConfig } from "../../gateway/runtime/traces_config.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 
@@ -29,6 +31,8 @@ test("an empty environment is the embedded default", () => {
     streamTokenSecret: null,
     corsOrigins: [],
     drainDelaySeconds: 5,
+    retentionDays: null,
+    webhookAllowPrivate: false,
     bounds: {
       heartbeatSeconds: 15,
       recheckSeconds: 30,
@@ -170,4 +174,25 @@ test("the administrative commands need no gateway's settings", () => {
   });
   expect(parseAdminConfig({ AUTH_JWKS_URL: "https://x.test" }).hasIssuer).toBe(true);
   expect(() => parseAdminConfig({ DATABASE_URL: "nonsense" })).toThrow(UsageError);
+});
+
+test("npm run start:deno may read every variable that the gateway reads, and no other", () => {
+  const read = new Set<string>();
+  const recorded = (given: Readonly<Record<string, string>>) =>
+    new Proxy(given, {
+      get(target, name) {
+        read.add(String(name));
+        return Reflect.get(target, name);
+      },
+    });
+  for (const given of [
+    { REDIS_URL: "redis://127.0.0.1:6379" },
+    { UPSTASH_REDIS_REST_URL: "https://x.upstash.io", UPSTASH_REDIS_REST_TOKEN: "t" },
+    { METRICS_PORT: "9100", OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318", OTEL_TRACES_SAMPLER: "traceidratio" },
+  ]) {
+    parseConfig(recorded(given));
+    parseTracesConfig(recorded(given));
+  }
+  const [, allowed = ""] = /--allow-env=(\S+)/.exec(manifest.scripts["start:deno"]) ?? [];
+  expect(allowed.split(",").toSorted()).toEqual([...read].toSorted());
 });

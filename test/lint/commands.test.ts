@@ -1,12 +1,8 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Command } from "commander";
 import { expect, test } from "vitest";
-import { addClientCommands } from "../../clients/commands.ts";
-import { addGatewayCommands } from "../../gateway/commands.ts";
 import packageJson from "../../package.json" with { type: "json" };
-import { addPracticeOrgCommand } from "../../practice_org/commands.ts";
-import { addScannerCommands } from "../../scanner/commands/commands.ts";
+import { createProgram } from "../../program.ts";
 
 /** Every command in the documents is one that exists: npm scripts, the command line's commands and options, programs and files. */
 
@@ -71,10 +67,7 @@ function commandsOf(line: string): readonly (readonly string[])[] {
     .filter((words) => words.length > 0 && !/^\w+=/.test(words[0] ?? ""));
 }
 
-const program = new Command("scanstream");
-for (const add of [addScannerCommands, addClientCommands, addPracticeOrgCommand, addGatewayCommands]) {
-  add(program, () => Promise.resolve());
-}
+const program = createProgram(() => Promise.resolve());
 
 /** Why these arguments of ours are not understood; null: they are. */
 function misuse(args: readonly string[]): string | null {

@@ -15,6 +15,14 @@ const tools: readonly Tool[] = [
   { programs: ["chromium", "chromium-browser", "google-chrome"], aptPackage: "chromium" },
   { programs: ["xmllint"], aptPackage: "libxml2-utils" },
   { programs: ["pgbouncer"], aptPackage: "pgbouncer" },
+  { programs: ["promtool"], aptPackage: "prometheus" },
+  { programs: ["nginx"], aptPackage: "nginx-light" },
+  { programs: ["pg_dumpall"], aptPackage: "postgresql" },
+  { programs: ["script"], aptPackage: "bsdutils" },
+  { programs: ["zsh"], aptPackage: "zsh" },
+  { programs: ["fish"], aptPackage: "fish" },
+  { programs: ["groff"], aptPackage: "groff-base" },
+  { programs: ["mandoc"], aptPackage: "mandoc" },
 ];
 
 const run = promisify(execFile);

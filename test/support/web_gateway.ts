@@ -7,6 +7,7 @@ import { withTenant } from "../../drizzle/with_tenant.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { buildPage } from "../../gateway/web/build.ts";
+import type { Role } from "../../shared/schemas/team.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import type { Broker, LostReason, Publisher } from "../../shared/broker.ts";
 import { createMemoryBroker } from "../../shared/brokers/memory.ts";
@@ -39,6 +40,8 @@ export interface WebGateway extends AsyncDisposable {
   /** Every subscription is lost, as when the broker's connection breaks. */
   loseBroker(): void;
   revokeApiKey(apiKeyId: string): Promise<void>;
+  addMember(tenant: WebTenant, sub: string, role: Role): Promise<void>;
+  removeMember(tenant: WebTenant, sub: string): Promise<void>;
   /** As when the monitor's producer has not reported for 61 s. */
   silenceMonitor(tenant: WebTenant, monitorId: string): Promise<void>;
 }
@@ -83,6 +86,12 @@ export async function startWebGateway(environment: Environment = {}): Promise<We
     },
     async revokeApiKey(apiKeyId) {
       await gateway.gateway.admin("api-key.revoke", { id: apiKeyId });
+    },
+    async addMember(tenant, sub, role) {
+      await gateway.gateway.admin("user.create", { tenant: tenant.id, sub, role });
+    },
+    async removeMember(tenant, sub) {
+      await gateway.gateway.admin("user.remove", { tenant: tenant.id, sub });
     },
     async silenceMonitor(tenant, monitorId) {
       const updatedAt = new Date(Date.now() - 61_000);

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -19,7 +19,8 @@ export async function writeSboms(folder: string): Promise<readonly string[]> {
   // npm names the application as its folder.
   const work = join(temporary, packageJson.name);
   try {
-    const files = ["package.json", "package-lock.json", "main.ts", "start.ts", "scanstream.ts", ...productFolders];
+    const sources = (await readdir(root)).filter((file) => file.endsWith(".ts"));
+    const files = ["package.json", "package-lock.json", ...sources, ...productFolders];
     await Promise.all(files.map((file) => cp(join(root, file), join(work, file), { recursive: true })));
     await keepProductPackages(work);
     await requirePeers(join(work, "package.json"));

@@ -106,7 +106,7 @@ export async function updateMonitor(
   monitorId: string,
   update: MonitorUpdate,
 ): Promise<UpdatedMonitor> {
-  const { last_look_at: lastLookAt, error_code: errorCode } = update;
+  const { last_look_at: lastLookAt, error_code: errorCode, gap_from: gapFrom, gap_to: gapTo } = update;
   const counts = { checksTotal: update.checks_total, pass: update.pass, fail: update.fail, manual: update.manual };
   const [updated] = await tx
     .update(monitors)
@@ -121,6 +121,9 @@ export async function updateMonitor(
         // The detail belongs to the code.
         errorDetail: errorCode === null ? null : update.error_detail,
         lastLookAt: typeof lastLookAt === "string" ? new Date(lastLookAt) : lastLookAt,
+        // For the webhooks, which are told by a trigger.
+        gapFrom: gapFrom === undefined ? undefined : new Date(gapFrom),
+        gapTo: gapTo === undefined ? undefined : new Date(gapTo),
       }),
       updatedAt: sql`now()`,
       staleAt: null,

@@ -12,6 +12,7 @@ import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
+import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
 import { monitorEventStream } from "./channels.ts";
@@ -70,7 +71,7 @@ type Publish = (publisher: Publisher, channel: string) => Promise<void>;
 
 /** The REST resources of monitors. The client is authenticated before any of the request's body is read. */
 function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, publisher, log, nowMs } = dependencies;
+  const { database, publisher, log, nowMs, webhooks } = dependencies;
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
   const monitorList: List<MonitorRow, unknown> = {
@@ -113,6 +114,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
     if (error !== null) reports.push((to, channel) => publishMonitorError(to, channel, error));
     await publishStored(row, reports, { waitMs: row.status === "ended" ? beforeEndMs : undefined });
     if (row.status === "ended") await publishEnd(row, "ended");
+    if (error !== null) afterResponse(c, webhooks.sendDue());
     return c.json(toMonitor(row, nowMs()));
   });
 
@@ -136,6 +138,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
         .map((change) => (to, channel) => publishFindingUpdated(to, channel, toFindingUpdated(id, change))),
       { isForTenant: false },
     );
+    if (created.length > 0) afterResponse(c, webhooks.sendDue());
     return c.json({ received: changes.length, created: created.length });
   });
 

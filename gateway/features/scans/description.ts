@@ -122,6 +122,7 @@ export const scansDescription: FeatureDescription = {
         ...refusals(400, 401, 403, 413, 415, 422, 503),
         ...noSuchScan,
         409: problem("Registered before, with another body"),
+        410: problem("The scan was deleted: its id is not used again"),
       },
     },
     "PATCH /api/v1/scans/:id": {
@@ -148,6 +149,20 @@ export const scansDescription: FeatureDescription = {
         ...refusals(400, 401, 403, 413, 415, 422, 503),
         ...noSuchScan,
         ...hasEnded,
+      },
+    },
+    "DELETE /api/v1/scans/:id": {
+      operationId: "deleteScan",
+      tags: ["scans"],
+      summary: "Delete a scan, its findings and its report",
+      description:
+        "Its streams end, `scan.deleted` is published on the tenant's stream, and its id is not used again. A scan that still " +
+        "runs is ended first; its scanner stops.",
+      parameters,
+      responses: {
+        204: emptyResponse("Deleted"),
+        ...refusals(401, 403, 503),
+        ...noSuchScan,
       },
     },
     "POST /api/v1/scans/:id/cancel": {

@@ -1,5 +1,5 @@
-import { Hono, type Context } from "hono";
-import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { Hono } from "hono";
+import { AppError } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { scanPrefix } from "../../../shared/scan_events.ts";
 import {
@@ -17,11 +17,13 @@ import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
 import { afterResponse } from "../after_response.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
+import { announceDeleted } from "./announce_deleted.ts";
 import { announceEnd } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
+import { reportRoutes } from "./report/report_routes.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
-import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
-import { insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
+import { hasEnded, scanIdOf, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
+import { deleteScan, insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
 
 const maxBodyBytes = 65_536;
 /** A thousand findings, each with a few kilobytes of text. */
@@ -50,7 +52,7 @@ export const scans = {
 
 /** The REST resources of scans. The client is authenticated before any of the request's body is read. */
 function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const { database, publisher, log } = dependencies;
+  const { database, publisher, log, webhooks } = dependencies;
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
   const announcer = createChangeAnnouncer(dependencies);
@@ -92,9 +94,19 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const row = await store(principal, scanId, update);
     const { status } = row;
-    if (hasEnded(status)) await announceEnd({ ...row, status }, { publisher, log });
-    else afterResponse(c, announcer.updated(row));
+    if (hasEnded(status)) {
+      await announceEnd({ ...row, status }, { publisher, log });
+      afterResponse(c, webhooks.sendDue());
+    } else afterResponse(c, announcer.updated(row));
     return c.json(toScan(row));
+  });
+
+  routes.delete("/scans/:id", allow("delete"), async (c) => {
+    const principal = c.get("principal");
+    const scanId = scanIdOf(c);
+    const deleted = await query(principal, (tx) => deleteScan(tx, scanId));
+    await announceDeleted(deleted, { publisher, log });
+    return c.body(null, 204);
   });
 
   routes.post("/scans/:id/cancel", allow("register"), async (c) => {
@@ -126,6 +138,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json({ received: findings.length, ...counts });
   });
 
+  routes.route("/", reportRoutes(dependencies));
   return routes;
 
   /** The database may store an end and lose its answer: then it is looked up, because no other request would publish it. */
@@ -147,11 +160,4 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
   ): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
-}
-
-/** An id that is no UUID names no scan. */
-function scanIdOf(c: Context): string {
-  const scanId = c.req.param("id");
-  if (!isUuid(scanId)) throw new NotFound("No such scan");
-  return scanId;
 }

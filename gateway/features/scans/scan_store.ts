@@ -1,10 +1,13 @@
 import { and, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { constraintViolation } from "../../../drizzle/database_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import type { PageRequest } from "../../http/paging.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { deleteInBatches } from "../delete_in_batches.ts";
+import type { EndedScan } from "./announce_end.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
 import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.ts";
 
@@ -18,8 +21,8 @@ export async function insertScan(tx: TenantTransaction, principal: Principal, sc
 
 /**
  * Registers a scan under an id that its producer made: the same request again, after a lost answer, gives the same scan.
- * Rejects with `AppError("conflict")` for an id that was registered with another body, and with `NotFound` for one that
- * is another tenant's, exactly as for one that does not exist.
+ * Rejects with `AppError("conflict")` for an id that was registered with another body, with `AppError("gone")` for one that
+ * was deleted, and with `NotFound` for one that is another tenant's, exactly as for one that does not exist.
  */
 export async function putScan(
   tx: TenantTransaction,
@@ -31,7 +34,11 @@ export async function putScan(
     .insert(scans)
     .values({ ...values, id })
     .onConflictDoNothing({ target: scans.id })
-    .returning();
+    .returning()
+    .catch((error: unknown) => {
+      if (constraintViolation(error)?.constraint !== "scans_deleted") throw error;
+      throw new AppError("gone", "The scan was deleted: expected a new UUID");
+    });
   if (created !== undefined) return { row: created, isNew: true };
   const row = await selectScan(tx, id);
   if (row.registration === values.registration) return { row, isNew: false };
@@ -109,6 +116,28 @@ export async function requestCancel(tx: TenantTransaction, scanId: string): Prom
   await selectScan(tx, scanId);
   throw ended();
 }
+
+/**
+ * Deletes a scan with its findings and its report; nothing is stored of it from the first step on. Rejects with `NotFound`.
+ * Large scans take several statements, and the same call again goes on where one was interrupted.
+ */
+export async function deleteScan(tx: TenantTransaction, scanId: string): Promise<EndedScan> {
+  const row = await deleteInBatches(
+    async (maxRows) => {
+      const [step] = await tx.execute<DeletionStep>(
+        sql`select is_deleted, tenant_id, status, pass, fail, manual from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
+      );
+      return step;
+    },
+    (step) => step === undefined || step.is_deleted,
+  );
+  if (row === undefined) throw new NotFound("No such scan");
+  const { is_deleted: _isDeleted, tenant_id: tenantId, ...scan } = row;
+  return { id: scanId, tenantId, ...scan };
+}
+
+/** A type, so that it fits what a query may answer. */
+type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & { readonly is_deleted: boolean; readonly tenant_id: string };
 
 export function ended(): AppError {
   return new AppError("conflict", "The scan has ended: nothing changes it any more");

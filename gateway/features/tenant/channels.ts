@@ -1,5 +1,5 @@
 import { desc, isNotNull, isNull, sql } from "drizzle-orm";
-import { monitors, scans } from "../../../drizzle/schema.ts";
+import { monitors, scans, tenants } from "../../../drizzle/schema.ts";
 import { defineEventStream, type ChannelsRequest, type Snapshot } from "../../streaming/define_event_stream.ts";
 import { toMonitor } from "../monitors/monitor.ts";
 import { toScanResource } from "../scans/scan.ts";
@@ -10,6 +10,8 @@ const maxSnapshots = 1000;
 
 /** The scans that have not ended, and all monitors, newest first. */
 async function getSnapshot({ tx, principal }: Pick<ChannelsRequest, "tx" | "principal">): Promise<Snapshot> {
+  // First, so that a deletion that the lists do not show yet is not counted yet either.
+  const [tenantRow] = await tx.select({ deletedScans: tenants.deletedScans }).from(tenants);
   const [scanRows, monitorRows, [newestEnded]] = await Promise.all([
     tx
       .select()
@@ -41,6 +43,7 @@ async function getSnapshot({ tx, principal }: Pick<ChannelsRequest, "tx" | "prin
           count: scanRows.length,
           monitors: monitorRows.length,
           newest_ended_scan_id: newestEnded?.id ?? null,
+          deleted_scans: tenantRow?.deletedScans ?? 0,
         },
       },
       ...scanRows.map((row) => ({ type: "scan.snapshot" as const, data: toScanResource(row) })),

@@ -19,7 +19,7 @@ export const tenantDescription: FeatureDescription = {
       tags: ["streams"],
       summary: "Follow everything of the tenant, or some of its scans",
       description:
-        "Without `scan_id`: all scans and monitors of the tenant, on a stream that outlives each of them; `scan.updated` comes " +
+        "Without `scan_id`: all scans and monitors of the tenant and what is decided about findings, on a stream that outlives each of them; `scan.updated` comes " +
         "at most once a second for each scan from each process of the gateway, and its last state always comes. With `scan_id`: the events of those scans' own streams, " +
         "until the last of them has ended. One that is not visible is 404 for the whole.",
       security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
@@ -52,7 +52,8 @@ export const tenantDescription: FeatureDescription = {
       events: {
         "tenant.snapshot": {
           summary:
-            "How many snapshots follow, of scans and of monitors; of the scans that have ended, the one that was created last",
+            "How many snapshots follow, of scans and of monitors; of the scans that have ended, the one that was created last; " +
+            "how many scans were deleted so far",
           schema: tenantEventSchemas["tenant.snapshot"],
         },
         "scan.snapshot": {
@@ -67,6 +68,18 @@ export const tenantDescription: FeatureDescription = {
         "scan.updated": {
           summary: "A scan changed; nothing of it comes after its end",
           schema: tenantEventSchemas["scan.updated"],
+        },
+        "scan.deleted": {
+          summary: "A scan was deleted, with its findings and its report",
+          schema: tenantEventSchemas["scan.deleted"],
+        },
+        "decision.created": {
+          summary: "A finding was waived or attested",
+          schema: tenantEventSchemas["decision.created"],
+        },
+        "decision.updated": {
+          summary: "A waiver or an attestation was withdrawn; one that a scan contradicted is read after `scan.end`",
+          schema: tenantEventSchemas["decision.updated"],
         },
       },
       sharedEvents: ["scan.end", "monitor.start", "monitor.updated", "monitor.error", "monitor.end"],

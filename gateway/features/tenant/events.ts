@@ -20,6 +20,14 @@ export function publishScanCreated(
   return sendEvent(publisher, channel, "scan.created", payload);
 }
 
+export function publishScanDeleted(
+  publisher: Publisher,
+  channel: string,
+  payload: TenantEvents["scan.deleted"],
+): Promise<void> {
+  return sendEvent(publisher, channel, "scan.deleted", payload);
+}
+
 export function publishScanUpdated(
   publisher: Publisher,
   channel: string,

@@ -9,9 +9,11 @@ import { createReadiness } from "../../observability/readiness.ts";
 import { noStreamMetrics } from "../../observability/stream_metrics.ts";
 import { createSignIn } from "../../auth/sign_in.ts";
 import { createStreamTokens } from "../../auth/stream_tokens.ts";
+import { deliverFor } from "../../features/webhooks/deliver.ts";
 import { createIssuerVerifier } from "../issuer_verifier.ts";
 import { createAssetDocs, createAssetFiles } from "./asset_files.ts";
 import type { WorkerEnvironment } from "./bindings.ts";
+import { fetchWebhook } from "./fetch_webhook.ts";
 import { createLog } from "../../observability/log.ts";
 import { createNeonHttpDatabase } from "../../../drizzle/databases/neon_http.ts";
 import { createObjectStreams } from "./object_streams.ts";
@@ -27,6 +29,14 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
   const nowMs = Date.now;
   const database = createNeonHttpDatabase(config.databaseUrl, { endpoint: config.databaseHttpUrl ?? undefined });
   const streamTokens = createStreamTokens(config.streamTokenSecret, nowMs);
+  const webhooks = {
+    database,
+    send: fetchWebhook,
+    rules: { allowPrivate: gateway.webhookAllowPrivate },
+    log: createLog(),
+    metrics: noMetrics,
+    nowMs,
+  };
   return {
     database,
     publisher: createPublisher(config),
@@ -46,11 +56,16 @@ export async function openWorkerParts(environment: WorkerEnvironment): Promise<D
     corsOrigins: gateway.corsOrigins,
     log: createLog(),
     metrics: noMetrics,
+    webhooks: { rules: webhooks.rules, sendDue: () => deliverFor(afterRequestMs, webhooks) },
     metricsText: null,
     peerAddress: () => null,
     nowMs,
+    retentionDays: gateway.retentionDays,
   };
 }
+
+/** Long enough for the first retry; what goes on after a response is ended 30 s after it. */
+const afterRequestMs = 20_000;
 
 /**
  * What a request publishes in one turn goes out together, in its order. No broker outlives the turn: one that was shared would
@@ -82,4 +97,9 @@ function createRequestReadiness({ upstash }: WorkerConfig, pingDatabase: () => P
 }
 
 /** Cloudflare counts requests by itself, and an isolate cannot be scraped. */
-const noMetrics: Metrics = { streams: noStreamMetrics, requestAnswered() {}, eventsPublished() {} };
+const noMetrics: Metrics = {
+  streams: noStreamMetrics,
+  requestAnswered() {},
+  webhookAttempted() {},
+  eventsPublished() {},
+};

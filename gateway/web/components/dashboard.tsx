@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { mayDo } from "../model/caller.ts";
 import { formatOrg } from "../model/format.ts";
 import { followTenant } from "../model/tenant_follower.ts";
 import type { Session } from "../model/session.ts";
@@ -58,10 +59,10 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
   useEffect(() => {
     const onHashChange = () => {
       const next = toRoute(location.hash);
-      const targetOf = (of: Omit<Route, "isChosen">) => of.scanId ?? of.monitorId ?? of.settings;
+      const id = next.scanId ?? next.monitorId;
       setRoute({ ...next, isChosen: true });
       // A followed link leads to its target also with a screen reader.
-      if (targetOf(next) !== null && targetOf(next) !== targetOf(route)) main.current?.focus({ preventScroll: true });
+      if (id !== null && id !== (route.scanId ?? route.monitorId)) main.current?.focus({ preventScroll: true });
     };
     addEventListener("hashchange", onHashChange);
     return () => removeEventListener("hashchange", onHashChange);
@@ -131,7 +132,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
             )}
           </p>
           {route.settings !== null ? (
-            <SettingsPage session={session} sectionId={route.settings} />
+            <SettingsPage session={session} section={route.settings} />
           ) : route.compared !== null ? (
             <ComparePage
               key={`${route.compared.beforeId} ${route.compared.afterId} ${attempt}`}
@@ -158,6 +159,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
               key={`${route.scanId} ${attempt}`}
               api={api}
               scanId={route.scanId}
+              mayCancel={mayDo(session.caller, "register")}
               knownScans={scans.items}
               onScan={onScan}
               onReopen={() => setAttempt(attempt + 1)}
@@ -190,8 +192,8 @@ const noRoute: Omit<Route, "isChosen"> = { scanId: null, monitorId: null, compar
 function toRoute(hash: string): Omit<Route, "isChosen"> {
   const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   if (beforeId !== undefined && afterId !== undefined) return { ...noRoute, compared: { beforeId, afterId } };
-  const [isSettings, settings = ""] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
-  if (isSettings !== undefined) return { ...noRoute, settings };
+  const [, settings] = /^#\/settings\/?([a-z-]{0,40})$/.exec(hash) ?? [];
+  if (settings !== undefined) return { ...noRoute, settings };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   return { ...noRoute, scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
 }

@@ -26,7 +26,7 @@ export async function compareScans(
     listAllFindings(api, ids.before, signal),
     listAllFindings(api, ids.after, signal),
   ]);
-  return { before, after, comparison: compareFindings(old, now) };
+  return { before, after, comparison: compareFindings(old.map(toCompared), now.map(toCompared)) };
 }
 
 /** The newest scan of the same organization that ended before this one; null without any. */
@@ -42,12 +42,17 @@ export function previousScan(scans: readonly Scan[], current: Scan): Scan | null
   return earlier.toSorted((one, other) => (other.createdAtMs ?? 0) - (one.createdAtMs ?? 0))[0] ?? null;
 }
 
-async function listAllFindings(api: Api, scanId: string, signal: AbortSignal): Promise<readonly ComparedFinding[]> {
-  const found: ComparedFinding[] = [];
+/** Rejects with `ApiError`, or the signal's reason. */
+export async function listAllFindings(
+  api: Api,
+  scanId: string,
+  signal: AbortSignal,
+): Promise<readonly FindingRecord[]> {
+  const found: FindingRecord[] = [];
   let cursor: string | null = null;
   do {
     const page = await api.listFindings(scanId, { limit: pageSize, cursor, signal });
-    found.push(...page.items.map(toCompared));
+    found.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor !== null);
   return found;

@@ -4,6 +4,7 @@ import { parseMonitor, type Monitor } from "../monitor_wire.ts";
 import { isEnded, parseScan, toRecord, type Scan } from "../scan_wire.ts";
 import type { Api } from "./api.ts";
 import { continueAfterExpiry, noConnection, orFinal, toConnection, type Connection } from "./connection.ts";
+import { createDecisionStore, parseDecision, type DecisionStore } from "./decisions/decision_store.ts";
 import { createListStore, listPageLimit, type ListStore } from "./list_store.ts";
 import { applyMonitorEvent } from "./monitor_model.ts";
 import { applyToScan, mergeScan } from "./scan_model.ts";
@@ -12,6 +13,7 @@ import { applyToScan, mergeScan } from "./scan_model.ts";
 export interface TenantFollower {
   readonly scans: ListStore<Scan>;
   readonly monitors: ListStore<Monitor>;
+  readonly decisions: DecisionStore;
   readonly connection: Connection;
   readonly retryNow: () => void;
   close(): void;
@@ -43,6 +45,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     onChange,
     signal,
   );
+  const decisions = createDecisionStore(api, onChange, signal);
   let connection = noConnection;
   let subscription: Subscription<TenantEvents> | null = null;
   let hiding: ReturnType<typeof setTimeout> | undefined;
@@ -64,6 +67,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     if (newestScans !== null) scans.replace(unended, newestScans);
     monitors.replace(present, newestMonitors);
     connection = { ...connection, refetchedAtMs: Date.now() };
+    decisions.invalidate();
   }
 
   function follow(): void {
@@ -95,6 +99,9 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
   function apply(type: keyof TenantEvents, data: object): void {
     const fields = toRecord(data);
     if (type === "scan.created" || type === "scan.updated") scans.add(parseScan(data));
+    if (type === "decision.created" || type === "decision.updated") decisions.put(parseDecision(data));
+    // The scan may have contradicted one.
+    if (type === "scan.end" && decisions.items.some(({ kind }) => kind === "attestation")) decisions.invalidate();
     if (type === "scan.end") scans.change(fields["scan_id"], (scan) => applyToScan(scan, type, fields));
     if (!type.startsWith("monitor.")) return;
     const id = fields["monitor_id"];
@@ -136,6 +143,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
   return {
     scans,
     monitors,
+    decisions,
     get connection() {
       return connection;
     },

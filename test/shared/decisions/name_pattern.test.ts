@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, property } from "fast-check";
 import { expect, test } from "vitest";
-import { literalOf, matchesName, parseNamePattern } from "../../../scanner/decisions/name_pattern.ts";
+import { literalOf, matchesName, parseNamePattern } from "../../../shared/decisions/name_pattern.ts";
 
 const plenty = () => ({ left: 1_000_000 });
 const matches = (pattern: string, name: string) => matchesName(parseNamePattern(pattern), name, plenty());

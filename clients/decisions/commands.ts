@@ -1,0 +1,65 @@
+import { Option, type Command } from "commander";
+import type { RunCommand } from "../../command_line/command_io.ts";
+import { addExamples } from "../../command_line/examples.ts";
+import { formats } from "../options.ts";
+import type { AttestFlags, DecisionsListFlags, WaiveFlags } from "./decision_commands.ts";
+
+/** What people decided about findings, kept at the gateway for `scan --decisions-from-gateway`. */
+export function addDecisionCommands(program: Command, run: RunCommand): void {
+  const decisions = program
+    .command("decisions")
+    .description("waivers and attestations at the gateway, which scan --decisions-from-gateway reads");
+  addExamples(decisions, "scanstream decisions list");
+  const list = decisions
+    .command("list")
+    .description("list the decisions that hold, newest first")
+    .option("--all", "also those that were withdrawn, contradicted or expired")
+    .addOption(new Option("--kind <kind>", "only these").choices(["waiver", "attestation"]))
+    .option("--check <name>", "only those of this check")
+    .addOption(formats("table", "json", "ndjson"))
+    .action((flags: DecisionsListFlags) =>
+      run(async (io) => (await import("./decision_commands.ts")).decisionsListCommand(flags, io)),
+    );
+  addExamples(list, "scanstream decisions list --all --kind waiver");
+  const waive = decisions.command("waive").description("accept findings for a time: they do not fail a run any more");
+  addDecideOptions(waive)
+    .option("--resource <text>", "an exact id or name, or a name with * and ?; default: every finding of the check")
+    .action((check: string, flags: WaiveFlags) =>
+      run(async (io) => (await import("./decision_commands.ts")).decisionsWaiveCommand(check, flags, io)),
+    );
+  addExamples(
+    waive,
+    'scanstream decisions waive apitoken_not_super_admin --resource "ci-*" --reason "ends in January" --expires 2027-01-31',
+  );
+  const attest = decisions.command("attest").description("answer for a check where the API shows too little");
+  addDecideOptions(attest)
+    .addOption(
+      new Option("--status <status>", "what you found")
+        .choices(["PASS", "FAIL", "NOT_APPLICABLE"])
+        .makeOptionMandatory(),
+    )
+    .action((check: string, flags: AttestFlags) =>
+      run(async (io) => (await import("./decision_commands.ts")).decisionsAttestCommand(check, flags, io)),
+    );
+  addExamples(
+    attest,
+    'scanstream decisions attest systemlog_streaming_enabled --status PASS --reason "seen in the SIEM"',
+  );
+  const withdraw = decisions
+    .command("withdraw")
+    .description("end a decision; it stays in the list")
+    .argument("<id>", "the decision's id, as `decisions list` shows it")
+    .action((id: string) =>
+      run(async (io) => (await import("./decision_commands.ts")).decisionsWithdrawCommand(id, io)),
+    );
+  addExamples(withdraw, "scanstream decisions withdraw 9b2f5f1c-3c51-4a8e-9a55-1f0d3a7c2e64");
+}
+
+function addDecideOptions(command: Command): Command {
+  return command
+    .argument("<check>", "the check's name")
+    .requiredOption("--reason <text>", "why")
+    .option("--expires <date>", "a day (until its end, UTC) or a time with its offset; default: until it is withdrawn")
+    .option("--org-url <url>", "only of this organization; default: of every one of the tenant")
+    .addOption(formats("text", "json"));
+}

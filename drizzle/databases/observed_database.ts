@@ -1,0 +1,13 @@
+import type { Database, Rows } from "../database.ts";
+
+/** Hands every transaction to `observe`, which runs it: with the text of its last statement, the one that it is for. */
+export function observeDatabase(
+  database: Database,
+  observe: (text: string, run: () => Promise<Rows>) => Promise<Rows>,
+): Database {
+  return {
+    statementTimeoutMs: database.statementTimeoutMs,
+    transact: (statements) => observe(statements.at(-1)?.sql.trim() ?? "", () => database.transact(statements)),
+    close: () => database.close(),
+  };
+}

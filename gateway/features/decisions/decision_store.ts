@@ -1,0 +1,124 @@
+import { and, desc, eq, gte, isNull, or, type SQL, sql } from "drizzle-orm";
+import { decisions } from "../../../drizzle/schema.ts";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { endOfExpiry } from "../../../shared/decisions/expiry.ts";
+import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { PageRequest } from "../../http/paging.ts";
+import type { DecisionRow } from "./decision.ts";
+
+/** The decisions of the transaction's tenant. */
+
+export interface DecisionFilter {
+  /** Null: those that hold, and those that do not. */
+  readonly isActive: boolean | null;
+  readonly kind: DecisionKind | null;
+  readonly check: string | null;
+  /** Also those about every organization; null: of all. */
+  readonly orgUrl: string | null;
+}
+
+/** Newest first, one row beyond the limit. */
+export async function selectDecisions(
+  tx: TenantTransaction,
+  page: PageRequest,
+  { isActive, kind, check, orgUrl }: DecisionFilter,
+): Promise<readonly DecisionRow[]> {
+  const after =
+    page.after === null
+      ? undefined
+      : sql`(${decisions.createdAt}, ${decisions.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`;
+  return tx
+    .select()
+    .from(decisions)
+    .where(
+      and(
+        after,
+        isActive === null ? undefined : isActive ? holds : sql`not (${holds})`,
+        kind === null ? undefined : eq(decisions.kind, kind),
+        check === null ? undefined : eq(decisions.check, check),
+        orgUrl === null ? undefined : or(isNull(decisions.orgUrl), eq(decisions.orgUrl, toOrigin(orgUrl))),
+      ),
+    )
+    .orderBy(desc(decisions.createdAt), desc(decisions.id))
+    .limit(page.limit + 1);
+}
+
+/**
+ * Rejects with `AppError("conflict")`, which names the decision, where the same was decided and still holds. One that has
+ * expired gives its place up: it ends with the first statement, which by itself changes nothing that anybody sees.
+ */
+export async function insertDecision(
+  tx: TenantTransaction,
+  principal: Principal,
+  decision: NewDecision,
+): Promise<DecisionRow> {
+  const { kind, check, resource = null, status = null, reason, expires = null } = decision;
+  const orgUrl = typeof decision.org_url === "string" ? toOrigin(decision.org_url) : null;
+  const isSame = and(
+    eq(decisions.kind, kind),
+    eq(decisions.check, check),
+    sql`${decisions.resource} is not distinct from ${resource}`,
+    sql`${decisions.orgUrl} is not distinct from ${orgUrl}`,
+    isNull(decisions.endedAt),
+  );
+  await tx
+    .update(decisions)
+    .set({ endedAt: sql`${decisions.expiresAt}`, endedReason: "expired" })
+    .where(and(isSame, sql`not (${isUnexpired})`));
+  const [row] = await tx
+    .insert(decisions)
+    .values({
+      tenantId: principal.tenantId,
+      kind,
+      check,
+      resource,
+      status,
+      reason,
+      authorKind: principal.kind,
+      authorId: principal.id,
+      authorName: nameOf(principal),
+      orgUrl,
+      expires,
+      expiresAt: expires === null ? null : new Date(endOfExpiry(expires)),
+    })
+    .onConflictDoNothing()
+    .returning();
+  if (row !== undefined) return row;
+  const [same] = await tx.select().from(decisions).where(isSame);
+  throw new AppError(
+    "conflict",
+    `The same is decided already${same === undefined ? "" : ` by ${same.id}`}: expected that decision to be withdrawn first`,
+  );
+}
+
+/** Of two that withdraw it, one does; one that has ended stays as it ended. Rejects with `NotFound`. */
+export async function withdrawDecision(
+  tx: TenantTransaction,
+  principal: Principal,
+  id: string,
+): Promise<{ readonly row: DecisionRow; readonly isChanged: boolean }> {
+  const [changed] = await tx
+    .update(decisions)
+    .set({ endedAt: sql`now()`, endedReason: "withdrawn", endedBy: nameOf(principal) })
+    .where(and(eq(decisions.id, id), isNull(decisions.endedAt)))
+    .returning();
+  if (changed !== undefined) return { row: changed, isChanged: true };
+  const [row] = await tx.select().from(decisions).where(eq(decisions.id, id));
+  if (row === undefined) throw new NotFound("No such decision");
+  return { row, isChanged: false };
+}
+
+/** An organization is its address without a path: what scans are registered with. */
+function toOrigin(url: string): string {
+  return new URL(url).origin;
+}
+
+/** A member is known by the subject of its tokens, a key by the name that people gave it. */
+function nameOf({ kind, id }: Principal): SQL<string> {
+  return kind === "user" ? sql`${id}::text` : sql`(select name from api_keys where id = ${id}::uuid)`;
+}
+
+const isUnexpired = sql`(${decisions.expiresAt} is null or ${gte(decisions.expiresAt, sql`now()`)})`;
+const holds = sql`(${decisions.endedAt} is null and ${isUnexpired})`;

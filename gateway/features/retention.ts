@@ -1,0 +1,73 @@
+import type { Database } from "../../drizzle/database.ts";
+import { deleteExpired, type DeletedByAge } from "../../drizzle/with_tenant.ts";
+import { announce, type AnnounceOptions } from "./announce.ts";
+import { deleteInBatches } from "./delete_in_batches.ts";
+import { publishMonitorEnd } from "./monitors/events.ts";
+import { startRepeating } from "./repeat.ts";
+import { publishScanDeleted, tenantChannel } from "./tenant/events.ts";
+
+export interface RetentionOptions extends AnnounceOptions {
+  readonly database: Database;
+  /** Null: everything is kept. */
+  readonly retentionDays: number | null;
+}
+
+/** So many are published concurrently: one slow answer of the broker does not delay the others. */
+const publishedAtOnce = 50;
+/** In one run: the next one goes on. Half a million findings or more, and less than a Worker may ask of others in one go. */
+const maxSteps = 100;
+
+/**
+ * Deletes what ended more than `retentionDays` ago, however many gateways call it at once: scans with their findings and
+ * reports, monitors with their changes. Returns how many; never rejects, because it runs beside everything else.
+ */
+export async function deleteByAge(options: RetentionOptions): Promise<number> {
+  const { database, retentionDays, log } = options;
+  if (retentionDays === null) return 0;
+  let count = 0;
+  let steps = 0;
+  try {
+    await deleteInBatches(
+      async (maxRows) => {
+        const step = await deleteExpired(database, { olderThanDays: retentionDays, maxRows });
+        steps += 1;
+        count += step.deleted.length;
+        for (let start = 0; start < step.deleted.length; start += publishedAtOnce) {
+          const batch = step.deleted.slice(start, start + publishedAtOnce);
+          await Promise.all(batch.map((deleted) => announceByAge(deleted, options)));
+        }
+        return step;
+      },
+      ({ hasMore }) => !hasMore || steps >= maxSteps,
+    );
+  } catch (error) {
+    log.warn({ error }, "what is older than RETENTION_DAYS could not be deleted");
+  }
+  if (count > 0) log.info({ count }, "scans and monitors older than RETENTION_DAYS were deleted");
+  return count;
+}
+
+async function announceByAge({ kind, id, tenantId }: DeletedByAge, options: AnnounceOptions): Promise<void> {
+  const channel = tenantChannel(tenantId);
+  await announce(
+    {
+      publish: [
+        (publisher) =>
+          kind === "scan"
+            ? publishScanDeleted(publisher, channel, { scan_id: id })
+            : publishMonitorEnd(publisher, channel, { monitor_id: id, reason: "deleted" }),
+      ],
+      failure: { fields: { id }, message: `that a ${kind} was deleted could not be published` },
+    },
+    options,
+  );
+}
+
+const firstAfterMs = 60_000;
+const everyMs = 600_000;
+
+/** Deletes by age from now on, never two runs at once; returns how to stop. */
+export function startDeletingByAge(options: RetentionOptions): () => void {
+  if (options.retentionDays === null) return () => {};
+  return startRepeating(() => deleteByAge(options), { firstAfterMs, everyMs });
+}

@@ -1,0 +1,23 @@
+import { announce, type AnnounceOptions } from "../announce.ts";
+import { publishScanDeleted, tenantChannel } from "../tenant/events.ts";
+import { publishScanEnd, scanChannel } from "./events.ts";
+import type { EndedScan } from "./announce_end.ts";
+
+/**
+ * Publishes that a scan was deleted: the end on its own channel, which closes whatever still follows it, and `scan.deleted` on
+ * its tenant's. Never rejects.
+ */
+export async function announceDeleted(scan: EndedScan, options: AnnounceOptions): Promise<void> {
+  const { id, tenantId, status, pass, fail, manual } = scan;
+  await announce(
+    {
+      publish: [
+        (publisher) =>
+          publishScanEnd(publisher, scanChannel(tenantId, id), { scan_id: id, status, pass, fail, manual }),
+        (publisher) => publishScanDeleted(publisher, tenantChannel(tenantId), { scan_id: id }),
+      ],
+      failure: { fields: { scan_id: id }, message: "that a scan was deleted could not be published" },
+    },
+    options,
+  );
+}

@@ -1,0 +1,151 @@
+import { AppError } from "../../../../shared/app_error.ts";
+import { toHex } from "../../../../shared/hex.ts";
+import { isJsonObject } from "../../../../shared/json.ts";
+import { bodyTooLarge } from "../../../../shared/read_bounded.ts";
+import { findingSchema, reportSchema } from "../../../../shared/schemas/report.ts";
+import { parseBody, requireJson } from "../../../http/body.ts";
+import { InvalidBody } from "../../../http/problem.ts";
+import { createReportSplitter } from "./report_splitter.ts";
+
+export const maxReportBytes = 32 * 1024 * 1024;
+/** Compressed; as text it passes through a database driver that takes 10 MiB. */
+const partBytes = 2 * 1024 * 1024;
+const digestBlockBytes = 1024 * 1024;
+
+/** A report that is valid, as it is stored. */
+export interface ReceivedReport {
+  /** Of the body; the same bytes have the same digest. */
+  readonly digest: string;
+  /** Of the body. */
+  readonly sizeBytes: number;
+  /** Gzip. */
+  readonly parts: readonly Uint8Array[];
+}
+
+/**
+ * Reads, checks and compresses the report of a scan while it arrives: neither its text nor its findings are ever whole in
+ * memory. Rejects with `AppError` `too_large`, `malformed` or `invalid`, or `HttpRefusal`.
+ */
+export async function readReport(request: Request, scanId: string): Promise<ReceivedReport> {
+  requireJson(request.headers.get("content-type"));
+  if (Number(request.headers.get("content-length")) > maxReportBytes) throw bodyTooLarge(maxReportBytes);
+  const splitter = createReportSplitter((text) => void parseBody(findingSchema, parseJson(text)));
+  const digest = createBlockDigest();
+  const compression = new CompressionStream("gzip");
+  const compressed = collect(compression.readable);
+  // Rejects when the body is refused, which is what the caller is told.
+  compressed.catch(() => {});
+  const writer = compression.writable.getWriter();
+  let sizeBytes = 0;
+  try {
+    for await (const chunk of chunksOf(request)) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxReportBytes) throw bodyTooLarge(maxReportBytes);
+      splitter.write(chunk);
+      await digest.add(chunk);
+      await writer.write(chunk);
+    }
+    checkReport(splitter.end(), scanId);
+    await writer.close();
+  } catch (error) {
+    await writer.abort(error).catch(() => {});
+    throw error;
+  }
+  return { digest: await digest.end(), sizeBytes, parts: await compressed };
+}
+
+async function* chunksOf(request: Request): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const reader = request.body?.getReader();
+  if (reader === undefined) return;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((cause: unknown) => {
+        throw new AppError("malformed", "The body ended before it was complete", { cause });
+      });
+      if (done) return;
+      yield value as Uint8Array<ArrayBuffer>;
+    }
+  } finally {
+    void reader.cancel().catch(() => {}); // The answer is what counts; the sender may be gone already.
+  }
+}
+
+function checkReport({ text, findingCount }: { readonly text: string; readonly findingCount: number }, scanId: string) {
+  const report = parseJson(text);
+  let leftOut = 0;
+  for (const check of listOf(report, "checks")) {
+    const findings = listOf(check, "findings");
+    const others = findings.filter((finding) => finding !== 0);
+    leftOut += findings.length - others.length;
+    findings.splice(0, findings.length, ...others);
+  }
+  const { scan } = parseBody(reportSchema, report);
+  // A number where a finding should be, or a list that stands there twice.
+  if (leftOut !== findingCount)
+    throw new InvalidBody([{ pointer: "/checks", detail: "expected findings that are objects" }]);
+  if (scan.id === scanId) return;
+  throw new InvalidBody([{ pointer: "/scan/id", detail: "is not the scan of the path" }]);
+}
+
+function listOf(value: unknown, name: string): unknown[] {
+  const list = isJsonObject(value) ? value[name] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The parser's own message quotes the body.
+    throw new AppError("malformed", "The body is not JSON");
+  }
+}
+
+async function collect(stream: ReadableStream<Uint8Array>): Promise<readonly Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  const reader = stream.getReader();
+  let part = new Uint8Array(partBytes);
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    for (let from = 0; from < value.length;) {
+      const piece = value.subarray(from, from + partBytes - length);
+      part.set(piece, length);
+      length += piece.length;
+      from += piece.length;
+      if (length < partBytes) continue;
+      parts.push(part);
+      part = new Uint8Array(partBytes);
+      length = 0;
+    }
+  }
+  if (length > 0) parts.push(part.slice(0, length));
+  return parts;
+}
+
+/** WebCrypto digests no stream: the digest of the digests of blocks of a fixed size. */
+function createBlockDigest() {
+  const block = new Uint8Array(digestBlockBytes);
+  let length = 0;
+  let digests = "";
+  const flush = async () => {
+    digests += toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", block.subarray(0, length))));
+    length = 0;
+  };
+  return {
+    async add(chunk: Uint8Array): Promise<void> {
+      for (let from = 0; from < chunk.length;) {
+        const piece = chunk.subarray(from, from + digestBlockBytes - length);
+        block.set(piece, length);
+        length += piece.length;
+        from += piece.length;
+        if (length === digestBlockBytes) await flush();
+      }
+    },
+    async end(): Promise<string> {
+      await flush();
+      return toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(digests))));
+    },
+  };
+}

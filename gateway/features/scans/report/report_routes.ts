@@ -1,0 +1,62 @@
+import { Hono } from "hono";
+import { withPrincipal } from "../../../auth/membership.ts";
+import type { AllowedPrincipal } from "../../../auth/principal.ts";
+import { createAllow, type Allowed } from "../../../http/allow.ts";
+import type { Dependencies } from "../../../http/dependencies.ts";
+import { scanIdOf } from "../scan.ts";
+import { readReport } from "./read_report.ts";
+import { selectPart, selectReport, storeReport, type ReportRow } from "./report_store.ts";
+
+/** The finished report of a scan, as its scanner sent it. */
+export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | "database">): Hono<Allowed> {
+  const { database } = dependencies;
+  const allow = createAllow(dependencies);
+  const routes = new Hono<Allowed>();
+
+  routes.put("/scans/:id/report", allow("publish"), async (c) => {
+    const principal = c.get("principal");
+    const scanId = scanIdOf(c);
+    const report = await readReport(c.req.raw, scanId);
+    const { isNew } = await withPrincipal(database, principal, (tx) => storeReport(tx, scanId, report));
+    const { digest, sizeBytes } = report;
+    return c.json({ scan_id: scanId, size_bytes: sizeBytes }, isNew ? 201 : 200, { etag: toEtag({ digest }) });
+  });
+
+  routes.get("/scans/:id/report", allow("read"), async (c) => {
+    const principal = c.get("principal");
+    const scanId = scanIdOf(c);
+    const report = await withPrincipal(database, principal, (tx) => selectReport(tx, scanId));
+    const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
+    if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
+    return c.body(await openReport(principal, report), 200, { ...headers, "content-type": "application/json" });
+  });
+
+  return routes;
+
+  /** One part in memory at a time. The first is read at once, so that an outage is an answer of its own. */
+  async function openReport(principal: AllowedPrincipal, report: ReportRow): Promise<ReadableStream<Uint8Array>> {
+    const read = (part: number) => withPrincipal(database, principal, (tx) => selectPart(tx, report, part));
+    let next: Uint8Array<ArrayBuffer> | null = await read(0);
+    let part = 0;
+    const compressed = new ReadableStream<BufferSource>({
+      // What fails here breaks the answer off: no client takes half a report for a whole one.
+      async pull(controller) {
+        controller.enqueue(next ?? (await read(part)));
+        next = null;
+        part += 1;
+        if (part >= report.partCount) controller.close();
+      },
+    });
+    return compressed.pipeThrough(new DecompressionStream("gzip"));
+  }
+}
+
+function toEtag({ digest }: Pick<ReportRow, "digest">): string {
+  return `"${digest}"`;
+}
+
+/** https://www.rfc-editor.org/rfc/rfc9110#section-13.1.2 */
+function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
+  const tags = ifNoneMatch?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
+  return tags.includes("*") || tags.includes(etag);
+}

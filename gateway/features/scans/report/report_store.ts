@@ -1,0 +1,76 @@
+import { eq, sql } from "drizzle-orm";
+import { constraintViolation } from "../../../../drizzle/database_error.ts";
+import { scanReports } from "../../../../drizzle/schema.ts";
+import type { TenantTransaction } from "../../../../drizzle/with_tenant.ts";
+import { AppError, NotFound } from "../../../../shared/app_error.ts";
+import { selectScan } from "../scan_store.ts";
+import type { ReceivedReport } from "./read_report.ts";
+
+export type ReportRow = typeof scanReports.$inferSelect;
+
+/**
+ * Stores the report of a scan, once: the same again is no change. A reader finds it when its last part is stored. Rejects with
+ * `NotFound`, or with `AppError("conflict")` where another report is stored.
+ */
+export async function storeReport(
+  tx: TenantTransaction,
+  scanId: string,
+  { digest, sizeBytes, parts }: ReceivedReport,
+): Promise<{ readonly isNew: boolean }> {
+  const stored = await findReport(tx, scanId);
+  if (stored === null) await selectScan(tx, scanId);
+  else if (stored.digest === digest) return { isNew: false };
+  else throw anotherReport();
+  const uploadId = crypto.randomUUID();
+  try {
+    for (const [part, content] of parts.entries()) {
+      await tx.execute(sql`
+        insert into scan_report_parts (tenant_id, scan_id, upload_id, part, content)
+        select tenant_id, id, ${uploadId}::uuid, ${part}::integer, ${sql.param(content)}::bytea
+        from scans where id = ${scanId}::uuid`);
+    }
+    const [kept] = await tx.execute<{ digest: string | null }>(sql`
+      select scanstream.finish_report(${scanId}::uuid, ${uploadId}::uuid, ${digest}, ${sizeBytes}::integer, ${parts.length}::integer) as digest`);
+    if (kept?.digest === digest) return { isNew: true };
+  } catch (error) {
+    // It was deleted meanwhile.
+    if (constraintViolation(error)?.kind === "foreign_key") throw new NotFound("No such scan");
+    throw error;
+  }
+  throw anotherReport();
+}
+
+/** Rejects with `NotFound`. */
+export async function selectReport(tx: TenantTransaction, scanId: string): Promise<ReportRow> {
+  const row = await findReport(tx, scanId);
+  if (row !== null) return row;
+  await selectScan(tx, scanId);
+  throw new NotFound("No report of this scan is stored");
+}
+
+/** Gzip. Rejects with `NotFound` for a part that was deleted meanwhile. */
+export async function selectPart(
+  tx: TenantTransaction,
+  report: ReportRow,
+  part: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { scanId, uploadId } = report;
+  const [row] = await tx.execute<{ content: string }>(sql`
+    select encode(content, 'base64') as content from scan_report_parts
+    where scan_id = ${scanId}::uuid and upload_id = ${uploadId}::uuid and part = ${part}::integer
+      and tenant_id = ${report.tenantId}::uuid`);
+  if (row === undefined) throw new NotFound("No report of this scan is stored");
+  const binary = atob(row.content);
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  return bytes;
+}
+
+async function findReport(tx: TenantTransaction, scanId: string): Promise<ReportRow | null> {
+  const [row] = await tx.select().from(scanReports).where(eq(scanReports.scanId, scanId));
+  return row ?? null;
+}
+
+function anotherReport(): AppError {
+  return new AppError("conflict", "Another report of this scan is stored: expected the same body");
+}

@@ -1,0 +1,101 @@
+import { desc, sql } from "drizzle-orm";
+import { apiKeys } from "../../../drizzle/schema.ts";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { AppError, NotFound, PermissionDenied } from "../../../shared/app_error.ts";
+import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
+import type { NewApiKey } from "../../../shared/schemas/team_requests.ts";
+import { createApiKey } from "../../auth/api_keys.ts";
+import type { Principal } from "../../auth/principal.ts";
+import type { PageRequest } from "../../http/paging.ts";
+
+/** The API keys of the transaction's tenant. */
+
+export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, "hash">;
+
+/** Never the hash, which the application's role cannot read either. */
+export const shownApiKey = {
+  id: apiKeys.id,
+  tenantId: apiKeys.tenantId,
+  name: apiKeys.name,
+  prefix: apiKeys.prefix,
+  scopes: apiKeys.scopes,
+  expiresAt: apiKeys.expiresAt,
+  createdAt: apiKeys.createdAt,
+  lastUsedAt: apiKeys.lastUsedAt,
+  revokedAt: apiKeys.revokedAt,
+};
+
+export function toApiKey(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    prefix: row.prefix,
+    scopes: row.scopes,
+    expires_at: row.expiresAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    last_used_at: row.lastUsedAt?.toISOString() ?? null,
+    revoked_at: row.revokedAt?.toISOString() ?? null,
+  };
+}
+
+/** Newest first, one row beyond the limit; revoked ones too. */
+export async function selectApiKeys(tx: TenantTransaction, page: PageRequest): Promise<readonly ApiKeyRow[]> {
+  return tx
+    .select(shownApiKey)
+    .from(apiKeys)
+    .where(
+      page.after === null
+        ? undefined
+        : sql`(${apiKeys.createdAt}, ${apiKeys.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`,
+    )
+    .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
+    .limit(page.limit + 1);
+}
+
+/**
+ * Makes a key. A member who may manage gives any scopes; a key gives those that it has, until it expires itself. Rejects with
+ * `PermissionDenied`.
+ */
+export async function insertApiKey(
+  tx: TenantTransaction,
+  { kind, id: callerId, tenantId, expiresAtMs }: Principal,
+  { name, scopes, expires_at: expiresAt }: NewApiKey,
+): Promise<CreatedApiKey> {
+  const isByKey = kind === "api_key";
+  if (isByKey && expiresAtMs !== null && (expiresAt === null || Date.parse(expiresAt) > expiresAtMs)) {
+    const limit = new Date(expiresAtMs).toISOString();
+    throw new PermissionDenied(`A key cannot make one that outlives it: expected expires_at until ${limit}`);
+  }
+  const { apiKey, prefix, hash } = await createApiKey();
+  const given = sql`${sql.param(scopes)}::text[]`;
+  const mayGive = isByKey ? sql`${given} <@ (select scopes from api_keys where id = ${callerId}::uuid)` : sql`true`;
+  const [created] = await tx.execute<{ id: string; created_at: string }>(sql`
+    insert into api_keys (tenant_id, name, prefix, hash, scopes, expires_at)
+    select ${tenantId}::uuid, ${name}, ${prefix}, ${hash}, ${given}, ${expiresAt}::timestamptz where ${mayGive}
+    returning id, created_at`);
+  if (created === undefined) {
+    throw new PermissionDenied(`A key gives no scopes that it lacks itself: it has not all of ${scopes.join(", ")}`);
+  }
+  return {
+    id: created.id,
+    name,
+    prefix,
+    scopes,
+    expires_at: expiresAt === null ? null : new Date(expiresAt).toISOString(),
+    created_at: new Date(created.created_at).toISOString(),
+    api_key: apiKey,
+  };
+}
+
+/** For good; the first time counts. Its streams end with the next recheck. Rejects with `NotFound`, and with `AppError("conflict")` for the caller's own key. */
+export async function revokeApiKey(
+  tx: TenantTransaction,
+  { kind, id: callerId }: Principal,
+  id: string,
+): Promise<void> {
+  if (kind === "api_key" && callerId === id) {
+    throw new AppError("conflict", "This is the caller's own key: another key or an admin can revoke it");
+  }
+  const rows = await tx.execute(sql`select scanstream.revoke_api_key(${id}::uuid)`);
+  if (rows.length === 0) throw new NotFound("No such API key");
+}

@@ -1,0 +1,80 @@
+import { and, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { auditEvents } from "../../../drizzle/schema.ts";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { AuditEvent } from "../../../shared/schemas/team.ts";
+import type { PageRequest } from "../../http/paging.ts";
+
+/** The audit trail of the transaction's tenant. Triggers write it; nothing changes or deletes it. */
+
+export interface AuditFilter {
+  readonly action: string | null;
+  readonly actor: string | null;
+  readonly target: string | null;
+  /** From then on. */
+  readonly from: Date | null;
+  /** Before then. */
+  readonly to: Date | null;
+}
+
+export type AuditRow = Omit<typeof auditEvents.$inferSelect, "tenantId"> & {
+  readonly actorName: string | null;
+  readonly targetName: string | null;
+};
+
+export function toAuditEvent(row: AuditRow): AuditEvent {
+  return {
+    number: row.number,
+    created_at: row.createdAt.toISOString(),
+    actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
+    action: row.action,
+    target: { type: row.targetType, id: row.targetId, name: row.targetName },
+    detail: row.detail,
+  };
+}
+
+/** For each tenant that the transaction sees. */
+export function selectShownEvents(tx: Pick<TenantTransaction, "select">) {
+  return tx
+    .select({
+      number: auditEvents.number,
+      createdAt: auditEvents.createdAt,
+      actorKind: auditEvents.actorKind,
+      actorId: auditEvents.actorId,
+      actorName: keyName(auditEvents.actorKind, auditEvents.actorId),
+      action: auditEvents.action,
+      targetType: auditEvents.targetType,
+      targetId: auditEvents.targetId,
+      targetName: keyName(auditEvents.targetType, auditEvents.targetId),
+      detail: auditEvents.detail,
+    })
+    .from(auditEvents);
+}
+
+/** Of an API key; null for everything else. */
+function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
+  return sql<string | null>`(
+    select api_keys.name from api_keys where ${kind} = 'api_key' and api_keys.id::text = ${id}
+      and api_keys.tenant_id = ${auditEvents.tenantId})`;
+}
+
+/** Newest first, one row beyond the limit. */
+export async function selectAuditEvents(
+  tx: TenantTransaction,
+  { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
+): Promise<readonly AuditRow[]> {
+  const { action, actor, target, from, to } = filter;
+  return selectShownEvents(tx)
+    .where(
+      and(
+        page.after === null ? undefined : lt(auditEvents.number, Number(page.after.key)),
+        action === null ? undefined : eq(auditEvents.action, action),
+        actor === null ? undefined : eq(auditEvents.actorId, actor),
+        target === null ? undefined : eq(auditEvents.targetId, target),
+        from === null ? undefined : gte(auditEvents.createdAt, from),
+        to === null ? undefined : lt(auditEvents.createdAt, to),
+      ),
+    )
+    .orderBy(desc(auditEvents.number))
+    .limit(page.limit + 1);
+}

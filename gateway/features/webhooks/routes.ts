@@ -1,0 +1,164 @@
+import { Hono, type Context } from "hono";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { isUuid } from "../../../shared/channel_name.ts";
+import {
+  deliveryStatuses,
+  newWebhookSchema,
+  webhookUpdateSchema,
+  type DeliveryStatus,
+} from "../../../shared/schemas/webhook.ts";
+import { withPrincipal } from "../../auth/membership.ts";
+import type { AllowedPrincipal } from "../../auth/principal.ts";
+import { createAllow, type Allowed } from "../../http/allow.ts";
+import { parseBody, readJson } from "../../http/body.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
+import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
+import { InvalidBody } from "../../http/problem.ts";
+import { afterResponse } from "../after_response.ts";
+import { targetProblem } from "./address.ts";
+import { insertTest, replayDelivery, selectDeliveries, toDelivery, type DeliveryRow } from "./delivery_store.ts";
+import { createSecret } from "./signature.ts";
+import {
+  deleteWebhook,
+  insertWebhook,
+  rotateSecret,
+  selectWebhook,
+  selectWebhooks,
+  toWebhook,
+  updateWebhook,
+  type WebhookRow,
+} from "./webhook_store.ts";
+
+const maxBodyBytes = 65_536;
+
+const webhookList: List<WebhookRow, unknown> = {
+  name: "webhooks",
+  isKey: isUuid,
+  position: (row) => ({ createdAt: row.createdAt, key: row.id }),
+  item: toWebhook,
+};
+
+const deliveryList: List<DeliveryRow, unknown> = {
+  name: "webhook_deliveries",
+  isKey: isUuid,
+  position: (row) => ({ createdAt: row.createdAt, key: row.id }),
+  item: toDelivery,
+};
+
+/** Webhooks and their deliveries, as the gateway mounts them. Nothing is published on a channel of theirs. */
+export const webhooks = { prefix: "webhook", routes: webhookRoutes, eventStreams: {} };
+
+/** The REST resources of webhooks. The client is authenticated before any of the request's body is read. */
+function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
+  const {
+    database,
+    webhooks: { rules, sendDue },
+  } = dependencies;
+  const allow = createAllow(dependencies);
+  const routes = new Hono<Allowed>();
+
+  routes.post("/webhooks", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const webhook = parseBody(newWebhookSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    requireTarget(webhook.url);
+    const secret = createSecret();
+    const row = await query(principal, (tx) => insertWebhook(tx, principal.tenantId, { webhook, secret }));
+    return c.json({ ...toWebhook(row), secret }, 201, { location: `/api/v1/webhooks/${row.id}` });
+  });
+
+  routes.get("/webhooks", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const page = parsePageRequest(c.req.url, webhookList);
+    const rows = await query(principal, (tx) => selectWebhooks(tx, page));
+    return c.json(toPage(rows, page.limit, webhookList));
+  });
+
+  routes.get("/webhooks/:id", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const webhookId = idOf(c, "id", "webhook");
+    return c.json(toWebhook(await query(principal, (tx) => selectWebhook(tx, webhookId))));
+  });
+
+  routes.patch("/webhooks/:id", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const webhookId = idOf(c, "id", "webhook");
+    const update = parseBody(webhookUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    if (update.url !== undefined) requireTarget(update.url);
+    const row = await query(principal, (tx) => updateWebhook(tx, webhookId, update));
+    // What waited while it was disabled.
+    if (update.enabled === true) afterResponse(c, sendDue());
+    return c.json(toWebhook(row));
+  });
+
+  routes.delete("/webhooks/:id", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const webhookId = idOf(c, "id", "webhook");
+    await query(principal, (tx) => deleteWebhook(tx, webhookId));
+    return c.body(null, 204);
+  });
+
+  routes.post("/webhooks/:id/rotate-secret", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const webhookId = idOf(c, "id", "webhook");
+    const secret = createSecret();
+    const row = await query(principal, (tx) => rotateSecret(tx, webhookId, secret));
+    return c.json({ ...toWebhook(row), secret });
+  });
+
+  routes.post("/webhooks/:id/test", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const webhookId = idOf(c, "id", "webhook");
+    const row = await query(principal, (tx) => insertTest(tx, webhookId));
+    afterResponse(c, sendDue());
+    return c.json(toDelivery(row), 202);
+  });
+
+  routes.get("/webhooks/:id/deliveries", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const webhookId = idOf(c, "id", "webhook");
+    const page = parsePageRequest(c.req.url, deliveryList);
+    const status = parseStatus(c);
+    const rows = await query(principal, (tx) => selectDeliveries(tx, webhookId, { page, status }));
+    return c.json(toPage(rows, page.limit, deliveryList));
+  });
+
+  routes.post("/webhooks/:id/deliveries/:delivery_id/replay", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const webhookId = idOf(c, "id", "webhook");
+    const deliveryId = idOf(c, "delivery_id", "delivery");
+    const row = await query(principal, (tx) => replayDelivery(tx, { webhookId, deliveryId }));
+    afterResponse(c, sendDue());
+    return c.json(toDelivery(row), 202);
+  });
+
+  return routes;
+
+  function requireTarget(url: string): void {
+    const problem = targetProblem(url, rules);
+    if (problem !== null) throw new InvalidBody([{ pointer: "/url", detail: problem }]);
+  }
+
+  function query<Result>(
+    principal: AllowedPrincipal,
+    work: (tx: TenantTransaction) => Promise<Result>,
+  ): Promise<Result> {
+    return withPrincipal(database, principal, work);
+  }
+}
+
+/** An id that is no UUID names nothing. */
+function idOf(c: Context, parameter: string, what: string): string {
+  const id = c.req.param(parameter);
+  if (!isUuid(id)) throw new NotFound(`No such ${what}`);
+  return id;
+}
+
+/** Throws `AppError("malformed")`. */
+function parseStatus(c: Context): DeliveryStatus | null {
+  const [value, ...others] = c.req.queries("status") ?? [];
+  if (value === undefined) return null;
+  const status = deliveryStatuses.find((known) => known === value);
+  if (status !== undefined && others.length === 0) return status;
+  throw new AppError("malformed", `The query's status is not valid: expected one of ${deliveryStatuses.join(", ")}`);
+}

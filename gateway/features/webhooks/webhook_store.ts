@@ -1,0 +1,110 @@
+import { desc, eq, getTableColumns, sql } from "drizzle-orm";
+import { webhooks } from "../../../drizzle/schema.ts";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { AppError, NotFound } from "../../../shared/app_error.ts";
+import type { NewWebhook, Webhook, WebhookUpdate } from "../../../shared/schemas/webhook.ts";
+import type { PageRequest } from "../../http/paging.ts";
+import { hostOf } from "./address.ts";
+
+/** Without its secrets, which the application role cannot read. */
+export type WebhookRow = Omit<typeof webhooks.$inferSelect, "secret">;
+
+const { secret: _secret, ...columns } = getTableColumns(webhooks);
+
+export const maxWebhooks = 20;
+
+export function toWebhook(row: WebhookRow): Webhook {
+  return {
+    id: row.id,
+    tenant_id: row.tenantId,
+    url: row.url,
+    events: row.events,
+    format: row.format,
+    enabled: row.enabled,
+    disabled_reason: row.disabledReason,
+    secret_rotated_at: row.secretRotatedAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** Rejects with `AppError("conflict")` where the tenant has as many as it may have. */
+export async function insertWebhook(
+  tx: TenantTransaction,
+  tenantId: string,
+  { webhook, secret }: { readonly webhook: NewWebhook; readonly secret: string },
+): Promise<WebhookRow> {
+  const { length } = await tx.select({ id: webhooks.id }).from(webhooks).limit(maxWebhooks);
+  if (length === maxWebhooks) {
+    throw new AppError("conflict", `The tenant has ${maxWebhooks} webhooks, and no more are possible: delete one`);
+  }
+  const { url, events, format = "json" } = webhook;
+  const [row] = await tx
+    .insert(webhooks)
+    .values({ tenantId, url, host: hostOf(new URL(url)), events: [...events], format, secret: [secret] })
+    .returning(columns);
+  if (row === undefined) throw new Error("Cannot create a webhook: the insert returned no row");
+  return row;
+}
+
+/** Rejects with `NotFound` for another tenant's webhook as for one that never was. */
+export async function selectWebhook(tx: TenantTransaction, webhookId: string): Promise<WebhookRow> {
+  return found(await tx.select(columns).from(webhooks).where(eq(webhooks.id, webhookId)));
+}
+
+/** Newest first, one row beyond the limit. */
+export async function selectWebhooks(tx: TenantTransaction, page: PageRequest): Promise<readonly WebhookRow[]> {
+  const after =
+    page.after === null
+      ? undefined
+      : sql`(${webhooks.createdAt}, ${webhooks.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`;
+  return tx
+    .select(columns)
+    .from(webhooks)
+    .where(after)
+    .orderBy(desc(webhooks.createdAt), desc(webhooks.id))
+    .limit(page.limit + 1);
+}
+
+/** What is left out stays. Rejects with `NotFound`. */
+export async function updateWebhook(
+  tx: TenantTransaction,
+  webhookId: string,
+  { url, events, format, enabled }: WebhookUpdate,
+): Promise<WebhookRow> {
+  const rows = await tx
+    .update(webhooks)
+    .set({
+      updatedAt: sql`now()`,
+      ...(url === undefined ? {} : { url, host: hostOf(new URL(url)) }),
+      ...(events === undefined ? {} : { events: [...events] }),
+      ...(format === undefined ? {} : { format }),
+      // Why the gateway disabled it is settled by whoever enables or disables it.
+      ...(enabled === undefined ? {} : { enabled, disabledReason: null }),
+    })
+    .where(eq(webhooks.id, webhookId))
+    .returning(columns);
+  return found(rows);
+}
+
+/** Its deliveries go with it. Rejects with `NotFound`. */
+export async function deleteWebhook(tx: TenantTransaction, webhookId: string): Promise<void> {
+  const rows = await tx.delete(webhooks).where(eq(webhooks.id, webhookId)).returning({ id: webhooks.id });
+  if (rows.length === 0) throw noSuchWebhook();
+}
+
+/** Signs with the new secret from now on, and for a day with the one before it as well. Rejects with `NotFound`. */
+export async function rotateSecret(tx: TenantTransaction, webhookId: string, secret: string): Promise<WebhookRow> {
+  await tx.execute(sql`select scanstream.rotate_webhook_secret(${webhookId}::uuid, ${secret})`);
+  return selectWebhook(tx, webhookId);
+}
+
+function found(rows: readonly WebhookRow[]): WebhookRow {
+  const [row] = rows;
+  if (row === undefined) throw noSuchWebhook();
+  return row;
+}
+
+function noSuchWebhook(): NotFound {
+  return new NotFound("No such webhook");
+}

@@ -1,0 +1,62 @@
+import { isExpired } from "../../../../shared/decisions/expiry.ts";
+import {
+  createBudget,
+  createResourceIndex,
+  findDecision,
+  type ResourceIndex,
+} from "../../../../shared/decisions/resource_index.ts";
+import type { Decision } from "../../../../shared/schemas/decision.ts";
+import type { FindingRecord } from "../../scan_wire.ts";
+
+/** What a decision is found by. */
+export type DecidedFinding = Pick<FindingRecord, "check" | "status" | "resourceId" | "resourceName">;
+
+/** Which decisions are about the findings of one organization, as the next scan with `--decisions-from-gateway` applies them. */
+export interface DecisionIndex {
+  waiverOf(finding: DecidedFinding): Decision | null;
+  attestationOf(check: string): Decision | null;
+}
+
+/** Of decisions that hold. */
+export function indexDecisions(
+  decisions: readonly Decision[],
+  { orgUrl, nowMs }: { readonly orgUrl: string | null; readonly nowMs: number },
+): DecisionIndex {
+  const origin = toOrigin(orgUrl);
+  const holding = decisions
+    .filter(({ org_url: of, expires }) => (of === null || of === origin) && !isExpired(expires, nowMs))
+    // One about this organization counts before one about every organization.
+    .toSorted((a, b) => Number(a.org_url === null) - Number(b.org_url === null));
+  const waivers = new Map<string, ResourceIndex<Decision>>();
+  for (const [check, entries] of Map.groupBy(
+    holding.filter(({ kind }) => kind === "waiver"),
+    ({ check }) => check,
+  )) {
+    waivers.set(check, createResourceIndex(entries));
+  }
+  const attestations = new Map<string, Decision>();
+  for (const decision of holding) {
+    if (decision.kind === "attestation" && !attestations.has(decision.check))
+      attestations.set(decision.check, decision);
+  }
+  const budget = createBudget();
+  return {
+    waiverOf({ check, status, resourceId, resourceName }) {
+      const index = waivers.get(check);
+      if (index === undefined || status === "PASS") return null;
+      return findDecision({ id: resourceId ?? "", name: resourceName }, index, budget) ?? null;
+    },
+    attestationOf: (check) => attestations.get(check) ?? null,
+  };
+}
+
+/** What names this resource alone, also where its name has characters that are a pattern; null: nothing does. */
+export function toResource({ resourceId, resourceName }: DecidedFinding): string | null {
+  const text = resourceId === null || resourceId === "" ? resourceName : resourceId;
+  return text === "" ? null : text.replaceAll(/[*?\\]/g, "\\$&");
+}
+
+/** An organization is its address without a path. */
+export function toOrigin(url: string | null): string | null {
+  return url !== null && URL.canParse(url) ? new URL(url).origin : null;
+}

@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { UsageError } from "../../shared/usage_error.ts";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { requireWritable } from "../../command_line/files.ts";
+import { selectChecks } from "../catalog/select_checks.ts";
+import { readChecklist } from "../checklists/checklist.ts";
+import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import { readDecisions } from "../decisions/decisions.ts";
+import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
+import { readChecks } from "../decisions/own_rules/company_rules.ts";
+import { readParameters } from "../decisions/own_rules/parameters.ts";
+import { connect } from "../idp/connection.ts";
+import { IdpError } from "../idp/idp_error.ts";
+import { runScan, type FinishedScan } from "../run_scan.ts";
+import { finishScan, saveArtifacts, writeIdpError } from "./finish_scan.ts";
+import { writeGitHubFeedback } from "./github_actions.ts";
+import { newProgress } from "./progress.ts";
+import { evaluateSaved } from "./saved_evidence.ts";
+import {
+  namesOf,
+  parseReportOptions,
+  reportPlaces,
+  toSelection,
+  type ReportFlags,
+  type SelectionFlags,
+} from "./scan_options.ts";
+import { createTrace } from "./trace_lines.ts";
+
+export interface CollectFlags extends ScannerFlags, SelectionFlags {
+  readonly saveArtifacts?: string;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** `collect`: the evidence alone, judged later by `evaluate`. */
+export async function collectCommand(flags: CollectFlags, io: CommandIo): Promise<number> {
+  const file = flags.saveArtifacts;
+  if (file === undefined) throw new UsageError(["--save-artifacts FILE: is missing: collect keeps the evidence there"]);
+  const checks = selectChecks(toSelection(flags), await readChecks(flags.checks));
+  const parameters = await readParameters(flags.parameters, null);
+  const config = readScannerConfig(flags, io.env);
+  await requireWritable({ file });
+  const progress = newProgress(flags, io);
+  try {
+    const { orgUrl, clientId } = config;
+    const scan = await runScan(
+      { orgUrl, clientId, checks, approvedIssuers: null, parameters, signal: io.interrupted },
+      {
+        connect: (connectOptions) => connect(config, connectOptions),
+        onResult: () => {},
+        now: io.now,
+        trace: createTrace(flags, (line) => progress.message(line)),
+      },
+    );
+    const areSaved = await saveArtifacts(file, scan, io);
+    if (areSaved && flags.quiet !== true) progress.message(`Artifacts of ${checks.length} checks are in ${file}`);
+    if (scan.status === "cancelled") return exitCodes.interrupted;
+    return areSaved ? exitCodes.ok : exitCodes.usage;
+  } catch (error) {
+    if (!(error instanceof IdpError)) throw error;
+    writeIdpError(error, io);
+    return exitCodes.notAuthenticated;
+  }
+}
+
+export interface EvaluateFlags extends SelectionFlags, ReportFlags {
+  readonly fromArtifacts?: string;
+  readonly verbose?: boolean;
+}
+
+/** `evaluate`: verdicts from saved artifacts, without the provider. */
+export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Promise<number> {
+  const file = flags.fromArtifacts;
+  if (file === undefined)
+    throw new UsageError(["--from-artifacts FILE: is missing: a file of scan or collect --save-artifacts"]);
+  const options = parseReportOptions(flags);
+  const known = await readChecks(flags.checks);
+  const selected = selectChecks(toSelection(flags), known);
+  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
+  const files = await readDecisions(options, namesOf(known));
+  const checklist = await readChecklist(options.checklistFile);
+  await requireWritable(reportPlaces(options));
+  const { results, document } = await evaluateSaved(
+    file,
+    {
+      selected,
+      isNamed: flags.check !== undefined,
+      parameters,
+      trace: createTrace(flags, (line) => io.terminal.write(`${line}\n`)),
+    },
+    io,
+  );
+  const scan: FinishedScan = { status: "completed", results, document };
+  const { org_url: orgUrl } = document.scan;
+  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+  const decisions = await withGatewayDecisions(files, wanted, io);
+  const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags: {} };
+  const { code, report } = await finishScan(scan, finishOptions, io);
+  await writeGitHubFeedback([{ name: null, report }], io);
+  return code;
+}

@@ -1,0 +1,110 @@
+import { join } from "node:path";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { writeWhole } from "../../command_line/files.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { countStatuses, type Report } from "../../shared/report.ts";
+import { benchmark } from "../catalog/catalog.ts";
+import type { Checklist } from "../checklists/checklist.ts";
+import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
+import { applyGate } from "../decisions/gates/gate.ts";
+import { toErrorReport, type IdpError } from "../idp/idp_error.ts";
+import { allRules } from "../reports/benchmark_rules.ts";
+import { reportFileName, writeReports } from "../reports/write_reports.ts";
+import type { FinishedScan } from "../run_scan.ts";
+import { checklistLines, overdueLines, writtenLines } from "./closing_lines.ts";
+import type { ReportOptions } from "./scan_options.ts";
+
+/** False when they could not be written, after a message. */
+export async function saveArtifacts(path: string | undefined, scan: FinishedScan, io: CommandIo): Promise<boolean> {
+  if (path === undefined) return true;
+  const problem = await writeWhole({ option: "--save-artifacts", path }, JSON.stringify(scan.document));
+  if (problem !== null) io.terminal.write(`${problem}\n`);
+  return problem === null;
+}
+
+interface FinishOptions {
+  readonly decisions: Decisions;
+  readonly checklist: Checklist | null;
+  readonly options: ReportOptions;
+  readonly id: string;
+  /** Of the gateway where it is registered. */
+  readonly tenantId: string | null;
+  readonly flags: { readonly quiet?: boolean };
+}
+
+/** A report, and what became of it. */
+export interface ReportedScan {
+  readonly report: Report;
+  readonly files: readonly string[];
+  /** What the gates say of it, in one line. */
+  readonly gateLine: string;
+  readonly code: number;
+}
+
+/** Applies decisions, writes the reports and decides the exit code. */
+export async function finishScan(
+  scan: FinishedScan,
+  { decisions, checklist, options, id, tenantId, flags }: FinishOptions,
+  io: CommandIo,
+): Promise<ReportedScan> {
+  const { results, comparison, warnings } = applyDecisions(scan.results, decisions, io.now().getTime());
+  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
+  const report: Report = {
+    schema: "scanstream.report/1",
+    benchmark: benchmark.id,
+    scan: {
+      id,
+      tenant_id: tenantId,
+      ...scan.document.scan,
+      status: scan.status,
+    },
+    summary: countStatuses(results),
+    checks: results,
+    baseline: comparison,
+  };
+  const { formats, outputDir } = options;
+  const { files, problems } = await writeReports(
+    report,
+    { formats, outputDir, stdout: io.stdout },
+    {
+      color: io.colorStdout,
+      width: io.terminal.columns,
+      toolVersion: io.toolVersion,
+      ...(checklist === null ? {} : { checklist }),
+    },
+  );
+  const lines = [
+    ...(flags.quiet === true ? [] : writtenLines(files, outputDir)),
+    ...problems,
+    ...(checklist === null ? [] : checklistLines(report, checklist)),
+    ...overdueLines(report),
+  ];
+  for (const line of lines) io.terminal.write(`${printable(line)}\n`);
+  const gate = applyGate(report, { ...options, thresholds: decisions.thresholds }, allRules(report));
+  // What was not evaluated neither passed nor failed.
+  if (flags.quiet !== true && scan.status === "completed") io.terminal.write(`${printable(gate.line)}\n`);
+  const verdict = gate.isFailed ? exitCodes.findings : exitCodes.ok;
+  return { report, files, gateLine: gate.line, code: problems.length > 0 ? exitCodes.usage : verdict };
+}
+
+/** Nothing was evaluated (exit code 3): a program gets the error as JSON in the report's place. */
+export async function reportIdpError(error: IdpError, options: ReportOptions, io: CommandIo): Promise<number> {
+  writeIdpError(error, io);
+  const json = options.formats.find((format) => format.name === "json");
+  if (json !== undefined) {
+    const text = `${JSON.stringify(toErrorReport(error), null, 2)}\n`;
+    // Replaces the report of an earlier run, which would be mistaken for this run's.
+    if (options.outputDir === null) io.stdout(text);
+    else {
+      const path = join(options.outputDir, reportFileName(json));
+      const problem = await writeWhole({ option: "--output", path }, text);
+      if (problem !== null) io.terminal.write(`${problem}\n`);
+    }
+  }
+  return exitCodes.notAuthenticated;
+}
+
+export function writeIdpError(error: IdpError, io: CommandIo): void {
+  io.terminal.write(`${printable(error.message)}\n${printable(error.remedy)}\n`);
+}

@@ -1,0 +1,155 @@
+import type { CommandIo } from "../../../command_line/command_io.ts";
+import { exitCodes } from "../../../command_line/exit_code.ts";
+import { printable } from "../../../command_line/terminal.ts";
+import { benchmark } from "../../catalog/catalog.ts";
+import { writeGitHubFeedback, type NamedReport } from "../github_actions.ts";
+import type { PreparedScan, ScanOutcome } from "../scan_command.ts";
+import type { OrganizationIo } from "./organization_io.ts";
+import type { OrganizationSummary, Summary } from "./summary.ts";
+import { summaryMarkdown, summaryTable, writeSummary } from "./summary_files.ts";
+
+/** One organization of a run. */
+export interface OrganizationScan {
+  readonly name: string;
+  readonly prepared: PreparedScan;
+  readonly io: OrganizationIo;
+}
+
+interface RunOptions {
+  readonly parallel: number;
+  /** Where the summary goes; null: to stdout only. */
+  readonly output: string | null;
+  /** Says only what went wrong. */
+  readonly isQuiet: boolean;
+}
+
+/** The worst first: of a run over several organizations the first that one of them has. */
+const codeOrder: readonly number[] = [
+  exitCodes.interrupted,
+  exitCodes.bug,
+  exitCodes.notAuthenticated,
+  exitCodes.usage,
+  exitCodes.findings,
+];
+
+/**
+ * Scans them, as many at one time as the options say: each has rate limits of its own. One that fails stops no other. After
+ * an interruption those under way end as cancelled, and the others are not run. Rejects with the first bug, after the
+ * summary.
+ */
+export async function scanOrganizations(
+  scans: readonly OrganizationScan[],
+  { parallel, output, isQuiet }: RunOptions,
+  io: CommandIo,
+): Promise<number> {
+  const startedAt = io.now().toISOString();
+  const ended = new Map<OrganizationScan, Ended>();
+  const waiting = [...scans];
+  const write = writeInOrder(scans, io);
+  const work = async () => {
+    for (let scan = waiting.shift(); scan !== undefined && !io.interrupted.aborted; scan = waiting.shift()) {
+      ended.set(scan, await runOne(scan));
+      write(ended);
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, work));
+
+  const organizations = scans.map((scan) => toSummary(scan, ended.get(scan)));
+  const codes: readonly number[] = organizations.map(({ exit_code: code }) => code ?? exitCodes.interrupted);
+  const summary: Summary = {
+    schema: "scanstream.summary/1",
+    benchmark: benchmark.id,
+    started_at: startedAt,
+    ended_at: io.now().toISOString(),
+    exit_code: worst(codes),
+    checks: addCounts(organizations),
+    organizations,
+  };
+  io.stdout(summaryTable(summary));
+  const { files, problems } = output === null ? { files: [], problems: [] } : await writeSummary(summary, output);
+  for (const file of isQuiet ? [] : files) io.terminal.write(`Wrote ${printable(file)}\n`);
+  for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
+  const reports = scans.flatMap((scan): readonly NamedReport[] => {
+    const report = ended.get(scan)?.outcome?.reported?.report;
+    return report === undefined ? [] : [{ name: scan.name, report }];
+  });
+  await writeGitHubFeedback(reports, io, summaryMarkdown(summary));
+  const bug = [...ended.values()].find(({ outcome }) => outcome === null);
+  if (bug !== undefined) throw bug.error;
+  return problems.length > 0 ? worst([...codes, exitCodes.usage]) : summary.exit_code;
+}
+
+interface Ended {
+  /** Null: an unexpected error. */
+  readonly outcome: ScanOutcome | null;
+  readonly error: unknown;
+  readonly durationMs: number;
+}
+
+async function runOne({ prepared }: OrganizationScan): Promise<Ended> {
+  const startedAtMs = performance.now();
+  const durationMs = () => Math.round(performance.now() - startedAtMs);
+  try {
+    const outcome = await prepared.run();
+    return { outcome, error: null, durationMs: durationMs() };
+  } catch (error) {
+    return { outcome: null, error, durationMs: durationMs() };
+  }
+}
+
+/** Writes the reports of stdout in the order of the file, each as soon as those before it are written. */
+function writeInOrder(
+  scans: readonly OrganizationScan[],
+  io: CommandIo,
+): (ended: ReadonlyMap<OrganizationScan, Ended>) => void {
+  let next = 0;
+  return (ended) => {
+    for (let scan = scans[next]; scan !== undefined && ended.has(scan); scan = scans[next]) {
+      const text = scan.io.output();
+      if (text !== "") io.stdout(`${scan.name}\n\n${text}\n`);
+      next += 1;
+    }
+  };
+}
+
+function toSummary({ name, prepared }: OrganizationScan, ended: Ended | undefined): OrganizationSummary {
+  const base = { name, org_url: prepared.orgUrl, scan_id: null, checks: null, gate: null, error: null, files: [] };
+  if (ended === undefined) return { ...base, status: "not_run", exit_code: null, duration_ms: 0 };
+  const { outcome, durationMs } = ended;
+  if (outcome === null) {
+    const error = { code: "internal_error", message: "The scanner failed: a bug", remedy: null };
+    return { ...base, status: "failed", exit_code: exitCodes.bug, error, duration_ms: durationMs };
+  }
+  const { code, reported, error } = outcome;
+  if (reported === null) {
+    const reason = error === null ? null : { code: error.code, message: error.message, remedy: error.remedy };
+    return { ...base, status: "failed", exit_code: code, error: reason, duration_ms: durationMs };
+  }
+  const { report, gateLine, files } = reported;
+  const { pass, fail, manual } = report.summary;
+  const isCompleted = report.scan.status === "completed";
+  return {
+    ...base,
+    status: isCompleted ? "completed" : "cancelled",
+    exit_code: code,
+    scan_id: report.scan.id,
+    checks: { pass, fail, manual },
+    gate: isCompleted ? gateLine : null,
+    files: [...files],
+    duration_ms: durationMs,
+  };
+}
+
+function addCounts(organizations: readonly OrganizationSummary[]): Summary["checks"] {
+  const total = { pass: 0, fail: 0, manual: 0 };
+  for (const { checks } of organizations) {
+    total.pass += checks?.pass ?? 0;
+    total.fail += checks?.fail ?? 0;
+    total.manual += checks?.manual ?? 0;
+  }
+  return total;
+}
+
+function worst(codes: readonly number[]): number {
+  return codeOrder.find((code) => codes.includes(code)) ?? exitCodes.ok;
+}

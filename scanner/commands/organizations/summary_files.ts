@@ -1,0 +1,78 @@
+import { join } from "node:path";
+import { printable, textWidth } from "../../../command_line/terminal.ts";
+import { requireWritable, writeWhole } from "../../../command_line/files.ts";
+import { toPrintableJson } from "../../../shared/text.ts";
+import { markdownCell } from "../../reports/markdown_text.ts";
+import type { OrganizationSummary, Summary } from "./summary.ts";
+
+const fileNames = ["summary.json", "summary.md"] as const;
+
+/** Throws `UsageError` where the summary could not be written after the scans. */
+export function requireSummaryPlace(directory: string): Promise<void> {
+  return requireWritable({ directory, fileNames });
+}
+
+/** A line for each file: that it was written, or why it could not be. */
+export async function writeSummary(
+  summary: Summary,
+  directory: string,
+): Promise<{ readonly files: readonly string[]; readonly problems: readonly string[] }> {
+  const texts = { "summary.json": `${toPrintableJson(summary, 2)}\n`, "summary.md": summaryMarkdown(summary) } as const;
+  const files: string[] = [];
+  const problems: string[] = [];
+  for (const name of fileNames) {
+    const path = join(directory, name);
+    const problem = await writeWhole({ option: "--output", path }, texts[name]);
+    if (problem === null) files.push(path);
+    else problems.push(problem);
+  }
+  return { files, problems };
+}
+
+const headings = ["organization", "status", "pass", "fail", "manual", "exit", ""] as const;
+
+export function summaryMarkdown(summary: Summary): string {
+  const rows = [...summary.organizations.map(rowOf), totalsOf(summary)];
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    "# Okta IDaaS STIG: all organizations",
+    "",
+    line(headings),
+    line(headings.map((heading) => (isNumber(heading) ? "---:" : "---"))),
+    // A number is no text of others.
+    ...rows.map((cells) => line(cells.map((cell) => (/^\d*$/.test(cell) ? cell : markdownCell(cell))))),
+    "",
+  ].join("\n");
+}
+
+/** For people, on stdout. */
+export function summaryTable(summary: Summary): string {
+  const rows = [[...headings], ...summary.organizations.map(rowOf), totalsOf(summary)].map((row) => row.map(printable));
+  const widths = headings.map((_, at) => Math.max(...rows.map((row) => textWidth(row[at] ?? ""))));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, at) => {
+        const blanks = " ".repeat((widths[at] ?? 0) - textWidth(cell));
+        return isNumber(headings[at] ?? "") ? blanks + cell : cell + blanks;
+      })
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${lines.join("\n")}\n`;
+}
+
+function isNumber(heading: string): boolean {
+  return ["pass", "fail", "manual", "exit"].includes(heading);
+}
+
+function rowOf({ name, status, checks, exit_code: code, gate, error }: OrganizationSummary): readonly string[] {
+  const counts = checks === null ? ["", "", ""] : [checks.pass, checks.fail, checks.manual].map(String);
+  return [name, status.replace("_", " "), ...counts, code?.toString() ?? "", error?.message ?? gate ?? ""];
+}
+
+function totalsOf({ organizations, checks, exit_code: code }: Summary): readonly string[] {
+  const { pass, fail, manual } = checks;
+  const isDone = ({ status }: OrganizationSummary) => status === "completed";
+  const done = `${organizations.filter(isDone).length} of ${organizations.length}`;
+  return ["all", done, String(pass), String(fail), String(manual), String(code), ""];
+}

@@ -1,0 +1,155 @@
+import * as v from "valibot";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { requireGatewayAccess, type GatewayAccess } from "../../command_line/gateway_access.ts";
+import { createGatewayCall, parseResource, problemOf } from "../../command_line/gateway_call.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
+import { pageOf } from "../../shared/schemas/page.ts";
+import { decisionSchema } from "../../shared/schemas/decision.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import type { AttestationEntry } from "./attestations.ts";
+import { maxDecisions } from "./decision_file.ts";
+import type { Decisions } from "./decisions.ts";
+import { isWaiverInForce, type WaiverEntry } from "./waivers.ts";
+
+/** For one page: a gateway that takes longer counts as unavailable. */
+const callTimeoutMs = 15_000;
+
+const { entries } = decisionSchema;
+/** Only what is used: a gateway of another release may answer other fields differently. */
+const decision = v.object({
+  kind: entries.kind,
+  check: entries.check,
+  resource: entries.resource,
+  status: entries.status,
+  reason: entries.reason,
+  by: entries.by,
+  // One without an end that can be read would hold for ever.
+  expires: v.nullable(
+    v.pipe(
+      v.string(),
+      v.check((text) => !Number.isNaN(endOfExpiry(text)), expiryMessage),
+    ),
+  ),
+  org_url: entries.org_url,
+});
+type FetchedDecision = v.InferOutput<typeof decision>;
+
+interface ScannedOrganization {
+  /** The organization that is scanned: the decisions about it, and about every one, are those that count. */
+  readonly orgUrl: string;
+  /** Every check name there is: a decision on another one decides nothing here. */
+  readonly checkNames: ReadonlySet<string>;
+}
+
+/** The decisions of the files, and with `--decisions-from-gateway` those of the tenant; what does not count is said. */
+export async function withGatewayDecisions(
+  files: Decisions,
+  { isAsked, ...organization }: ScannedOrganization & { readonly isAsked: boolean },
+  io: Pick<CommandIo, "env" | "now" | "interrupted" | "terminal">,
+): Promise<Decisions> {
+  if (!isAsked) return files;
+  const access = requireGatewayAccess(io.env, []);
+  const request = { ...organization, access, nowMs: io.now().getTime(), signal: io.interrupted };
+  const { decisions, warnings } = await addGatewayDecisions(files, request);
+  for (const warning of warnings) io.terminal.write(`${printable(warning)}\n`);
+  return decisions;
+}
+
+export interface GatewayDecisionsRequest extends ScannedOrganization {
+  readonly access: GatewayAccess;
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The decisions with those that hold at the gateway, and a line for each of these that does not count here: one on a check
+ * that is not known, and one for which a file has its own. Throws `UsageError` when they cannot be had, whole: findings that
+ * people waived would fail the run, or one attested would not be.
+ */
+export async function addGatewayDecisions(
+  files: Decisions,
+  request: GatewayDecisionsRequest,
+): Promise<{ readonly decisions: Decisions; readonly warnings: readonly string[] }> {
+  const { checkNames, nowMs } = request;
+  const warnings: string[] = [];
+  const ofFiles = new Set([
+    ...files.waivers.filter((waiver) => isWaiverInForce(waiver, nowMs)).map((waiver) => keyOf("waiver", waiver)),
+    ...files.attestations.map((attestation) => keyOf("attestation", attestation)),
+  ]);
+  const taken = new Set<string>();
+  // One about this organization counts before one about every organization.
+  const fetched = (await fetchDecisions(request)).toSorted((a, b) => rankOf(a) - rankOf(b));
+  const counting = fetched.filter((each) => {
+    const key = keyOf(each.kind, each);
+    if (!checkNames.has(each.check)) {
+      warnings.push(`${describe(each)} is ignored: there is no check ${JSON.stringify(each.check)}`);
+      return false;
+    }
+    if (ofFiles.has(key)) warnings.push(`${describe(each)} is ignored: --${each.kind}s has its own`);
+    if (ofFiles.has(key) || taken.has(key)) return false;
+    taken.add(key);
+    return true;
+  });
+  return {
+    decisions: {
+      ...files,
+      waivers: [...files.waivers, ...counting.filter(({ kind }) => kind === "waiver").map(toWaiver)],
+      attestations: [...files.attestations, ...counting.flatMap(toAttestation)],
+    },
+    warnings,
+  };
+}
+
+async function fetchDecisions(request: GatewayDecisionsRequest): Promise<readonly FetchedDecision[]> {
+  const { access, orgUrl, signal } = request;
+  const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
+  const all: FetchedDecision[] = [];
+  let cursor: string | null = null;
+  try {
+    do {
+      const query = new URLSearchParams({ active: "true", org_url: orgUrl, limit: "200" });
+      if (cursor !== null) query.set("cursor", cursor);
+      const page: v.InferOutput<typeof pageSchema> = parseResource(
+        pageSchema,
+        await call("GET", `/api/v1/decisions?${query}`, undefined, signal),
+      );
+      all.push(...page.items);
+      cursor = page.next_cursor;
+      if (all.length > maxDecisions) throw new RangeError(`there are more than ${maxDecisions}`);
+    } while (cursor !== null);
+  } catch (error) {
+    throw new UsageError(
+      [`Cannot use --decisions-from-gateway: ${problemOf(error)}: expected the tenant's decisions`],
+      {
+        cause: error,
+      },
+    );
+  }
+  return all;
+}
+
+const pageSchema = pageOf(decision);
+
+function rankOf({ org_url: orgUrl }: FetchedDecision): number {
+  return orgUrl === null ? 1 : 0;
+}
+
+function keyOf(
+  kind: FetchedDecision["kind"],
+  { check, resource }: { readonly check: string; readonly resource?: string | null },
+): string {
+  return JSON.stringify([kind, check, resource ?? null]);
+}
+
+function toWaiver({ check, resource, reason, expires, by }: FetchedDecision): WaiverEntry {
+  return { check, resource, reason, expires, by, source: "gateway" };
+}
+
+function toAttestation({ kind, check, status, reason, expires, by }: FetchedDecision): readonly AttestationEntry[] {
+  return kind === "attestation" && status !== null ? [{ check, status, reason, expires, by, source: "gateway" }] : [];
+}
+
+function describe({ kind, check, resource, by }: FetchedDecision): string {
+  return `The ${kind} of ${check}${resource === null ? "" : ` for ${JSON.stringify(resource)}`} by ${by} at the gateway`;
+}

@@ -1,0 +1,99 @@
+import * as v from "valibot";
+import { endOfExpiry, expiryMessage } from "../decisions/expiry.ts";
+import { maxPatternLength } from "../decisions/name_pattern.ts";
+import { fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
+import { actorKindSchema } from "./team.ts";
+import { webAddress } from "./web_address.ts";
+
+/** What people decided about findings, kept at the gateway: the same as in the files of `--waivers` and `--attestations`. */
+
+const decisionKindSchema = v.picklist(["waiver", "attestation"], "expected waiver or attestation");
+
+const attestedStatusSchema = v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"], "expected PASS, FAIL or NOT_APPLICABLE");
+
+const maxReasonLength = 2000;
+const reasonMessage = "expected text that is not blank";
+/** The last moment that both JavaScript and Postgres write with a year of four digits. */
+const maxTimeMs = Date.UTC(9999, 11, 31);
+
+const expires = v.pipe(
+  v.string(expiryMessage),
+  v.check((value) => endOfExpiry(value) <= maxTimeMs, expiryMessage),
+  v.description("A day (until its end, UTC) or a date-time with its offset; null: until it is withdrawn"),
+  v.metadata({ pattern: "^\\d{4}-\\d{2}-\\d{2}(T[\\d:.]+(Z|[+-]\\d{2}:\\d{2}))?$" }),
+);
+
+const common = {
+  check: v.pipe(text(1, 200), v.description("The check's name")),
+  reason: v.pipe(
+    text(1, maxReasonLength),
+    v.check((value) => value.trim() !== "", reasonMessage),
+  ),
+  by: v.pipe(
+    v.exactOptional(v.nullable(v.string("expected text"))),
+    v.description("Ignored: the author is the caller"),
+  ),
+  expires: v.exactOptional(v.nullable(expires)),
+  org_url: v.pipe(
+    v.exactOptional(v.nullable(webAddress)),
+    v.description("The organization that it is about; null: every one of the tenant"),
+  ),
+};
+
+const wholeCheckMessage = "expected null: an attestation is about the whole check";
+const noStatusMessage = "expected null: a waiver leaves the status as it is";
+
+/** The body of `POST /decisions`. */
+export const newDecisionSchema = v.variant(
+  "kind",
+  [
+    v.strictObject(
+      {
+        kind: v.literal("waiver"),
+        ...common,
+        resource: v.pipe(
+          v.exactOptional(v.nullable(text(1, maxPatternLength))),
+          v.description("An exact id or name, or a name with `*` and `?`; null: every finding of the check"),
+        ),
+        status: v.exactOptional(v.null(noStatusMessage)),
+      },
+      fieldMessage,
+    ),
+    v.strictObject(
+      {
+        kind: v.literal("attestation"),
+        ...common,
+        resource: v.exactOptional(v.null(wholeCheckMessage)),
+        status: attestedStatusSchema,
+      },
+      fieldMessage,
+    ),
+  ],
+  "expected waiver or attestation",
+);
+
+/** A decision as the API shows it, and as the events of its tenant carry it. */
+export const decisionSchema = v.object({
+  id: uuid(),
+  decision_id: uuid(),
+  tenant_id: uuid(),
+  kind: decisionKindSchema,
+  check: v.string(),
+  resource: v.nullable(v.string()),
+  status: v.nullable(attestedStatusSchema),
+  reason: v.string(),
+  by: v.pipe(v.string(), v.description("The member's subject, or the API key's name")),
+  by_kind: actorKindSchema,
+  expires: v.nullable(v.string()),
+  org_url: v.nullable(v.string()),
+  state: v.picklist(["active", "expired", "withdrawn", "contradicted"]),
+  created_at: time,
+  ended_at: v.nullable(time),
+  ended_by: v.pipe(v.nullable(v.string()), v.description("Who withdrew it")),
+  ended_scan_id: v.pipe(v.nullable(uuid()), v.description("The scan that found what an attestation denies")),
+});
+
+export type DecisionKind = Output<typeof decisionKindSchema>;
+export type AttestedStatus = Output<typeof attestedStatusSchema>;
+export type NewDecision = Output<typeof newDecisionSchema>;
+export type Decision = Output<typeof decisionSchema>;

@@ -1,0 +1,131 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Command, CommanderError, type Option } from "commander";
+import { describe, expect, test } from "vitest";
+import { offerOf } from "../../command_line/completion/offered_values.ts";
+import { examplesOf } from "../../command_line/examples.ts";
+import { shortFlags } from "../../command_line/short_flags.ts";
+import { createProgram } from "../../program.ts";
+
+/** Every command there is, whoever added it: what holds for one holds for all. */
+
+function everyCommand(command: Command = createProgram(() => Promise.resolve())): readonly Command[] {
+  return [command, ...command.commands.filter((below) => below.name() !== "__complete").flatMap(everyCommand)];
+}
+
+function wordsOf(command: Command): string {
+  return command.parent === null ? command.name() : `${wordsOf(command.parent)} ${command.name()}`;
+}
+
+const commands = everyCommand().map((command) => [wordsOf(command), command] as const);
+const page = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
+const documented = [...page.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = ""]) => block.trim().split("\n"));
+const examples = [
+  ...commands.flatMap(([name, command]) => examplesOf(command).map((line) => [line, name] as const)),
+  ...documented.map((line) => [line, "docs/cli.md"] as const),
+];
+
+test("there are the commands of every part", () => {
+  expect(commands.map(([name]) => name)).toEqual(
+    expect.arrayContaining([
+      "scanstream scan",
+      "scanstream watch",
+      "scanstream practice-org change",
+      "scanstream serve",
+    ]),
+  );
+});
+
+describe("examples", () => {
+  test.each(commands)("%s --help has one, of this command or one below it", (name, command) => {
+    let help = "";
+    command.configureOutput({ writeOut: (text) => (help += text) });
+    command.outputHelp();
+    const lines = examplesOf(command);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const line of lines) expect(help).toContain(`  $ ${line}\n`);
+    if (command.parent !== null) for (const line of lines) expect(line).toContain(name);
+  });
+
+  test.each(examples)("%s is parsed", async (line) => {
+    let runs = 0;
+    const program = createProgram(() => {
+      runs += 1;
+      return Promise.resolve();
+    });
+    program.configureOutput({ writeOut: () => {} });
+    const words = wordsAfterName(line);
+    await program.parseAsync(words, { from: "user" }).catch((error: unknown) => {
+      if (!(error instanceof CommanderError) || error.exitCode !== 0) throw error;
+      runs += 1;
+    });
+    expect(runs).toBe(1);
+  });
+
+  test.each(examples)("%s names formats, checks and levels that there are", async (line) => {
+    for (const [option, value] of givenOptions(line)) {
+      const offer = offerOf(option);
+      if (offer === null || !("values" in offer) || option.long === "--org") continue;
+      const known = (await offer.values()).map((offered) => offered.value);
+      const parts = offer.kind === "list" ? value.split(",") : [value.split(":/")[0] ?? ""];
+      expect(known).toEqual(expect.arrayContaining(parts));
+    }
+  });
+});
+
+function wordsAfterName(line: string): readonly string[] {
+  const [, after = ""] = /(?:^|[ (])scanstream (.*?)(?:\)$| > .*$|$)/.exec(line) ?? [];
+  return [...after.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare = ""]) => quoted ?? bare);
+}
+
+function givenOptions(line: string): readonly (readonly [Option, string])[] {
+  const words = wordsAfterName(line);
+  let command = createProgram(() => Promise.resolve());
+  for (const word of words) command = command.commands.find((below) => below.name() === word) ?? command;
+  return words.flatMap((word, at) => {
+    const option = command.options.find((one) => one.short === word || one.long === word);
+    return option?.required === true ? [[option, words[at + 1] ?? ""] as const] : [];
+  });
+}
+
+describe("short flags", () => {
+  test("are one letter for one option", () => {
+    const letters = Object.values(shortFlags);
+    expect(new Set(letters).size).toBe(letters.length);
+    for (const letter of letters) expect(letter).toMatch(/^-[a-z]$/);
+    for (const taken of ["-h", "-V"]) expect(letters).not.toContain(taken);
+  });
+
+  test("are those of docs/cli.md", () => {
+    const rows = [...page.matchAll(/`(-\w)` \| `(--[a-z]+)`/g)].map(([, short, long]) => [long, short] as const);
+    expect(Object.fromEntries(rows)).toEqual({ ...shortFlags, "--help": "-h", "--version": "-V" });
+  });
+
+  test.each(commands)("%s has them, each once, and shows them", (_, command) => {
+    const help = command.createHelp();
+    const options = [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)];
+    const shorts = options.flatMap(({ short }) => short ?? []);
+    expect(new Set(shorts).size).toBe(shorts.length);
+    for (const option of command.options) {
+      const short = shortFlags[option.long ?? ""];
+      if (short === undefined) continue;
+      expect(option.short).toBe(short);
+      expect(help.optionTerm(option)).toMatch(new RegExp(`^${short}, ${option.long}`));
+    }
+  });
+
+  test("mean the same as the long ones", async () => {
+    const given: unknown[] = [];
+    const program = createProgram(() => Promise.resolve());
+    const scan = program.commands.find((command) => command.name() === "scan");
+    scan?.action((flags: unknown) => void given.push(flags));
+    await program.parseAsync(["scan", "-vfjson", "-o", "report", "-c", "a,b"], { from: "user" });
+    expect(given).toEqual([expect.objectContaining({ verbose: true, format: "json", output: "report", check: "a,b" })]);
+  });
+});
+
+test.each(["scan", "collect", "fix"])("%s refuses --verbose beside --quiet", async (name) => {
+  const program = createProgram(() => Promise.resolve(), { writeErr: () => {} });
+  const parsed = program.parseAsync([name, "--quiet", "--verbose"], { from: "user" });
+  await expect(parsed).rejects.toThrow(/option '-v, --verbose' cannot be used with option '-q, --quiet'/);
+});

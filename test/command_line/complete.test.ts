@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { complete } from "../../command_line/completion/complete.ts";
+import { createProgram } from "../../program.ts";
+import { catalog } from "../../scanner/catalog/catalog.ts";
+import { reportFormats } from "../../scanner/reports/formats.ts";
+
+const program = createProgram(() => Promise.resolve());
+
+async function offered(...words: readonly string[]) {
+  const { kind, values } = await complete(program, words);
+  return { kind, words: values.map(({ value }) => value) };
+}
+
+describe("complete", () => {
+  test.each<[readonly string[], readonly string[]]>([
+    [["sc"], ["scan", "scans"]],
+    [
+      ["admin", "t"],
+      ["tenant", "token"],
+    ],
+    [["admin", "api-key", "re"], ["revoke"]],
+    [["help", "eval"], ["evaluate"]],
+    [["scan", "--threshold", "x", "--sev"], ["--severity"]],
+    // An option that was given is not offered again; one that takes several is.
+    [["scan", "-f", "json", "--for"], []],
+    [["practice-org", "--fault", "html", "--fau"], ["--fault"]],
+    [
+      ["scan", "--fail-on", "manual:"],
+      ["manual:high", "manual:medium", "manual:low"],
+    ],
+    [
+      ["admin", "tenant", "list", "--format", ""],
+      ["text", "json"],
+    ],
+    [["admin", "tenant", "list", "--format=j"], ["--format=json"]],
+    [["completion", "z"], ["zsh"]],
+    [["explain", "user_ina"], ["user_inactivity_automation_35d_enabled"]],
+    [["practice-org", "--fault", "reset", "cut"], ["cut-connection"]],
+    [["practice-org", "ch"], ["change"]],
+    // Behind what is no command, or after --, nothing is known.
+    [["nonsense", "--fo"], []],
+    [["scan", "--", "--fo"], []],
+    [["scan", "--nonsense", "--quie"], ["--quiet"]],
+  ])("%j: %j", async (words, expected) => {
+    expect((await offered(...words)).words).toEqual(expected);
+  });
+
+  test("offers all that a list has not, each with what stands before it", async () => {
+    const all = [...reportFormats.map(({ name }) => name), "all"];
+    expect(await offered("scan", "--format", "")).toEqual({ kind: "list", words: all });
+    const left = all.filter((name) => name !== "json" && name !== "table");
+    expect(await offered("scan", "-f", "json,table,")).toEqual({
+      kind: "list",
+      words: left.map((name) => `json,table,${name}`),
+    });
+    expect((await offered("scan", "--format=json,mark")).words).toEqual(["--format=json,markdown"]);
+    expect((await offered("collect", "-c", "")).words).toEqual(catalog.map(({ name }) => name));
+  });
+
+  test("leaves paths to the shell", async () => {
+    expect(await offered("scan", "--waivers", "w")).toEqual({ kind: "files", words: [] });
+    expect(await offered("diff", "a.json", "")).toEqual({ kind: "files", words: [] });
+    expect(await offered("scan", "--output=re")).toEqual({ kind: "directories", words: [] });
+    expect(await offered("conformance", "client", "--", "python3", "")).toEqual({ kind: "files", words: [] });
+  });
+
+  test("offers nothing for a value that only its user knows", async () => {
+    expect(await offered("scan", "--org-url", "")).toEqual({ kind: "words", words: [] });
+    expect(await offered("scans", "show", "")).toEqual({ kind: "words", words: [] });
+  });
+
+  test("offers the global options and help, and never what is hidden", async () => {
+    expect((await offered("scan", "--")).words).toEqual(expect.arrayContaining(["--help", "--no-color", "--verbose"]));
+    expect((await offered("")).words).not.toContain("__complete");
+  });
+
+  test("shows what a word means", async () => {
+    const { values } = await complete(program, ["scan", "--check", "signon_dod"]);
+    expect(values).toEqual([{ value: expect.any(String), description: expect.stringMatching(/^V-\d+ Okta must/) }]);
+  });
+});

@@ -1,0 +1,281 @@
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import configSchema from "../../shared/config.schema.json" with { type: "json" };
+import type { Report } from "../../shared/report.ts";
+import summarySchema from "../../shared/summary.schema.json" with { type: "json" };
+import type { Summary } from "../../scanner/commands/organizations/summary.ts";
+import { startCommandGateway } from "../support/command_gateway.ts";
+import { runCommand, startCommand, temporaryFolder } from "../support/command_line.ts";
+
+/** `scan` with `scanstream.config.json`: its options, and several organizations in one run. */
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let acme: PracticeOrg;
+let globex: PracticeOrg;
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  [acme, globex] = await Promise.all([
+    createPracticeOrg({ profile: { name: "typical" }, role: "super" }),
+    createPracticeOrg({ profile: { name: "compliant" }, role: "super" }),
+  ]);
+});
+afterAll(async () => {
+  await Promise.all([acme.stop(), globex.stop()]);
+  await folder[Symbol.asyncDispose]();
+});
+
+const ajv = new Ajv2020({ allErrors: true });
+addFormats.default(ajv);
+const isConfig = ajv.compile(configSchema);
+const isSummary = ajv.compile(summarySchema);
+
+async function entry(name: string, org: PracticeOrg): Promise<Record<string, unknown>> {
+  const { privateKeyFile } = await publishCredentials(org, join(folder.path, `key-${name}`));
+  return { name, org_url: org.url, client_id: org.clientId, private_key_file: privateKeyFile };
+}
+
+/** An organization that cannot be reached. */
+async function unreachable(name: string): Promise<Record<string, unknown>> {
+  return { ...(await entry(name, acme)), org_url: "http://127.0.0.1:9" };
+}
+
+/** A working directory with the file. */
+async function inFolder(config: object): Promise<string> {
+  expect(isConfig(config), JSON.stringify(isConfig.errors)).toBe(true);
+  const cwd = await mkdtemp(join(folder.path, "work-"));
+  await writeFile(join(cwd, "scanstream.config.json"), JSON.stringify(config, null, 2));
+  return cwd;
+}
+
+async function summaryIn(cwd: string, output = "reports"): Promise<Summary> {
+  const summary: unknown = JSON.parse(await readFile(join(cwd, output, "summary.json"), "utf8"));
+  expect(isSummary(summary), JSON.stringify(isSummary.errors)).toBe(true);
+  return summary as Summary;
+}
+
+async function reportIn(cwd: string, path: string): Promise<Report> {
+  return JSON.parse(await readFile(join(cwd, path), "utf8")) as Report;
+}
+
+describe("several organizations", () => {
+  test("have a report each and one summary; one that cannot be reached stops no other", async () => {
+    const cwd = await inFolder({
+      defaults: { output: "reports", format: ["json", "table"] },
+      organizations: [
+        await entry("acme", acme),
+        await unreachable("gone"),
+        { ...(await entry("globex", globex)), format: "csv" },
+      ],
+    });
+    const { code, stdout, stderr } = await runCommand(["scan"], { cwd });
+    expect(code).toBe(3);
+    expect(stdout.split("\n").map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
+      ["organization", "status"],
+      ["acme", "completed"],
+      ["gone", "failed"],
+      ["globex", "completed"],
+      ["all", "2 of 3"],
+      [""],
+    ]);
+    expect(stderr).toMatch(/^gone: Cannot reach http:\/\/127\.0\.0\.1:9/m);
+    expect(stderr).toMatch(/^acme: 29 of 29 checks in \d+ s: /m);
+    expect(await readdir(join(cwd, "reports/acme"))).toEqual(["scan.json", "scan.txt"]);
+    expect(await readdir(join(cwd, "reports/globex"))).toEqual(["scan.csv"]);
+    const report = await reportIn(cwd, "reports/acme/scan.json");
+    expect(report.scan.org_url).toBe(acme.url);
+    const summary = await summaryIn(cwd);
+    expect(summary).toMatchObject({
+      exit_code: 3,
+      organizations: [
+        {
+          name: "acme",
+          status: "completed",
+          exit_code: 1,
+          scan_id: report.scan.id,
+          files: ["reports/acme/scan.json", "reports/acme/scan.txt"],
+        },
+        { name: "gone", status: "failed", exit_code: 3, checks: null, error: { code: "unreachable" } },
+        { name: "globex", status: "completed", checks: { pass: 29, fail: 0, manual: 0 } },
+      ],
+    });
+    const { pass, fail, manual } = report.summary;
+    expect(summary.checks).toEqual({ pass: pass + 29, fail, manual });
+    expect(await readFile(join(cwd, "reports/summary.md"), "utf8")).toContain(
+      "| globex | completed | 29 | 0 | 0 | 0 |",
+    );
+  });
+
+  test("exit with the worst code: findings of one are 1", async () => {
+    const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
+    const { code, stdout } = await runCommand(["scan", "-q"], { cwd });
+    expect(code).toBe(1);
+    // Without a folder the tables are on stdout, in the order of the file, before the summary.
+    expect([...stdout.matchAll(/^(acme|globex|organization)\b/gm)].map(([, word]) => word)).toEqual([
+      "acme",
+      "globex",
+      "organization",
+      "acme",
+      "globex",
+    ]);
+  });
+
+  test("a format for programs needs a folder, and then nothing is written", async () => {
+    const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
+    const { code, stdout, stderr } = await runCommand(["scan", "-f", "json"], { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(
+      "--format json: 2 organizations have a report each: expected --output DIR, where each has a folder, or one organization by --org",
+    );
+    expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
+    const one = await runCommand(["scan", "-f", "json", "--org", "globex", "-q"], { cwd });
+    expect((JSON.parse(one.stdout) as Report).scan.org_url).toBe(globex.url);
+  });
+
+  test("everything that is wrong with any of them is said before the first request, in the words of the file", async () => {
+    const cwd = await inFolder({
+      organizations: [
+        { ...(await entry("acme", acme)), org_url: "acme.okta.com" },
+        { ...(await entry("globex", globex)), waivers: "nothere.json", private_key_file: "gone.pem" },
+        { ...(await entry("third", globex)), check: "nonsense" },
+        { name: "fourth", org_url: globex.url, client_id: globex.clientId, private_key_env: "NOT_SET" },
+      ],
+    });
+    const { code, stdout, stderr } = await runCommand(["scan"], { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      expect.stringMatching(
+        /^scanstream\.config\.json \/organizations\/0 \(acme\): org_url: is not a URL with https:\/\//,
+      ),
+      expect.stringMatching(
+        /^scanstream\.config\.json \/organizations\/1 \(globex\): private_key_file: names a file that cannot be read/,
+      ),
+      expect.stringMatching(/^scanstream\.config\.json \/organizations\/2 \(third\): No check is named "nonsense"/),
+      "scanstream.config.json /organizations/3 (fourth): private_key_env: the variable NOT_SET is not set: expected a private key in it",
+    ]);
+  });
+
+  test.each<[readonly string[], RegExp]>([
+    [
+      ["--org", "acmee"],
+      /^--org "acmee": scanstream\.config\.json has no organization of this name: did you mean "acme"\?$/m,
+    ],
+    [["--parallel", "33"], /^--parallel "33": expected a whole number from 1 to 32$/m],
+    [["--baseline", "scan.json"], /^--baseline: is of one organization/m],
+    [["--org-url", "https://acme.okta.com"], /^--org-url: is of one organization/m],
+    [["--output", ""], /^--output: expected a directory$/m],
+    [["--config", "other.json"], /^Cannot read --config "other\.json": ENOENT$/m],
+  ])("%j is refused", async (args, problem) => {
+    const cwd = await inFolder({ organizations: [await entry("acme", acme), await entry("globex", globex)] });
+    const { code, stdout, stderr } = await runCommand(["scan", ...args], { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(problem);
+    expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
+  });
+
+  test("a secret in the file is refused by its place", async () => {
+    const cwd = await mkdtemp(join(folder.path, "work-"));
+    const organization = { ...(await entry("acme", acme)), private_key: acme.privateKeyPem };
+    await writeFile(join(cwd, "scanstream.config.json"), JSON.stringify({ organizations: [organization] }));
+    const { code, stdout, stderr } = await runCommand(["scan"], { cwd });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(
+      /^Cannot use --config "scanstream\.config\.json": \/organizations\/0\/private_key: a secret must not/,
+    );
+    expect(stderr).not.toContain("BEGIN");
+  });
+
+  test("each is registered and streamed as a scan of its own", async () => {
+    await using gateway = await startCommandGateway();
+    const cwd = await inFolder({
+      defaults: { output: "reports", format: "json", fail_on: "never" },
+      organizations: [
+        await entry("acme", acme),
+        await entry("globex", globex),
+        { ...(await entry("quiet", globex)), stream: false },
+      ],
+    });
+    const { code, stderr } = await runCommand(["scan"], { cwd, env: gateway.env });
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^acme: Streaming as scan /m);
+    for (const [name, org] of [
+      ["acme", acme],
+      ["globex", globex],
+    ] as const) {
+      const { scan, summary } = await reportIn(cwd, `reports/${name}/scan.json`);
+      expect(await gateway.get(`/api/v1/scans/${scan.id}`)).toMatchObject({
+        org_url: org.url,
+        status: "completed",
+        ...summary,
+      });
+    }
+    expect((await reportIn(cwd, "reports/quiet/scan.json")).scan.tenant_id).toBeNull();
+  });
+
+  test("Ctrl-C: those under way end as cancelled with their reports, the others are not run", async () => {
+    const slow = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 400 });
+    const cwd = await inFolder({
+      defaults: { output: "reports", format: "json", concurrency: 1 },
+      parallel: 1,
+      organizations: [await entry("globex", globex), await entry("slow", slow), await entry("acme", acme)],
+    });
+    const running = startCommand(["scan", "-v"], { cwd });
+    await running.until("stderr", /^slow: evaluated /m);
+    const { code, stdout } = await running.stop("SIGINT");
+    await slow.stop();
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/^acme +not run/m);
+    expect((await reportIn(cwd, "reports/slow/scan.json")).scan.status).toBe("cancelled");
+    expect(await summaryIn(cwd)).toMatchObject({
+      exit_code: 130,
+      organizations: [
+        { name: "globex", status: "completed", exit_code: 0 },
+        { name: "slow", status: "cancelled", exit_code: 130 },
+        { name: "acme", status: "not_run", exit_code: null },
+      ],
+    });
+    expect(await readdir(join(cwd, "reports"))).not.toContain("acme/scan.json");
+  });
+
+  test("a job summary of GitHub has all of them, and annotations name the organization", async () => {
+    const cwd = await inFolder({
+      defaults: { output: "reports", format: "json" },
+      organizations: [await entry("acme", acme), await entry("globex", globex)],
+    });
+    const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "job.md") };
+    const { stderr } = await runCommand(["scan"], { cwd, env });
+    const job = await readFile(join(cwd, "job.md"), "utf8");
+    expect(job).toMatch(/^# Okta IDaaS STIG: all organizations$/m);
+    expect(job.match(/^# Scan of /gm)).toHaveLength(2);
+    expect(stderr.match(/^::error title=acme V-/gm)).toHaveLength(10);
+  });
+});
+
+describe("without a list", () => {
+  test("the file gives options and the organization, and a variable and an option win over it", async () => {
+    const { name: _, ...connection } = await entry("acme", acme);
+    const cwd = await inFolder({ defaults: { ...connection, format: "json", fail_on: "never", check: ["V-273186"] } });
+    const plain = await runCommand(["scan", "-q"], { cwd });
+    expect(plain.code).toBe(0);
+    const report = JSON.parse(plain.stdout) as Report;
+    expect([report.scan.org_url, report.checks.length]).toEqual([acme.url, 1]);
+    const { privateKeyFile } = await publishCredentials(globex, join(folder.path, "key-variable"));
+    const env = { IDP_ORG_URL: globex.url, IDP_CLIENT_ID: globex.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+    const other = await runCommand(["scan", "-q", "--check", "V-273187,V-273188"], { cwd, env });
+    const second = JSON.parse(other.stdout) as Report;
+    expect([second.scan.org_url, second.checks.length]).toEqual([globex.url, 2]);
+    const without = await runCommand(["scan", "-q", "--no-config"], { cwd });
+    expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining("IDP_ORG_URL: is not set") as string });
+  });
+
+  test("--org and --parallel say that there is no list", async () => {
+    const cwd = await mkdtemp(join(folder.path, "work-"));
+    const { code, stderr } = await runCommand(["scan", "--org", "acme", "--parallel", "2"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^--org: there is no scanstream\.config\.json here.*\n--parallel: there is no/);
+  });
+});

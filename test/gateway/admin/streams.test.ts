@@ -1,0 +1,192 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { runAdmin } from "../../../gateway/admin/call_admin.ts";
+import { parseConfig } from "../../../gateway/config.ts";
+import { silentLog } from "../../../gateway/observability/log.ts";
+import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
+import { subscribe } from "../../../shared/client/subscribe.ts";
+import { startRedis, type RedisServer } from "../../support/redis.ts";
+import {
+  createScan,
+  member,
+  openSharedDatabase,
+  readStream,
+  startTestGateway,
+  type TestGateway,
+  type TestScan,
+} from "../../support/test_gateway.ts";
+
+interface Listed {
+  readonly matching: number;
+  readonly gateways: readonly { readonly gateway: string; readonly matching: number }[];
+  readonly streams: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Names no server: the operator's request goes through the broker alone. */
+const elsewhere = "postgres://nobody@127.0.0.1:1/none";
+
+describe("gateways with a broker", () => {
+  let redis: RedisServer;
+  let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
+  let first: TestGateway;
+  let second: TestGateway;
+  let scan: TestScan;
+  const list = async (args = {}) =>
+    (await runAdmin({ DATABASE_URL: elsewhere, REDIS_URL: redis.url }, "streams.list", args)) as Listed;
+  const close = (args: Readonly<Record<string, string>>) =>
+    runAdmin({ DATABASE_URL: elsewhere, REDIS_URL: redis.url }, "streams.close", args);
+
+  beforeAll(async () => {
+    [redis, shared] = await Promise.all([startRedis(), openSharedDatabase()]);
+    const options = { database: shared.database };
+    first = await startTestGateway({ REDIS_URL: redis.url }, options);
+    second = await startTestGateway({ REDIS_URL: redis.url }, { ...options, issuerKey: first.issuerKey });
+    scan = await createScan(first, first.acme);
+    await vi.waitFor(async () => {
+      const [, count] = (await redis.command("PUBSUB", "NUMSUB", "scanstream:2:operator")) as readonly unknown[];
+      expect(count).toBe(2);
+    });
+  });
+  afterAll(async () => {
+    await Promise.all([first.stop(), second.stop()]);
+    await shared.close();
+    await redis.stop();
+  });
+
+  const open = async ({ url }: TestGateway, as: string, path: string) => {
+    const abort = new AbortController();
+    const response = await fetch(new URL(path, url), { headers: { authorization: as }, signal: abort.signal });
+    expect(response.status).toBe(200);
+    return { response, leave: () => abort.abort() };
+  };
+
+  test("the streams of every gateway are listed, and by tenant, principal and channel", async () => {
+    const { acme, globex } = first;
+    const streams = await Promise.all([
+      open(first, `Bearer ${acme.token}`, scan.event_stream),
+      open(second, `Api-Key ${acme.apiKey}`, scan.event_stream),
+      open(second, `Api-Key ${globex.apiKey}`, "/api/v1/event-stream"),
+    ]);
+    const all = await list();
+    expect(all.matching).toBe(3);
+    expect(all.gateways.map(({ matching }) => matching).toSorted((a, b) => a - b)).toEqual([1, 2]);
+    const ofUser = await list({ principal: member });
+    expect(ofUser.streams).toEqual([
+      {
+        gateway: expect.stringMatching(/:\d+:[0-9a-f]{8}$/),
+        tenant_id: acme.id,
+        principal_kind: "user",
+        principal: member,
+        channel: scan.channel,
+        channels: 1,
+        age_seconds: expect.any(Number),
+        buffered_bytes: 0,
+      },
+    ]);
+    expect(await list({ tenant: globex.id })).toMatchObject({ matching: 1 });
+    expect(await list({ channel: scan.channel })).toMatchObject({ matching: 2 });
+    expect((await list({ limit: "1" })).streams).toHaveLength(1);
+    for (const { leave } of streams) leave();
+    await expect.poll(async () => (await list()).matching, { timeout: 20_000 }).toBe(0);
+  });
+
+  test("closed streams end with the operator's reason and a retry of their own, and others stay", async () => {
+    const other = await open(first, `Api-Key ${first.globex.apiKey}`, "/api/v1/event-stream");
+    const { response } = await open(second, `Bearer ${first.acme.token}`, scan.event_stream);
+    expect(await close({ tenant: first.acme.id, channel: scan.channel })).toMatchObject({ closed: 1 });
+    expect(await readStream(response, "no such text")).toMatch(/retry: [1-4]\d{3}\n+: close operator\n/);
+    expect(await list()).toMatchObject({ matching: 1 });
+    other.leave();
+  });
+
+  test("a client that was closed comes back", async () => {
+    const states: string[] = [];
+    const subscription = subscribe(new URL(scan.event_stream, first.url), {
+      getAccessToken: async () => first.acme.token,
+      onEvent: () => {},
+      onSnapshot: () => {},
+      onStateChange: (state) => void states.push(state),
+    });
+    await expect.poll(() => states).toContain("live");
+    await close({ principal: member });
+    await expect.poll(() => states.filter((state) => state === "live").length, { timeout: 15_000 }).toBe(2);
+    subscription.close();
+  });
+
+  test("no key publishes on the operators' channel over HTTP", async () => {
+    const response = await first.request("/api/v1/channels/operator/events", {
+      as: `Api-Key ${first.acme.apiKey}`,
+      json: { type: "streams.close", data: {} },
+    });
+    expect(response.status).toBe(403);
+  });
+
+  test("nonsense on the channel is ignored, and no answer goes to a tenant's channel", async () => {
+    const stream = await open(first, `Bearer ${first.acme.token}`, scan.event_stream);
+    for (const request of ["{", "[]", JSON.stringify({ id: scan.channel, operation: "streams.list", args: {} })]) {
+      await redis.command("PUBLISH", "scanstream:2:operator", request);
+    }
+    expect((await list()).matching).toBe(1);
+    await close({ channel: scan.channel });
+    expect(await readStream(stream.response, "no such text")).not.toMatch(/^(data|event):/m);
+  });
+});
+
+describe("wrong use", () => {
+  test.each([
+    [{}, "Nothing says which streams to close"],
+    [{ tenant: "Acme" }, "--tenant is not valid"],
+    [{ channel: "scan" }, "--channel is not valid"],
+    [{ principal: "" }, "--principal is not valid"],
+    [{ tenant: "8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11", limit: "0" }, "--limit is not valid"],
+  ])("%j is refused before anything is asked", async (args, message) => {
+    await expect(runAdmin({ DATABASE_URL: elsewhere }, "streams.close", args)).rejects.toThrow(message);
+  });
+
+  test("without a broker the variable is named", async () => {
+    await expect(runAdmin({ DATABASE_URL: elsewhere }, "streams.list", {})).rejects.toThrow("REDIS_URL: required");
+  });
+
+  test("a broker without any gateway is said", async () => {
+    const redis = await startRedis();
+    const asked = runAdmin({ DATABASE_URL: elsewhere, REDIS_URL: redis.url }, "streams.list", {});
+    await expect(asked).rejects.toThrow("No gateway has answered");
+    await redis.stop();
+  });
+});
+
+describe("a gateway with its embedded database", () => {
+  test("is reached at its socket, by the command itself", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "scanstream-"));
+    const directory = join(folder, ".scanstream");
+    await expect(runAdmin({}, "streams.list", {}, { directory })).rejects.toThrow("No gateway runs in this folder");
+    const gateway = await startGateway({ config: parseConfig({ PORT: "0" }), directory, log: silentLog });
+    const tenant = (await gateway.admin("tenant.create", { name: "Acme" })) as { readonly id: string };
+    const key = (await gateway.admin("api-key.create", { tenant: tenant.id, name: "a" })) as {
+      readonly api_key: string;
+    };
+    const headers = { authorization: `Api-Key ${key.api_key}` };
+    const response = await fetch(new URL("/api/v1/event-stream", gateway.url), { headers });
+
+    const command = ["admin", "streams", "list", "--tenant", tenant.id];
+    const child = spawn(process.execPath, [join(import.meta.dirname, "../../../scanstream.ts"), ...command], {
+      cwd: folder,
+      env: { PATH: process.env["PATH"] },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let stdout = "";
+    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(stdout).toContain(`matching: 1\ngateways:\n  gateway: `);
+    expect(stdout).toContain(`\n  tenant_id: ${tenant.id}\n  principal_kind: api_key\n`);
+
+    expect(await runAdmin({}, "streams.close", { tenant: tenant.id }, { directory })).toMatchObject({ closed: 1 });
+    expect(await readStream(response, "no such text")).toContain(": close operator");
+    await gateway.stop({ drainMs: 0 });
+    await rm(folder, { recursive: true, force: true });
+  });
+});

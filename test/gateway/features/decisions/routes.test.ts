@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
+import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { auditEvents, decisions } from "../../../../drizzle/schema.ts";
+import type { Decision } from "../../../../shared/schemas/decision.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+import { buildFinding, createScanProducer, type ScanProducer } from "../../../support/scan_producer.ts";
+import { member, problemOf, startTestGateway, type TestGateway } from "../../../support/test_gateway.ts";
+
+const check = "check_one";
+const orgUrl = "https://acme.okta.com";
+const waiver = { kind: "waiver", check, resource: "00p1", reason: "Moves in January" } as const;
+const attestation = { kind: "attestation", check, status: "PASS", reason: "Looked at it" } as const;
+
+let database: Database;
+let gateway: TestGateway;
+let key: string;
+let user: string;
+let stranger: string;
+let producer: ScanProducer;
+
+beforeAll(async () => {
+  database = await openTestPglite();
+  gateway = await startTestGateway({}, { database });
+  key = `Api-Key ${gateway.acme.apiKey}`;
+  user = `Bearer ${gateway.acme.token}`;
+  stranger = `Api-Key ${gateway.globex.apiKey}`;
+  producer = createScanProducer(gateway.url, gateway.acme.apiKey);
+});
+afterAll(() => gateway.stop());
+beforeEach(() => asOwner(database, async (tx) => void (await tx.delete(decisions))));
+
+const post = (json: object, as = key) => gateway.request("/api/v1/decisions", { method: "POST", as, json });
+const withdraw = (id: string, as = key) => gateway.request(`/api/v1/decisions/${id}`, { method: "DELETE", as });
+
+async function decide(json: object, as = key): Promise<Decision> {
+  const response = await post(json, as);
+  expect(response.status, await response.clone().text()).toBe(201);
+  return (await response.json()) as Decision;
+}
+
+async function list(query = "", as = key): Promise<readonly Decision[]> {
+  const response = await gateway.request(`/api/v1/decisions${query}`, { as });
+  expect(response.status).toBe(200);
+  return ((await response.json()) as { items: Decision[] }).items;
+}
+
+async function completeScan(findings: readonly ReturnType<typeof buildFinding>[], body: object = { org_url: orgUrl }) {
+  const scan = await producer.register(body);
+  await scan.store(findings);
+  return { id: scan.id, end: (status = "completed") => scan.end(status, { pass: 0, fail: 1, manual: 0 }) };
+}
+
+const auditOf = async (id: string) =>
+  (await asOwner(database, (tx) => tx.select().from(auditEvents).orderBy(auditEvents.number)))
+    .filter(({ targetId }) => targetId === id)
+    .map(({ action, actorKind, actorId }) => ({ action, actorKind, actorId }));
+
+describe("POST /decisions", () => {
+  test("keeps a waiver with its author, whoever the body says it is: 201, with every field of the resource", async () => {
+    const response = await post({ ...waiver, by: "somebody else", expires: "2099-01-31", org_url: `${orgUrl}/` }, user);
+    expect(response.status).toBe(201);
+    const decision = (await response.json()) as Decision;
+    expect(response.headers.get("location")).toBe(`/api/v1/decisions/${decision.id}`);
+    expect(decision).toEqual({
+      ...waiver,
+      id: expect.any(String),
+      decision_id: decision.id,
+      tenant_id: gateway.acme.id,
+      status: null,
+      by: member,
+      by_kind: "user",
+      expires: "2099-01-31",
+      org_url: orgUrl,
+      state: "active",
+      created_at: expect.any(String),
+      ended_at: null,
+      ended_by: null,
+      ended_scan_id: null,
+    });
+    expect(await list()).toEqual([decision]);
+  });
+
+  test("a key is known by its name", async () => {
+    expect(await decide(attestation)).toMatchObject({ by: "test", by_kind: "api_key", status: "PASS", resource: null });
+  });
+
+  test.each([
+    ["no kind", { ...waiver, kind: undefined }, "/kind"],
+    ["another kind", { ...waiver, kind: "exception" }, "/kind"],
+    ["no reason", { ...waiver, reason: undefined }, "/reason"],
+    ["a blank reason", { ...waiver, reason: " " }, "/reason"],
+    ["a reason over 2,000 characters", { ...waiver, reason: "x".repeat(2001) }, "/reason"],
+    ["an empty resource", { ...waiver, resource: "" }, "/resource"],
+    ["a waiver with a status", { ...waiver, status: "PASS" }, "/status"],
+    ["an attestation without a status", { ...attestation, status: undefined }, "/status"],
+    ["an attestation of one resource", { ...attestation, resource: "00p1" }, "/resource"],
+    ["a day that no month has", { ...waiver, expires: "2099-02-30" }, "/expires"],
+    ["a day that is over", { ...waiver, expires: "2020-01-31" }, "/expires"],
+    ["a time beyond what can be stored", { ...waiver, expires: "9999-12-31T23:59:59-12:00" }, "/expires"],
+    ["an organization that is no address", { ...waiver, org_url: "acme" }, "/org_url"],
+    ["a field that is not known", { ...waiver, expire: "2099-01-31" }, "/expire"],
+  ])("%s: 422 that names the field", async (_, body, pointer) => {
+    const response = await post(body);
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ code: "invalid", errors: [{ pointer }] });
+    expect(await list()).toEqual([]);
+  });
+
+  test("today is not over yet", async () => {
+    expect((await decide({ ...waiver, expires: new Date().toISOString().slice(0, 10) })).state).toBe("active");
+  });
+
+  test("the same again: 409 that names the decision; another resource, organization or tenant is not the same", async () => {
+    const { id } = await decide(waiver);
+    expect(await problemOf(await post({ ...waiver, reason: "Another" }))).toMatchObject({
+      status: 409,
+      code: "conflict",
+      detail: expect.stringContaining(id),
+    });
+    await decide({ ...waiver, resource: null });
+    await decide({ ...waiver, org_url: orgUrl });
+    await decide(waiver, stranger);
+    expect(await list()).toHaveLength(3);
+  });
+
+  test("of many at once one is kept", async () => {
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(attestation)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
+  });
+
+  test("one that expired gives its place up, and stays in the list", async () => {
+    const { id } = await decide({ ...waiver, expires: "2099-01-31" });
+    await asOwner(
+      database,
+      async (tx) => void (await tx.update(decisions).set({ expiresAt: new Date(Date.now() - 1) })),
+    );
+    expect(await list("?active=true")).toEqual([]);
+    const again = await decide(waiver);
+    expect((await list()).map((one) => [one.id, one.state])).toEqual([
+      [again.id, "active"],
+      [id, "expired"],
+    ]);
+  });
+
+  test("a viewer and a key that only reads: 403", async () => {
+    await gateway.gateway.admin("user.create", { tenant: gateway.acme.id, sub: "viewer", role: "viewer" });
+    const viewer = `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub: "viewer" })}`;
+    const { api_key: reader } = (await gateway.gateway.admin("api-key.create", {
+      tenant: gateway.acme.id,
+      name: "reader",
+      scopes: "read",
+    })) as { api_key: string };
+    const { id } = await decide(waiver);
+    for (const as of [viewer, `Api-Key ${reader}`]) {
+      expect((await post(attestation, as)).status).toBe(403);
+      expect((await withdraw(id, as)).status).toBe(403);
+      expect(await list("", as)).toHaveLength(1);
+    }
+  });
+});
+
+describe("GET /decisions", () => {
+  test("filters, and pages from the newest", async () => {
+    const { id } = await decide(waiver);
+    await withdraw(id);
+    const kept = await decide({ ...waiver, org_url: orgUrl });
+    const other = await decide({ ...attestation, check: "check_two", org_url: "https://globex.okta.com" });
+    const everywhere = await decide(attestation);
+    const ids = async (query: string) => (await list(query)).map((decision) => decision.id);
+    expect(await ids("")).toEqual([everywhere.id, other.id, kept.id, id]);
+    expect(await ids("?active=true")).toEqual([everywhere.id, other.id, kept.id]);
+    expect(await ids("?active=false")).toEqual([id]);
+    expect(await ids("?kind=attestation")).toEqual([everywhere.id, other.id]);
+    expect(await ids("?check=check_two")).toEqual([other.id]);
+    expect(await ids(`?active=true&org_url=${encodeURIComponent(orgUrl)}`)).toEqual([everywhere.id, kept.id]);
+    const first = (await (await gateway.request("/api/v1/decisions?limit=3", { as: key })).json()) as {
+      next_cursor: string;
+    };
+    expect(await ids(`?limit=3&cursor=${first.next_cursor}`)).toEqual([id]);
+  });
+
+  test.each(["active=1", "kind=both", "check=", "org_url=acme", "check=a&check=b", "active=true&active=true"])(
+    "?%s: 400",
+    async (query) => {
+      expect((await gateway.request(`/api/v1/decisions?${query}`, { as: key })).status).toBe(400);
+    },
+  );
+});
+
+describe("DELETE /decisions/{id}", () => {
+  test("withdraws once, and the decision stays with who withdrew it", async () => {
+    const { id } = await decide(waiver);
+    expect((await withdraw(id, user)).status).toBe(204);
+    const [ended] = await list();
+    expect(ended).toMatchObject({ id, state: "withdrawn", ended_by: member, ended_at: expect.any(String) });
+    expect((await withdraw(id)).status).toBe(204);
+    expect(await list()).toEqual([ended]);
+    await decide(waiver);
+    expect(await auditOf(id)).toEqual([
+      { action: "decision.created", actorKind: "api_key", actorId: gateway.acme.apiKeyId },
+      { action: "decision.ended", actorKind: "user", actorId: member },
+    ]);
+  });
+
+  test("another tenant's, and none: 404", async () => {
+    const { id } = await decide(waiver);
+    expect((await withdraw(id, stranger)).status).toBe(404);
+    expect((await withdraw(crypto.randomUUID())).status).toBe(404);
+    expect((await withdraw("1")).status).toBe(404);
+    expect((await list())[0]?.state).toBe("active");
+  });
+});
+
+describe("a scan that contradicts an attestation", () => {
+  const failing = () => buildFinding({ check, status: "FAIL" });
+
+  test("ends it when it completes, once, as the gateway, and it does not come back", async () => {
+    const { id } = await decide({ ...attestation, org_url: orgUrl });
+    const scan = await completeScan([failing()]);
+    expect((await list())[0]?.state).toBe("active");
+    await scan.end();
+    expect((await list())[0]).toMatchObject({ id, state: "contradicted", ended_scan_id: scan.id, ended_by: null });
+    await (await completeScan([failing()])).end();
+    expect((await list())[0]?.ended_scan_id).toBe(scan.id);
+    expect(await list("?active=true")).toEqual([]);
+    expect(await auditOf(id)).toEqual([
+      { action: "decision.created", actorKind: "api_key", actorId: gateway.acme.apiKeyId },
+      { action: "decision.ended", actorKind: "gateway", actorId: "" },
+    ]);
+  });
+
+  test.each([
+    ["one of NOT_APPLICABLE", { ...attestation, status: "NOT_APPLICABLE" }, "contradicted"],
+    ["one about every organization", attestation, "contradicted"],
+    ["one of FAIL", { ...attestation, status: "FAIL" }, "active"],
+    ["one of another organization", { ...attestation, org_url: "https://globex.okta.com" }, "active"],
+    ["one of another check", { ...attestation, check: "check_two" }, "active"],
+    ["a waiver", { ...waiver, resource: null }, "active"],
+  ])("%s: %s is %s", async (_, decision, state) => {
+    await decide(decision);
+    await (await completeScan([failing()])).end();
+    expect((await list())[0]?.state).toBe(state);
+  });
+
+  test.each([
+    ["a finding for a person", buildFinding({ check, status: "MANUAL" }), "completed"],
+    ["a failure that does not count", { ...failing(), advisory: true }, "completed"],
+    ["a scan that failed", failing(), "failed"],
+    ["a scan that was cancelled", failing(), "cancelled"],
+  ])("%s ends none", async (_, finding, status) => {
+    await decide(attestation);
+    await (await completeScan([finding])).end(status);
+    expect((await list())[0]?.state).toBe("active");
+  });
+
+  test("a scan that was registered before it ends none, and another tenant's neither", async () => {
+    const scan = await completeScan([failing()]);
+    await decide(attestation);
+    await decide(attestation, stranger);
+    await scan.end();
+    await (await completeScan([failing()])).end();
+    expect((await list())[0]?.state).toBe("contradicted");
+    expect((await list("", stranger))[0]?.state).toBe("active");
+  });
+});
+
+test("the tenant's stream says what was decided and withdrawn", async () => {
+  const response = await gateway.request("/api/v1/event-stream", { as: key });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const { id } = await decide(waiver);
+  await withdraw(id);
+  let text = "";
+  while (!text.includes("decision.updated")) {
+    const part = await reader?.read();
+    if (part === undefined || part.done) break;
+    text += part.value;
+  }
+  await reader?.cancel();
+  expect(text).toMatch(/event: decision\.created\ndata: \{[^\n]*"reason":"Moves in January"[^\n]*"state":"active"/);
+  expect(text).toMatch(new RegExp(`event: decision\\.updated\\ndata: \\{[^\\n]*${id}[^\\n]*"state":"withdrawn"`));
+});

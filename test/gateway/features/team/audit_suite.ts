@@ -1,0 +1,209 @@
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
+import { withTenant } from "../../../../drizzle/with_tenant.ts";
+import { executeAdmin, type AdminContext } from "../../../../gateway/admin/operations.ts";
+import { withPrincipal } from "../../../../gateway/auth/membership.ts";
+import type { AllowedPrincipal } from "../../../../gateway/auth/principal.ts";
+import { deleteMonitor, putDoorbell, putMonitor } from "../../../../gateway/features/monitors/monitor_store.ts";
+import { requestCancel, insertScan } from "../../../../gateway/features/scans/scan_store.ts";
+import { insertApiKey, revokeApiKey } from "../../../../gateway/features/team/api_key_store.ts";
+import { selectAuditEvents, toAuditEvent } from "../../../../gateway/features/team/audit_store.ts";
+import { deleteMember, putMember, updateMember } from "../../../../gateway/features/team/member_store.ts";
+import type { AuditEvent } from "../../../../shared/schemas/team.ts";
+import type { OpenDatabase } from "../../../drizzle/open_databases.ts";
+
+/** Each managing write leaves one event, by whom it was made, and nothing takes it away again. */
+export function describeAudit(driver: string, open: () => Promise<OpenDatabase>): void {
+  describe(`the audit trail over ${driver}`, () => {
+    let opened: OpenDatabase;
+    let database: Database;
+    let context: AdminContext;
+    let tenantId: string;
+    let admin: AllowedPrincipal;
+    let key: AllowedPrincipal;
+    let secrets: string[];
+
+    beforeAll(async () => {
+      opened = await open();
+      database = opened.database;
+      context = { database, developmentKey: null, tenantClaim: "tenant_id", nowMs: Date.now };
+    });
+    afterAll(() => opened?.close());
+    beforeEach(async () => {
+      secrets = [];
+      tenantId = (await operate<{ id: string }>("tenant.create", { name: "Acme" })).id;
+      await operate("user.create", { tenant: tenantId, sub: "ada:admin@acme", role: "admin" });
+      const made = await operate<{ id: string; api_key: string }>("api-key.create", {
+        tenant: tenantId,
+        name: "terraform",
+        scopes: "read,publish,admin",
+      });
+      secrets.push(made.api_key);
+      const common = { tenantId, expiresAtMs: null, onlyStream: null, permission: "manage" } as const;
+      admin = { ...common, kind: "user", id: "ada:admin@acme" };
+      key = { ...common, kind: "api_key", id: made.id };
+    });
+
+    const operate = async <Result>(...[operation, args]: [Parameters<typeof executeAdmin>[1], object]) =>
+      (await executeAdmin(context, operation, args as Record<string, unknown>)) as Result;
+
+    async function trail(): Promise<readonly AuditEvent[]> {
+      const page = { limit: 200, after: null };
+      const filter = { action: null, actor: null, target: null, from: null, to: null };
+      const rows = await withTenant(database, tenantId, (tx) => selectAuditEvents(tx, { page, filter }));
+      return rows.map(toAuditEvent);
+    }
+
+    /** What the work adds to the trail. */
+    async function written(work: () => Promise<unknown>): Promise<readonly AuditEvent[]> {
+      const before = await trail();
+      await work();
+      const after = await trail();
+      expect(after.slice(after.length - before.length)).toEqual(before);
+      return after.slice(0, after.length - before.length);
+    }
+
+    const expected = (actor: object, action: string, id: string, detail: object = {}) => [
+      expect.objectContaining({
+        actor,
+        action,
+        target: expect.objectContaining({ type: action.split(".")[0], id }),
+        detail: expect.objectContaining(detail),
+      }),
+    ];
+    const operator = { kind: "operator", id: "", name: null };
+    const ada = { kind: "user", id: "ada:admin@acme", name: null };
+    const asAdmin = <Result>(work: Parameters<typeof withPrincipal<Result>>[2]) => withPrincipal(database, admin, work);
+
+    test("an operator's commands: one event each", async () => {
+      expect((await trail()).map(({ action, actor }) => [action, actor])).toEqual([
+        ["api_key.created", operator],
+        ["member.created", operator],
+        ["tenant.created", operator],
+      ]);
+      expect(await written(() => operate("user.create", { tenant: tenantId, sub: "bob", role: "viewer" }))).toEqual(
+        expected(operator, "member.created", "bob", { role: "viewer" }),
+      );
+      expect(await written(() => operate("user.create", { tenant: tenantId, sub: "bob", role: "operator" }))).toEqual(
+        expected(operator, "member.updated", "bob", { role: { from: "viewer", to: "operator" } }),
+      );
+      expect(await written(() => operate("user.remove", { tenant: tenantId, sub: "bob" }))).toEqual(
+        expected(operator, "member.deleted", "bob"),
+      );
+      expect(await written(() => operate("api-key.revoke", { id: key.id }))).toEqual(
+        expected(operator, "api_key.revoked", key.id),
+      );
+      expect(await written(() => operate("api-key.revoke", { id: key.id }))).toEqual([]);
+    });
+
+    test("a member's requests: one event each, and none for what changes nothing", async () => {
+      const put = (role?: "viewer") =>
+        asAdmin((tx) => putMember(tx, admin, { sub: "bob", ...(role === undefined ? {} : { role }) }));
+      expect(await written(() => put())).toEqual(expected(ada, "member.created", "bob", { role: "operator" }));
+      expect(await written(() => put("viewer"))).toEqual(
+        expected(ada, "member.updated", "bob", { role: { from: "operator", to: "viewer" } }),
+      );
+      expect(await written(() => put("viewer"))).toEqual([]);
+      expect(await written(() => asAdmin((tx) => updateMember(tx, admin, { sub: "bob", role: "operator" })))).toEqual(
+        expected(ada, "member.updated", "bob", { role: { from: "viewer", to: "operator" } }),
+      );
+      expect(await written(() => asAdmin((tx) => deleteMember(tx, admin, "bob")))).toEqual(
+        expected(ada, "member.deleted", "bob"),
+      );
+    });
+
+    test("keys: made, used and revoked; the key that did something is named", async () => {
+      const terraform = { kind: "api_key", id: key.id, name: "terraform" };
+      const body = { name: "ci", scopes: ["read"], expires_at: "2099-01-01T00:00:00Z" } as const;
+      let id = "";
+      const made = await written(async () => {
+        const created = await withPrincipal(database, key, (tx) => insertApiKey(tx, key, body));
+        secrets.push(created.api_key);
+        id = created.id;
+      });
+      expect(made).toEqual(expected(terraform, "api_key.created", id, { name: "ci", scopes: ["read"] }));
+      const revoked = await written(() => asAdmin((tx) => revokeApiKey(tx, admin, id)));
+      expect(revoked).toEqual(expected(ada, "api_key.revoked", id));
+      expect(revoked[0]?.target.name).toBe("ci");
+      expect(await written(() => asAdmin((tx) => revokeApiKey(tx, admin, id)))).toEqual([]);
+    });
+
+    test("scans that are cancelled, doorbells and monitors that are deleted", async () => {
+      const scan = await asAdmin((tx) => insertScan(tx, admin, {}));
+      expect(await written(() => asAdmin((tx) => requestCancel(tx, scan.id)))).toEqual(
+        expected(ada, "scan.cancel_requested", scan.id),
+      );
+      const monitorId = crypto.randomUUID();
+      const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
+      await asAdmin((tx) => putMonitor(tx, admin, { monitorId, monitor }));
+      const hash = "ab".repeat(32);
+      secrets.push(hash);
+      expect(await written(() => asAdmin((tx) => putDoorbell(tx, monitorId, hash)))).toEqual(
+        expected(ada, "monitor.doorbell_changed", monitorId),
+      );
+      expect(await written(() => asAdmin((tx) => deleteMonitor(tx, monitorId)))).toEqual(
+        expected(ada, "monitor.deleted", monitorId),
+      );
+    });
+
+    test("a refused request leaves nothing", async () => {
+      const viewer = { ...admin, id: "bob" };
+      await operate("user.create", { tenant: tenantId, sub: "bob", role: "viewer" });
+      expect(
+        await written(() =>
+          withPrincipal(database, viewer, (tx) => putMember(tx, viewer, { sub: "eve", role: "admin" })).catch(
+            () => null,
+          ),
+        ),
+      ).toEqual([]);
+      expect(await written(() => asAdmin((tx) => deleteMember(tx, admin, "nobody")).catch(() => null))).toEqual([]);
+    });
+
+    test("holds no secret, nor the hash of one", async () => {
+      const body = { name: "ci", scopes: ["read"], expires_at: null } as const;
+      const created = await asAdmin((tx) => insertApiKey(tx, admin, body));
+      const monitorId = crypto.randomUUID();
+      const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
+      await asAdmin((tx) => putMonitor(tx, admin, { monitorId, monitor }));
+      await asAdmin((tx) => putDoorbell(tx, monitorId, "cd".repeat(32)));
+      await asAdmin((tx) => deleteMonitor(tx, monitorId));
+      await asAdmin((tx) => revokeApiKey(tx, admin, created.id));
+      const text = JSON.stringify(await trail());
+      for (const secret of [...secrets, created.api_key, "cd".repeat(32)]) expect(text).not.toContain(secret);
+      expect(text).not.toMatch(/[0-9a-f]{64}/);
+    });
+
+    test.each(["scanstream_app", "scanstream_admin"])("%s neither changes nor deletes events", async (role) => {
+      for (const statement of [
+        "update audit_events set action = 'x'",
+        "update audit_events set detail = '{}'",
+        "delete from audit_events",
+        "truncate audit_events",
+        "drop trigger memberships_audit on memberships",
+        "alter table memberships disable trigger memberships_audit",
+      ]) {
+        const begin = "select set_config('role', $1, true), set_config('app.tenant_id', $2, true)";
+        await expect(
+          database.transact([
+            { sql: begin, params: [role, tenantId] },
+            { sql: statement, params: [] },
+          ]),
+          statement,
+        ).rejects.toMatchObject({ sqlState: "42501" });
+      }
+    });
+
+    test("an event cannot be written into another tenant's trail, and is not read there", async () => {
+      const other = await operate<{ id: string }>("tenant.create", { name: "Globex" });
+      await expect(
+        withTenant(database, tenantId, (tx) =>
+          tx.execute(sql`insert into audit_events (tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
+            values (${other.id}::uuid, 'user', 'x', 'x', 'x', 'x', '{}')`),
+        ),
+      ).rejects.toMatchObject({ sqlState: "42501" });
+      const actions = (await trail()).map(({ target }) => target.id);
+      expect(actions).not.toContain(other.id);
+    });
+  });
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { problemOf, startTestGateway, type TestGateway, type TestTenant } from "../../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let tenant: TestTenant;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(async () => {
+  tenant = await gateway.createTenant("Initech");
+});
+
+const asKey = () => `Api-Key ${tenant.apiKey}`;
+const asUser = async (sub: string) => `Bearer ${await gateway.sign({ tenant_id: tenant.id, sub })}`;
+const path = (sub: string) => `/api/v1/members/${encodeURIComponent(sub)}`;
+
+async function add(sub: string, role?: string, as = asKey()): Promise<Response> {
+  return gateway.request("/api/v1/members", { as, json: role === undefined ? { sub } : { sub, role } });
+}
+
+async function list(): Promise<Readonly<Record<string, string>>> {
+  const response = await gateway.request("/api/v1/members?limit=200", { as: asKey() });
+  const { items } = (await response.json()) as { readonly items: readonly { sub: string; role: string }[] };
+  return Object.fromEntries(items.map(({ sub, role }) => [sub, role]));
+}
+
+/** The member that each tenant of these tests begins with, an operator. */
+const first = "member@acme.test";
+
+describe("POST /members", () => {
+  test("makes an operator unless a role is named; again: changes a role that is named, and keeps it otherwise", async () => {
+    const created = await add("ann");
+    expect([created.status, await created.json()]).toEqual([
+      201,
+      { sub: "ann", role: "operator", created_at: expect.stringMatching(/Z$/) },
+    ]);
+    expect((await add("ann", "viewer")).status).toBe(200);
+    const kept = await add("ann");
+    expect([kept.status, await kept.json()]).toMatchObject([200, { role: "viewer" }]);
+    expect(await list()).toEqual({ [first]: "operator", ann: "viewer" });
+  });
+
+  test("a subject of another tenant becomes a member here, and nothing changes there", async () => {
+    const other = await gateway.createTenant("Hooli");
+    expect((await add("shared", "admin")).status).toBe(201);
+    const there = await gateway.request("/api/v1/members", {
+      as: `Api-Key ${other.apiKey}`,
+      json: { sub: "shared", role: "viewer" },
+    });
+    expect(there.status).toBe(201);
+    expect((await list())["shared"]).toBe("admin");
+  });
+
+  test.each([
+    [{}, "/sub is required"],
+    [{ sub: "" }, "/sub expected text of 1 to 255 characters"],
+    [{ sub: "x".repeat(256) }, "/sub expected text of 1 to 255 characters"],
+    [{ sub: "a\nb" }, "without control characters"],
+    [{ sub: "\ud800" }, "/sub expected text"],
+    [{ sub: ".." }, "/sub expected a subject that is not dots alone"],
+    [{ sub: "ann", role: "owner" }, "/role expected viewer, operator, admin"],
+    [{ sub: "ann", role: null }, "/role expected viewer"],
+    [{ sub: "ann", more: 1 }, "/more is not a field of this body"],
+  ])("refuses %j", async (json, words) => {
+    const response = await gateway.request("/api/v1/members", { as: asKey(), json });
+    expect(response.status).toBe(422);
+    expect((await problemOf(response)).detail).toContain(words);
+    expect(await list()).toEqual({ [first]: "operator" });
+  });
+});
+
+test.each([
+  "auth0|5f7c8ec7c33c6c004bbafe82",
+  "a/b",
+  "a%2Fb",
+  "%",
+  "..a",
+  "ann smith+1@acme.example",
+  "日本",
+  "😀",
+  "?#&",
+])("a subject like %s is changed and removed by its path", async (sub) => {
+  expect((await add(sub)).status).toBe(201);
+  const changed = await gateway.request(path(sub), { as: asKey(), method: "PATCH", json: { role: "viewer" } });
+  expect([changed.status, await changed.json()]).toMatchObject([200, { sub, role: "viewer" }]);
+  expect((await gateway.request(path(sub), { as: asKey(), method: "DELETE" })).status).toBe(204);
+  expect(await list()).toEqual({ [first]: "operator" });
+  expect((await gateway.request(path(sub), { as: asKey(), method: "DELETE" })).status).toBe(404);
+});
+
+test("what a role allows counts from the next request on", async () => {
+  await add("ann", "viewer");
+  const as = await asUser("ann");
+  expect((await gateway.request("/api/v1/scans", { as, json: {} })).status).toBe(403);
+  await add("ann", "operator");
+  expect((await gateway.request("/api/v1/scans", { as, json: {} })).status).toBe(201);
+  await gateway.request(path("ann"), { as: asKey(), method: "DELETE" });
+  expect((await gateway.request("/api/v1/scans", { as })).status).toBe(403);
+});
+
+describe("the last admin", () => {
+  const change = {
+    "removed by DELETE": (sub: string, as: string) => gateway.request(path(sub), { as, method: "DELETE" }),
+    "demoted by PATCH": (sub: string, as: string) =>
+      gateway.request(path(sub), { as, method: "PATCH", json: { role: "viewer" } }),
+    "demoted by POST": (sub: string, as: string) => add(sub, "operator", as),
+  };
+
+  test.each(Object.entries(change))("cannot be %s; with a second admin it can", async (_name, run) => {
+    await add("ann", "admin");
+    const refused = await run("ann", asKey());
+    expect(refused.status).toBe(409);
+    expect((await problemOf(refused)).detail).toMatch(/last admin: make another member admin first, or use/);
+    expect((await list())["ann"]).toBe("admin");
+    await add("bob", "admin");
+    expect((await run("ann", asKey())).ok).toBe(true);
+    expect((await list())["ann"]).not.toBe("admin");
+  });
+
+  test.each(Object.entries(change))("an admin is not %s by themselves", async (_name, run) => {
+    await add("ann", "admin");
+    await add("bob", "admin");
+    const refused = await run("ann", await asUser("ann"));
+    expect(refused.status).toBe(409);
+    expect((await problemOf(refused)).detail).toMatch(/caller's own role: another admin/);
+    expect((await list())["ann"]).toBe("admin");
+  });
+
+  test("an admin may name the role that they have", async () => {
+    await add("ann", "admin");
+    const as = await asUser("ann");
+    expect((await add("ann", "admin", as)).status).toBe(200);
+    expect((await add("ann", undefined, as)).status).toBe(200);
+  });
+});
+
+test("lists page by page, newest first, and a cursor is this list's own", async () => {
+  for (const name of ["a", "b", "c", "d"]) await add(`${name}@acme`);
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const query = cursor === null ? "limit=2" : `limit=2&cursor=${cursor}`;
+    const response = await gateway.request(`/api/v1/members?${query}`, { as: asKey() });
+    const page = (await response.json()) as { items: readonly { sub: string }[]; next_cursor: string | null };
+    seen.push(...page.items.map(({ sub }) => sub));
+    cursor = page.next_cursor;
+    if (cursor !== null) {
+      const elsewhere = await gateway.request(`/api/v1/api-keys?cursor=${cursor}`, { as: asKey() });
+      expect(elsewhere.status).toBe(400);
+    }
+  } while (cursor !== null);
+  expect(seen).toEqual(["d@acme", "c@acme", "b@acme", "a@acme", first]);
+});
+
+test("another tenant's members are not there", async () => {
+  const other = await gateway.createTenant("Hooli");
+  await add("ann", "admin");
+  const as = `Api-Key ${other.apiKey}`;
+  expect((await gateway.request(path("ann"), { as, method: "DELETE" })).status).toBe(404);
+  expect((await gateway.request(path("ann"), { as, method: "PATCH", json: { role: "viewer" } })).status).toBe(404);
+  expect((await list())["ann"]).toBe("admin");
+});

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../../drizzle/database.ts";
+import { decisions } from "../../../drizzle/schema.ts";
+import { asOwner } from "../../../drizzle/with_tenant.ts";
+import { applyDecisions, type Decisions } from "../../../scanner/decisions/decisions.ts";
+import { addGatewayDecisions } from "../../../scanner/decisions/gateway_decisions.ts";
+import { UsageError } from "../../../shared/usage_error.ts";
+import { openTestPglite } from "../../support/pglite.ts";
+import { aCheckResult, aFinding } from "../../support/report_builders.ts";
+import { problem, startScriptedServer, type Answer } from "../../support/scripted_server.ts";
+import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+
+const check = "signon_global_session_idle_timeout_15min";
+const other = "apitoken_not_super_admin";
+const orgUrl = "https://acme.okta.com";
+const waiver = { kind: "waiver", check, reason: "Moves in January" };
+const attestation = { kind: "attestation", check: other, status: "PASS", reason: "Looked at it" };
+const noFiles: Decisions = { waivers: [], attestations: [], baseline: null, thresholds: [] };
+
+let database: Database;
+let gateway: TestGateway;
+beforeAll(async () => {
+  database = await openTestPglite();
+  gateway = await startTestGateway({}, { database });
+});
+afterAll(() => gateway.stop());
+beforeEach(() => asOwner(database, async (tx) => void (await tx.delete(decisions))));
+
+async function decide(json: object): Promise<void> {
+  const as = `Bearer ${gateway.acme.token}`;
+  const response = await gateway.request("/api/v1/decisions", { method: "POST", as, json });
+  expect(response.status, await response.clone().text()).toBe(201);
+}
+
+const add = (files: Decisions = noFiles, gatewayUrl = gateway.url) =>
+  addGatewayDecisions(files, {
+    access: { gatewayUrl, apiKey: gateway.acme.apiKey },
+    orgUrl,
+    checkNames: new Set([check, other]),
+    nowMs: Date.now(),
+    signal: new AbortController().signal,
+  });
+
+describe("addGatewayDecisions", () => {
+  test("adds what holds for this organization, with who decided it and where it is kept", async () => {
+    await decide({ ...waiver, resource: "00p*", expires: "2099-01-31", org_url: orgUrl });
+    await decide({ ...waiver, org_url: "https://globex.okta.com" });
+    await decide(attestation);
+    expect(await add()).toEqual({
+      warnings: [],
+      decisions: {
+        ...noFiles,
+        waivers: [
+          {
+            check,
+            resource: "00p*",
+            reason: "Moves in January",
+            expires: "2099-01-31",
+            by: "member@acme.test",
+            source: "gateway",
+          },
+        ],
+        attestations: [
+          {
+            check: other,
+            status: "PASS",
+            reason: "Looked at it",
+            expires: null,
+            by: "member@acme.test",
+            source: "gateway",
+          },
+        ],
+      },
+    });
+  });
+
+  test("a waiver of it is on the finding, which keeps its status", async () => {
+    await decide(waiver);
+    const { decisions: added } = await add();
+    const { results, warnings } = applyDecisions([aCheckResult({ check, findings: [aFinding()] })], added, Date.now());
+    expect(warnings).toEqual([]);
+    expect(results[0]?.findings[0]).toMatchObject({
+      status: "FAIL",
+      waived: true,
+      waiver: { reason: "Moves in January", expires: null, by: "member@acme.test", source: "gateway" },
+    });
+  });
+
+  test("reads every page", async () => {
+    const values = Array.from({ length: 450 }, (_, index) => ({
+      tenantId: gateway.acme.id,
+      kind: "waiver" as const,
+      check,
+      resource: `00p${index}`,
+      reason: "Moves in January",
+      authorKind: "user" as const,
+      authorId: "ada",
+      authorName: "ada",
+    }));
+    await asOwner(database, async (tx) => void (await tx.insert(decisions).values(values)));
+    expect(new Set((await add()).decisions.waivers.map(({ resource }) => resource)).size).toBe(450);
+  });
+
+  test("one about this organization counts before one about every organization", async () => {
+    await decide({ ...attestation, status: "FAIL", org_url: orgUrl });
+    await decide(attestation);
+    const { decisions: added } = await add();
+    expect(added.attestations.map(({ status }) => status)).toEqual(["FAIL"]);
+  });
+
+  test("a file's own counts before it, while it holds, and both are named", async () => {
+    await decide({ ...waiver, resource: "00p1" });
+    await decide(attestation);
+    const file = { check, resource: "00p1", reason: "of the file", expires: null };
+    const attested = { check: other, status: "PASS" as const, reason: "of the file", by: "A. Person", expires: null };
+    const files = { ...noFiles, waivers: [file], attestations: [attested] };
+    expect(await add(files)).toEqual({
+      decisions: files,
+      warnings: [
+        `The attestation of ${other} by member@acme.test at the gateway is ignored: --attestations has its own`,
+        `The waiver of ${check} for "00p1" by member@acme.test at the gateway is ignored: --waivers has its own`,
+      ],
+    });
+    const past = { ...file, expires: "2020-01-31" };
+    expect((await add({ ...noFiles, waivers: [past] })).decisions.waivers).toHaveLength(2);
+    const plan = { ...file, remediation_date: "2099-01-31" };
+    expect((await add({ ...noFiles, waivers: [plan] })).decisions.waivers).toHaveLength(2);
+  });
+
+  test("one on a check that this scanner does not know is named and ignored", async () => {
+    await decide({ ...waiver, check: "no_such" });
+    expect(await add()).toEqual({
+      decisions: noFiles,
+      warnings: ['The waiver of no_such by member@acme.test at the gateway is ignored: there is no check "no_such"'],
+    });
+  });
+});
+
+const json =
+  (body: object): Answer =>
+  (response) =>
+    void response.end(JSON.stringify(body));
+
+test.each<[string, Answer, RegExp]>([
+  ["a gateway that refuses the key", problem(401, "The API key is not valid"), /--decisions-from-gateway: 401 /],
+  ["another server", json({}), /does SCANSTREAM_URL name a scanstream gateway/],
+  [
+    "a decision whose end cannot be read",
+    json({
+      items: [{ ...waiver, resource: null, status: null, by: "ada", org_url: null, expires: "next year" }],
+      next_cursor: null,
+    }),
+    /it is not what was asked for/,
+  ],
+])("%s: nothing is scanned without the decisions", async (_, answer, message) => {
+  await using server = await startScriptedServer(answer);
+  const error: unknown = await add(noFiles, new URL(server.url).origin).catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(UsageError);
+  expect(String(error)).toMatch(message);
+});

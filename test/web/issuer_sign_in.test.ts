@@ -1,0 +1,172 @@
+import type { Page } from "playwright-core";
+import { afterAll, expect, test } from "vitest";
+import type { Person } from "../../practice_org/sign_in/people.ts";
+import { launchChromium } from "../support/chromium.ts";
+import { openSignInStage } from "../support/sign_in_stage.ts";
+import { openPage, type WatchedPage } from "./watched_page.ts";
+
+/** The page signs in at the practice org, in a browser that reports every violation of the content security policy. */
+const browser = await launchChromium();
+afterAll(() => browser.close());
+const stage = await openSignInStage();
+const { gateway, issuer, people, acme, globex } = stage;
+
+const open = (url = gateway.url): Promise<WatchedPage> =>
+  openPage(browser, url, { otherOrigins: [new URL(issuer).origin] });
+
+async function signInAs(page: Page, person: Person): Promise<void> {
+  await page.getByRole("button", { name: /^Sign in at / }).click();
+  await logIn(page, person);
+}
+
+async function logIn(page: Page, person: Person): Promise<void> {
+  await page.getByLabel("Email").fill(person.login);
+  await page.getByLabel("Password").fill(person.password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+async function storageOf(page: Page) {
+  return page.evaluate(() => ({ local: { ...localStorage }, session: { ...sessionStorage }, cookie: document.cookie }));
+}
+
+const emptyStorage = { local: {}, session: {}, cookie: "" };
+
+test("signs in with code and PKCE, leaves nothing in storage or in an address, and signs out at the issuer too", async () => {
+  const scan = await acme.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
+  await using watched = await open(`${gateway.url}/#/scans/${scan.id}`);
+  const { page, requestUrls } = watched;
+  await signInAs(page, people.one);
+  // What was open is open again.
+  await watched.untilConnection("live");
+  expect(page.url()).toBe(`${gateway.url}/#/scans/${scan.id}`);
+  expect(await page.getByText("Olga One").count()).toBe(1);
+  expect(await storageOf(page)).toEqual(emptyStorage);
+  const authorize = new URL(requestUrls.find((url) => url.includes("/v1/authorize?")) ?? "");
+  expect(authorize.searchParams.get("code_challenge_method")).toBe("S256");
+  for (const url of requestUrls) expect(url).not.toMatch(/access_token|eyJ|code_verifier/);
+
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: /^Sign in at / }).waitFor();
+  expect(page.url()).toBe(`${gateway.url}/`);
+  expect(await storageOf(page)).toEqual(emptyStorage);
+  // The issuer has forgotten them as well.
+  await page.getByRole("button", { name: /^Sign in at / }).click();
+  await page.getByLabel("Password").waitFor();
+});
+
+test("a reload forgets the token, and the issuer's own session signs in again without a password", async () => {
+  await using watched = await open();
+  const { page } = watched;
+  await signInAs(page, people.one);
+  await page.getByText("Olga One").waitFor();
+  await page.reload();
+  await page.getByRole("button", { name: /^Sign in at / }).click();
+  await page.getByText("Olga One").waitFor();
+});
+
+test("a person with two tenants switches between them, and sees each one's scans with the role there", async () => {
+  await acme.producer.register({ org_url: "https://only-acme.okta.com", checks_total: 1 });
+  await globex.producer.register({ org_url: "https://only-globex.okta.com", checks_total: 1 });
+  await using watched = await open();
+  const { page } = watched;
+  await signInAs(page, people.both);
+  const tenants = page.getByLabel("Tenant");
+  await tenants.waitFor();
+  expect(await tenants.locator("option").allTextContents()).toEqual(["Acme (viewer)", "Globex (admin)"]);
+  await page.locator(".scan-link").filter({ hasText: "only-acme" }).waitFor();
+  expect(await page.getByText("only-globex").count()).toBe(0);
+  await tenants.selectOption("Globex (admin)");
+  await page.locator(".scan-link").filter({ hasText: "only-globex" }).click();
+  await watched.untilConnection("live");
+  expect(await page.getByText("only-acme").count()).toBe(0);
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByText("admin: also members, keys and webhooks").waitFor();
+});
+
+test("a subject that is no member is told who they are, which tenant it is, and who can add them", async () => {
+  await using watched = await open();
+  const { page } = watched;
+  await signInAs(page, people.none);
+  const notice = page.getByText(/You signed in as nils@practice\.example, who is not a member of the tenant/);
+  await notice.waitFor();
+  expect(await notice.textContent()).toContain(
+    `scanstream admin user create --tenant ${people.none.tenantIds[0]} --sub "nils@practice.example"`,
+  );
+  // The issuer knows them still: without asking it would be the same person again.
+  await page.getByRole("button", { name: "Sign in as somebody else" }).click();
+  await logIn(page, people.one);
+  await page.getByText("Olga One").waitFor();
+});
+
+test("cancelling at the issuer says so, and the way in is there again", async () => {
+  await using watched = await open();
+  const { page } = watched;
+  await page.getByRole("button", { name: /^Sign in at / }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText(/The sign-in was cancelled, .*\(access_denied: User canceled the sign-in\.\)/).waitFor();
+  expect(await storageOf(page)).toEqual(emptyStorage);
+});
+
+test("an answer of another sign-in is refused: a foreign state, a second tab, and one without any sign-in", async () => {
+  await using watched = await open(`${gateway.url}/callback?code=stolen&state=made-up&iss=${issuer}`);
+  const { page, requestUrls } = watched;
+  await page.getByText("This sign-in was not begun in this tab").waitFor();
+  await page.evaluate(() => {
+    sessionStorage.setItem("scanstream.sign_in", JSON.stringify({ state: "s", nonce: "n", verifier: "v" }));
+  });
+  await page.goto(`${gateway.url}/callback?error=access_denied&error_description=Call+us&state=other&iss=${issuer}`);
+  await page.getByText("The issuer's answer does not belong to this sign-in").waitFor();
+  // Words that anybody can put into an address are not shown.
+  expect(await page.getByText("Call us").count()).toBe(0);
+  await page.evaluate(() => {
+    sessionStorage.setItem("scanstream.sign_in", JSON.stringify({ state: "s", nonce: "n", verifier: "v" }));
+  });
+  await page.goto(`${gateway.url}/callback?code=c&state=s&iss=https://evil.test`);
+  await page.getByText("The issuer's answer does not belong to this sign-in").waitFor();
+  expect(requestUrls.filter((url) => url.endsWith("/v1/token"))).toEqual([]);
+  expect(await storageOf(page)).toEqual(emptyStorage);
+});
+
+test("the back button after signing in leads to no second use of the code", async () => {
+  await using watched = await open();
+  const { page } = watched;
+  await signInAs(page, people.one);
+  await page.getByText("Olga One").waitFor();
+  expect(page.url()).not.toContain("code=");
+  await page.goBack();
+  await page.goForward();
+  await page
+    .getByRole("button", { name: /^Sign in at |^Sign out$/ })
+    .first()
+    .waitFor();
+  expect(page.url()).not.toContain("code=");
+});
+
+test("a token for another audience, and one without a tenant, are named before the gateway is asked", async () => {
+  await stage.offer({ audience: "api://default" });
+  {
+    await using watched = await open();
+    await signInAs(watched.page, people.one);
+    await watched.page
+      .getByText(/access token is for "api:\/\/default": this gateway expects the audience "scanstream-test"/)
+      .waitFor();
+  }
+  await stage.offer({ tenantClaim: "org" });
+  await using watched = await open();
+  await signInAs(watched.page, people.one);
+  await watched.page.getByText(/its claim "tenant_id" has to be the UUID of a tenant/).waitFor();
+  await stage.offer();
+});
+
+test("no other page may frame the page, and only the page itself may frame the callback", async () => {
+  const [page, callback] = await Promise.all([fetch(gateway.url), fetch(`${gateway.url}/callback`)]);
+  expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+  expect(page.headers.get("x-frame-options")).toBe("DENY");
+  expect(callback.headers.get("content-security-policy")).toContain("frame-ancestors 'self'");
+  expect(callback.headers.get("x-frame-options")).toBe("SAMEORIGIN");
+  const { origin } = new URL(issuer);
+  for (const { headers } of [page, callback]) {
+    expect(headers.get("content-security-policy")).toContain(`connect-src 'self' ${origin};`);
+    expect(headers.get("content-security-policy")).toContain(`frame-src 'self' ${origin};`);
+  }
+});
