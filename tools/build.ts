@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { build, type Metafile } from "esbuild";
 import { buildPage } from "../gateway/web/build.ts";
 import { buildModules } from "./build_modules.ts";
-import { writeManPages } from "./man_pages.ts";
+import { writeManPage } from "./man_page.ts";
 import { thirdPartyLicenses } from "./third_party_licenses.ts";
 
 const root = dirname(import.meta.dirname);
@@ -29,7 +29,7 @@ export async function buildPackage(folder: string): Promise<Metafile> {
       cp(join(root, "shared/diff.schema.json"), join(building, "diff.schema.json")),
       cp(join(root, "shared/summary.schema.json"), join(building, "summary.schema.json")),
       cp(join(root, "shared/config.schema.json"), join(building, "config.schema.json")),
-      writeManPages(join(building, "man")),
+      writeManPage(join(building, "man")),
     ]);
     await writeFile(
       join(building, "THIRD_PARTY_LICENSES.txt"),

@@ -18,10 +18,11 @@ const root = join(import.meta.dirname, "../..");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let metafile: Metafile;
 let installed: string;
+let tarballFile: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
   const tarball = await packTarball(join(folder.path, "package"));
-  ({ metafile } = tarball);
+  ({ metafile, file: tarballFile } = tarball);
   installed = join(folder.path, "installed");
   await installTarball(tarball, installed);
 }, 120_000);
@@ -68,6 +69,14 @@ describe("the tarball", () => {
     const missing = stdout.split("\n").filter((line) => !/^Cannot find package '@electric-sql\/pglite'|^$/.test(line));
     expect(missing).toEqual([]);
     expect(chunks.length).toBeGreaterThan(20);
+  });
+
+  test("installed for the whole machine, has its manual where man looks", async () => {
+    const prefix = join(folder.path, "global");
+    await run("npm", ["install", "-g", "--prefix", prefix, "--offline", "--ignore-scripts", "--no-audit", tarballFile]);
+    const { stdout } = await run(join(prefix, "bin/scanstream"), ["completion", "bash"]);
+    expect(stdout).toContain("complete -F _scanstream scanstream");
+    expect(await readFile(join(prefix, "share/man/man1/scanstream.1"), "utf8")).toMatch(/^\.TH SCANSTREAM 1 /m);
   });
 
   test.each([["serve"], ["admin", "tenant", "list"]])(
@@ -128,7 +137,9 @@ describe("the bundle", () => {
     const { packages, bytes } = loadedWith(/^main-/);
     expect(packages).toContain("commander");
     expect(
-      [...packages].filter((name) => /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose)$/.test(name)),
+      [...packages].filter((name) =>
+        /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose|valibot|jsonc-parser)$/.test(name),
+      ),
     ).toEqual([]);
     expect(bytes).toBeLessThan(250_000);
   });
@@ -145,7 +156,7 @@ describe("keepProductPackages", () => {
   test("leaves in package.json and the lock file what the product imports, and none of the tools", async () => {
     const source = join(folder.path, "product");
     await mkdir(source);
-    const files = ["package.json", "package-lock.json", "main.ts", "start.ts", "scanstream.ts"];
+    const files = ["package.json", "package-lock.json", "main.ts", "program.ts", "start.ts", "scanstream.ts"];
     for (const name of [...files, ...productFolders])
       await cp(join(root, name), join(source, name), { recursive: true });
     await keepProductPackages(source);

@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** Fails with what axe finds on the page as it is now. `state` names it. */
+/** What axe finds wrong with the page as it is now is nothing. */
 export async function expectAccessible(page: Page, state: string): Promise<void> {
   // Evaluated by the debugger, so the page's own policy against foreign scripts stands.
   await page.evaluate(axe.source);
@@ -14,4 +14,13 @@ export async function expectAccessible(page: Page, state: string): Promise<void>
     );
   });
   expect(violations, state).toEqual([]);
+}
+
+/** Presses Tab until an element that matches has the focus. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let count = 0; count < 60; count += 1) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)) return;
+  }
+  throw new Error(`Cannot reach ${selector} with the keyboard`);
 }

@@ -1,56 +1,59 @@
-import { useLayoutEffect } from "preact/hooks";
+import type { ComponentType } from "preact";
 import type { Session } from "../../model/session.ts";
 import { mayDo } from "../../model/caller.ts";
-import { Icon, Message } from "../basics.tsx";
+import { Icon } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
-import { accessSection } from "./access_section.tsx";
-import type { SettingsSection } from "./section.ts";
+import { AuditSettings } from "./audit_settings.tsx";
+import { KeysSettings } from "./keys_settings.tsx";
+import { MembersSettings } from "./members_settings.tsx";
+import { SessionSettings } from "./session_settings.tsx";
 
-/** In the order in which they are offered. */
-const sections: readonly SettingsSection[] = [accessSection];
-
-interface SettingsPageProps {
-  readonly session: Session;
-  /** Empty: the first section. */
-  readonly sectionId: string;
+interface SettingsSection {
+  /** `#/settings/<id>`. */
+  readonly id: string;
+  readonly title: string;
+  /** Whether the caller has anything to do there. */
+  isFor(session: Session): boolean;
+  readonly Section: ComponentType<{ readonly session: Session }>;
 }
 
-/** One section at a time, beside the names of those that the caller may see. */
-export function SettingsPage({ session, sectionId }: SettingsPageProps) {
-  const { caller } = session;
-  const offered = sections.filter(({ permission }) => mayDo(caller, permission));
-  const section = sectionId === "" ? offered[0] : offered.find(({ id }) => id === sectionId);
-  useTitle(section === undefined ? "Settings" : `${section.title} · Settings`);
-  useLayoutEffect(() => scrollTo(0, 0), [section]);
+const mayManage = ({ caller }: Session) => mayDo(caller, "manage");
 
+/** The first one is shown where the address names none. */
+const sections: readonly SettingsSection[] = [
+  { id: "session", title: "Your session", isFor: () => true, Section: SessionSettings },
+  { id: "members", title: "Members", isFor: mayManage, Section: MembersSettings },
+  { id: "keys", title: "API keys", isFor: mayManage, Section: KeysSettings },
+  { id: "audit", title: "Audit trail", isFor: mayManage, Section: AuditSettings },
+];
+
+/** What is not about one scan, a section each. */
+export function SettingsPage({ session, section }: { readonly session: Session; readonly section: string }) {
+  const shown = sections.filter((candidate) => candidate.isFor(session));
+  const current = shown.find(({ id }) => id === section) ?? shown[0];
+  useTitle(current === undefined ? "Settings" : `${current.title} · Settings`);
+  if (current === undefined) return null;
+  const { Section } = current;
   return (
-    <article class="scan settings" aria-labelledby="settings-title">
-      <header class="scan-head">
-        <a class="back row strong" href="#/">
-          <Icon name="back" />
-          All scans
-        </a>
-        <div class="scan-title row wrap">
-          <h1 id="settings-title">Settings</h1>
-        </div>
-        <p class="scan-meta text">{caller.tenant?.name}</p>
-      </header>
-      <nav class="settings-sections row wrap" aria-label="Settings">
-        {offered.map(({ id, title }) => (
-          <a key={id} class="button" href={`#/settings/${id}`} aria-current={id === section?.id ? "page" : undefined}>
-            {title}
-          </a>
-        ))}
-      </nav>
-      {section === undefined && (
-        <Message level={2} title="No such section" text="There is none, or your role does not include it." />
+    <article class="settings" aria-labelledby="settings-title">
+      <a class="back row strong" href="#/">
+        <Icon name="back" />
+        All scans
+      </a>
+      <h1 id="settings-title">Settings</h1>
+      {shown.length > 1 && (
+        <nav class="settings-sections row wrap" aria-label="Settings">
+          {shown.map(({ id, title }) => (
+            <a key={id} class="button" href={`#/settings/${id}`} aria-current={id === current.id ? "page" : undefined}>
+              {title}
+            </a>
+          ))}
+        </nav>
       )}
-      {section !== undefined && (
-        <section key={section.id} class="card settings-section" aria-labelledby="section-title">
-          <h2 id="section-title">{section.title}</h2>
-          <section.Content session={session} />
-        </section>
-      )}
+      <section key={current.id} class="card settings-section" aria-labelledby="settings-section">
+        <h2 id="settings-section">{current.title}</h2>
+        <Section session={session} />
+      </section>
     </article>
   );
 }

@@ -1,7 +1,4 @@
-import { permissions, type Permission } from "../../../auth/permissions.ts";
-import { mayDo } from "../../model/caller.ts";
 import type { Session } from "../../model/session.ts";
-import type { SectionProps, SettingsSection } from "./section.ts";
 
 const kinds: Readonly<Record<Session["kind"], string>> = {
   demo: "The demo's own session, which the page opens by itself",
@@ -9,20 +6,22 @@ const kinds: Readonly<Record<Session["kind"], string>> = {
   issuer: "Signed in at the issuer; renewed by itself until you sign out, forgotten when the tab is reloaded",
 };
 
-/** Who the gateway takes the caller for, and what they may do. */
-export const accessSection: SettingsSection = { id: "access", title: "Your access", permission: "read", Content };
+const roles = {
+  viewer: "viewer: reads and follows",
+  operator: "operator: also cancels, attests, waives and deletes scans",
+  admin: "admin: also members, keys and webhooks",
+} as const;
 
-function Content({ session: { kind, caller } }: SectionProps) {
+/** Who the gateway takes the caller for, and what they may do. */
+export function SessionSettings({ session: { kind, caller } }: { readonly session: Session }) {
   const { id, name, scopes, tenant, tenants } = caller;
-  const allowed = (Object.keys(permissions) as Permission[]).filter((permission) => mayDo(caller, permission));
   return (
     <dl class="facts">
       <Fact name={caller.kind === "user" ? "Person" : "API key"} value={name === null ? id : `${name} (${id})`} />
       <Fact name="Session" value={kinds[kind]} />
       {tenant !== null && <Fact name="Tenant" value={`${tenant.name} (${tenant.id})`} />}
-      {tenant !== null && tenant.role !== null && <Fact name="Role" value={tenant.role} />}
+      {tenant !== null && tenant.role !== null && <Fact name="Role" value={roles[tenant.role]} />}
       {scopes !== null && <Fact name="Scopes" value={scopes.join(", ")} />}
-      <Fact name="You may" value={allowed.map((permission) => permissions[permission].description).join("; ")} />
       {tenants.length > 1 && (
         <Fact name="All tenants" value={tenants.map((one) => `${one.name} (${one.role ?? ""})`).join(", ")} />
       )}
@@ -32,9 +31,9 @@ function Content({ session: { kind, caller } }: SectionProps) {
 
 function Fact({ name, value }: { readonly name: string; readonly value: string }) {
   return (
-    <>
-      <dt>{name}</dt>
+    <div>
+      <dt class="fine">{name}</dt>
       <dd>{value}</dd>
-    </>
+    </div>
   );
 }
