@@ -11,6 +11,7 @@ import { reports } from "./reports.ts";
 import { secrets } from "./secrets.ts";
 import { signingIn } from "./signing_in.ts";
 import { streams } from "./streams.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** Every mistake that a test must see. */
 export const mutations: readonly Mutation[] = [
@@ -19,6 +20,7 @@ export const mutations: readonly Mutation[] = [
   ...otherTenants,
   ...streams,
   ...limits,
+  ...webhooks,
   ...provider,
   ...reports,
   ...secrets,

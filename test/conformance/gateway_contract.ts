@@ -6,6 +6,7 @@ import { scanCases } from "./gateway_scan_cases.ts";
 import { sessionCases } from "./gateway_session_cases.ts";
 import { streamCases } from "./gateway_stream_cases.ts";
 import { tenantCases } from "./gateway_tenant_cases.ts";
+import { webhookCases } from "./gateway_webhook_cases.ts";
 
 /** Everything that a gateway promises to its clients, on every runtime. */
 export const gatewayContract: readonly GatewayCase[] = [
@@ -15,5 +16,6 @@ export const gatewayContract: readonly GatewayCase[] = [
   ...decisionCases,
   ...tenantCases,
   ...sessionCases,
+  ...webhookCases,
   ...streamCases,
 ];

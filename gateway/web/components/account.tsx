@@ -45,6 +45,9 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
         </span>
       )}
       <nav aria-label="Pages">
+        <a class="button button-quiet" href="#/decisions">
+          Decisions
+        </a>
         <a class="button button-quiet" href="#/settings">
           Settings
         </a>

@@ -19,6 +19,9 @@ export interface Api {
   getScan(scanId: string, signal: AbortSignal): Promise<Scan>;
   listFindings(scanId: string, request: PageRequest): Promise<Page<FindingRecord>>;
   cancelScan(scanId: string, signal: AbortSignal): Promise<Scan>;
+  deleteScan(scanId: string, signal: AbortSignal): Promise<void>;
+  /** The finished report as its scanner stored it. */
+  getReport(scanId: string, signal: AbortSignal): Promise<unknown>;
   listMonitors(request: PageRequest): Promise<Page<Monitor>>;
   getMonitor(monitorId: string, signal: AbortSignal): Promise<Monitor>;
   /** Newest first; with a fingerprint, the history of one finding. */
@@ -120,6 +123,10 @@ export function createApi(options: ApiOptions): Api {
         await call("GET", `${toMonitorPath(monitorId)}/findings?${toQuery(limit, cursor)}`, signal),
         parseChange,
       ),
+    getReport: (scanId, signal) => call("GET", `${toPath(scanId)}/report`, signal),
+    async deleteScan(scanId, signal) {
+      await call("DELETE", toPath(scanId), signal);
+    },
     request,
     async fetchStream(input, init) {
       const open = () => {
