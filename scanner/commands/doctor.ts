@@ -6,10 +6,14 @@ import { systemClock, type Clock } from "../idp/clock.ts";
 import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
 import { readOrganization, type Organization } from "../idp/organization.ts";
 import { generalReads } from "../idp/probe.ts";
-import { createAuthorizedClient, createRequestSender, type AuthorizedClient } from "../idp/connection.ts";
+import {
+  createAuthorizedClient,
+  createRequestSender,
+  type AuthorizedClient,
+  type ConnectOptions,
+} from "../idp/connection.ts";
 import { grantScopes } from "../idp/token_errors.ts";
 import type { RequestSender } from "../idp/request_sender.ts";
-import type { RequestTrace } from "../idp/request_trace.ts";
 
 export type DoctorStep =
   | "configuration"
@@ -34,12 +38,10 @@ export interface DoctorResult {
   readonly remedy: string | null;
 }
 
-export interface DoctorInput {
+export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
   readonly flags: ScannerFlags;
   readonly env: Environment;
-  readonly signal: AbortSignal;
   readonly clock?: Clock;
-  readonly trace?: RequestTrace | undefined;
 }
 
 /** The steps in their order; each appears exactly once in what `diagnose` gives. */
