@@ -140,7 +140,7 @@ async function openDemo(gateway: RunningGateway): Promise<Demo> {
   const name = "Practice Inc.";
   const sub = "demo-user";
   const tenant = (await gateway.admin("tenant.create", { name })) as { readonly id: string };
-  await gateway.admin("user.create", { tenant: tenant.id, sub });
+  await gateway.admin("user.create", { tenant: tenant.id, sub, role: "admin" });
   const key = (await gateway.admin("api-key.create", { tenant: tenant.id, name })) as { readonly api_key: string };
   const demo: Demo = { tenant_id: tenant.id, tenant_name: name, sub, api_key: key.api_key };
   await writeFile(demoFile, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });

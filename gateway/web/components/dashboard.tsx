@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { mayDo } from "../model/caller.ts";
 import { formatOrg } from "../model/format.ts";
 import { followTenant } from "../model/tenant_follower.ts";
 import type { Session } from "../model/session.ts";
@@ -158,6 +159,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
               key={`${route.scanId} ${attempt}`}
               api={api}
               scanId={route.scanId}
+              mayCancel={mayDo(session.caller, "register")}
               knownScans={scans.items}
               onScan={onScan}
               onReopen={() => setAttempt(attempt + 1)}

@@ -21,6 +21,7 @@ const historyLimit = 200;
 interface ScanPageProps {
   readonly api: Api;
   readonly scanId: string;
+  readonly mayCancel: boolean;
   /** Other scans of the tenant, for the trend. */
   readonly knownScans: readonly Scan[];
   /** Called with what is known of the scan whenever that changed. */
@@ -30,7 +31,7 @@ interface ScanPageProps {
 }
 
 /** One scan, followed while it is shown. */
-export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPageProps) {
+export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen }: ScanPageProps) {
   const [follower, frame] = useStore(
     (onChange) => followScan(api, scanId, onChange),
     ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
@@ -74,7 +75,7 @@ export function ScanPage({ api, scanId, knownScans, onScan, onReopen }: ScanPage
               Compare with the scan before
             </a>
           )}
-          {scan !== null && !isEnded(scan.status) && (
+          {mayCancel && scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
           )}
         </div>
