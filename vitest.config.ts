@@ -6,6 +6,7 @@ import { defineConfig } from "vitest/config";
  */
 const system = [
   "test/{attacks,deploy,e2e,edge,faults,fuzz}/**/*.test.ts",
+  "test/gateway/features/keeping/*.test.ts",
   "test/web/!(*_model).test.ts",
   "test/command_line/node_version.test.ts",
   "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",

@@ -121,6 +121,7 @@ export async function prepareScan(
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags }, io);
+    await stream?.storeReport(reported.report);
     return { code: exitCode(scan, areSaved, reported), reported, error: null };
   }
 }

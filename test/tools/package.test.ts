@@ -7,6 +7,9 @@ import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { keepProductPackages, productFolders, productPackages } from "../../tools/product_manifest.ts";
+import { parseDocument } from "../../tools/docs/document.ts";
+import { deadLinks } from "../../tools/docs/links.ts";
+import { writeSboms } from "../../tools/release/sbom.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 
@@ -52,6 +55,26 @@ describe("the tarball", () => {
     }
     expect(text).toContain("Permission is hereby granted, free of charge");
   });
+
+  test("has the documents that its README leads to, and none of their links is dead", async () => {
+    const package_ = join(installed, "node_modules", packageJson.name);
+    const files = (await readdir(package_, { recursive: true })).filter((file) => /^(?:docs\/)?[^/]+\.md$/.test(file));
+    expect(files).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "docs/install.md", "docs/ci.md"]));
+    const documents = await Promise.all(
+      files.map(async (file) => parseDocument(file, await readFile(join(package_, file), "utf8"))),
+    );
+    const dead = await deadLinks(documents, package_);
+    // Sources and figures of the repository, which a reader of the package has no use for.
+    const isSource = (line: string) => / leads to (?:bench\/|vitest\.config\.ts)/.test(line);
+    expect(dead.filter((line) => !isSource(line))).toEqual([]);
+    expect(dead.filter((line) => line.startsWith("README.md: "))).toEqual([]);
+  });
+
+  test("works as its user would use it, on this Node", async () => {
+    await cp(join(import.meta.dirname, "try_package.mjs"), join(installed, "try_package.mjs"));
+    const { stdout } = await run(process.execPath, ["try_package.mjs"], { cwd: installed });
+    expect(stdout).toBe(`${packageJson.name} ${packageJson.version} works on Node ${process.versions.node}\n`);
+  }, 60_000);
 
   test("runs, and its help comes from it", async () => {
     const { stdout } = await run(process.execPath, [program(), "scan", "--help"], { cwd: installed });
@@ -151,6 +174,26 @@ describe("the bundle", () => {
     expect([...externals].filter((path) => !isBuiltin(path))).toEqual([]);
   });
 });
+
+test("the bills of materials name what is in the bundle, and none of the tools", async () => {
+  const target = join(folder.path, "sboms");
+  const files = await writeSboms(target);
+  expect(files.map((file) => basename(file))).toEqual(["sbom.cdx.json", "sbom.spdx.json"]);
+  const [cyclonedx, spdx] = await Promise.all(files.map(async (file) => JSON.parse(await readFile(file, "utf8"))));
+  expect(cyclonedx).toMatchObject({
+    bomFormat: "CycloneDX",
+    metadata: { component: { name: packageJson.name, version: packageJson.version } },
+  });
+  const names = cyclonedx.components.map(({ group, name }: { readonly group?: string; readonly name: string }) =>
+    group === undefined ? name : `${group}/${name}`,
+  );
+  const inside = Object.keys(await productPackages(root)).filter(isBundled);
+  expect(inside.filter((name) => !names.includes(name))).toEqual([]);
+  expect(names).toContain("@electric-sql/pglite");
+  for (const tool of ["vitest", "esbuild", "oxlint"]) expect(names).not.toContain(tool);
+  expect(spdx).toMatchObject({ spdxVersion: "SPDX-2.3" });
+  expect(spdx.packages.map(({ name }: { readonly name: string }) => name)).toEqual(expect.arrayContaining(inside));
+}, 60_000);
 
 describe("keepProductPackages", () => {
   test("leaves in package.json and the lock file what the product imports, and none of the tools", async () => {
