@@ -1,6 +1,7 @@
 import type { GatewayCase } from "./gateway_harness.ts";
 import { decisionCases } from "./gateway_decision_cases.ts";
 import { httpCases } from "./gateway_http_cases.ts";
+import { keepingCases } from "./gateway_keeping_cases.ts";
 import { monitorCases } from "./gateway_monitor_cases.ts";
 import { scanCases } from "./gateway_scan_cases.ts";
 import { streamCases } from "./gateway_stream_cases.ts";
@@ -10,6 +11,7 @@ import { tenantCases } from "./gateway_tenant_cases.ts";
 export const gatewayContract: readonly GatewayCase[] = [
   ...httpCases,
   ...scanCases,
+  ...keepingCases,
   ...monitorCases,
   ...decisionCases,
   ...tenantCases,
