@@ -21,7 +21,7 @@ const system = [
   "test/examples/clients.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/support/upstash_bridge.test.ts",
-  "test/tools/{man_pages,modules,new,package}.test.ts",
+  "test/tools/{man_page,modules,new,package}.test.ts",
 ];
 
 /** Those that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */

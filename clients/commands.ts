@@ -9,6 +9,7 @@ import { formats, toWhole } from "./options.ts";
 import type { ReportFlags, ReportWriter } from "./report_command.ts";
 import { addTeamCommands } from "./team/commands.ts";
 import type { WatchFlags } from "./watch_command.ts";
+import { addWebhookCommands } from "./webhooks/commands.ts";
 import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 
 /** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
@@ -39,6 +40,7 @@ export function addClientCommands(
     );
   addExamples(report, `scanstream report ${scanIdExample} --format html,cklb,csv --output reports`);
   addTeamCommands(program, run);
+  addWebhookCommands(program, run);
   addDecisionCommands(program, run);
   const watch = program
     .command("watch")

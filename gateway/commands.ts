@@ -36,7 +36,9 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
   addExamples(migrate, "DATABASE_URL=postgres://owner@db.example/scanstream scanstream migrate");
 
-  const admin = program.command("admin").description("tenants, users, API keys, development tokens and open streams");
+  const admin = program
+    .command("admin")
+    .description("tenants, users, API keys, audit trails, development tokens and open streams");
   addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
@@ -95,6 +97,7 @@ const adminGroups = {
   tenant: "tenants",
   user: "members of a tenant",
   "api-key": "API keys of a tenant",
+  audit: "who did what in a tenant",
   token: "JWTs of the local development key",
   streams: "open streams of the running gateways",
 };
@@ -129,6 +132,7 @@ const adminCommands: readonly AdminCommand[] = [
     inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin; operator unless given", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --role viewer`,
   },
+  { operation: "user.list", description: "list a tenant's members", inputs: [tenantInput], example: tenantExample },
   {
     operation: "user.remove",
     description: "end a membership; the member's streams close within 30 s",
@@ -157,6 +161,12 @@ const adminCommands: readonly AdminCommand[] = [
     description: "end a key; its streams close within 30 s",
     inputs: [["<id>", "the key's id, as `admin api-key list` shows it"]],
     example: "5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",
+  },
+  {
+    operation: "audit.list",
+    description: "list the audit trail of a tenant, newest first",
+    inputs: [tenantInput, ["--limit <n>", "how many at most, 50 unless given", "optional"]],
+    example: `${tenantExample} --limit 200`,
   },
   {
     operation: "token.create",
@@ -224,9 +234,15 @@ function toText(result: unknown): string {
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
     .map(([name, value]) =>
-      Array.isArray(value)
-        ? `${name}:\n${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
-        : `${name}: ${toLine(String(value), maxValueLength)}\n`,
+      Array.isArray(value) && value.some(isObject)
+        ? `${name}:
+${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
+        : `${name}: ${toLine(isObject(value) ? JSON.stringify(value) : String(value), maxValueLength)}
+`,
     )
     .join("");
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -102,7 +102,7 @@ export async function prepareScan(
             stream?.checkEvaluated(result, counts);
           },
           now: io.now,
-          trace: createTrace(flags, progress.message),
+          trace: createTrace(flags, (line) => progress.message(line)),
         },
       );
     } catch (error) {

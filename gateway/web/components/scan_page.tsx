@@ -1,6 +1,11 @@
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import type { DecisionKind } from "../../../shared/schemas/decision.ts";
+import type { Caller } from "../caller_wire.ts";
 import { ApiError, type Api } from "../model/api.ts";
+import { mayDo } from "../model/caller.ts";
 import { previousScan } from "../model/compare_scans.ts";
+import { indexDecisions, type DecidedFinding } from "../model/decisions/decision_index.ts";
+import type { DecisionStore } from "../model/decisions/decision_store.ts";
 import { noFilter } from "../model/findings_filter.ts";
 import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
 import { followScan, type ScanFollower } from "../model/scan_follower.ts";
@@ -9,6 +14,8 @@ import { isEnded, type Scan } from "../scan_wire.ts";
 import { Icon, Message, ScanBadge } from "./basics.tsx";
 import { Announcement, ConnectionState } from "./connection.tsx";
 import { Checks } from "./checks.tsx";
+import { DecideDialog, type DecisionDraft } from "./decisions/decide_dialog.tsx";
+import { toVerb } from "./decisions/decision_words.tsx";
 import { Findings } from "./findings.tsx";
 import { useNow, useStore, useTitle } from "./hooks.ts";
 import { Progress, toProgressText } from "./progress.tsx";
@@ -21,12 +28,13 @@ const historyLimit = 200;
 
 interface ScanPageProps {
   readonly api: Api;
+  readonly caller: Caller;
   readonly scanId: string;
   /** Somebody has deleted it since the page was opened. */
   readonly isDeleted: boolean;
-  readonly mayDelete: boolean;
   /** Other scans of the tenant, for the trend. */
   readonly knownScans: readonly Scan[];
+  readonly decisions: DecisionStore;
   /** Called with what is known of the scan whenever that changed. */
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
@@ -34,7 +42,8 @@ interface ScanPageProps {
 }
 
 /** One scan, followed while it is shown. */
-export function ScanPage({ api, scanId, isDeleted, mayDelete, knownScans, onScan, onReopen }: ScanPageProps) {
+export function ScanPage(props: ScanPageProps) {
+  const { api, caller, scanId, isDeleted, knownScans, decisions, onScan, onReopen } = props;
   const [follower, frame] = useStore(
     (onChange) => followScan(api, scanId, onChange),
     ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
@@ -43,7 +52,17 @@ export function ScanPage({ api, scanId, isDeleted, mayDelete, knownScans, onScan
   const { scan } = model;
   const [filter, setFilter] = useState(noFilter);
   const [problem, setProblem] = useState<string | null>(null);
+  const [draft, setDraft] = useState<Omit<DecisionDraft, "orgUrl"> | null>(null);
+  /** For those who do not see that a badge appeared. */
+  const [decided, setDecided] = useState("");
   const history = useHistory(api);
+  const orgUrl = scan?.orgUrl ?? null;
+  const index = useMemo(
+    () => indexDecisions(decisions.items, { orgUrl, nowMs: api.nowMs() }),
+    [api, decisions.items, orgUrl],
+  );
+  const onDecide = useCallback((kind: DecisionKind, finding: DecidedFinding) => setDraft({ kind, finding }), []);
+  useEffect(() => decisions.use(), [decisions]);
   const counts = scan === null ? null : countChecks(model, scan);
   const previous = scan === null || !isEnded(scan.status) ? null : previousScan([...history, ...knownScans], scan);
   const isFailed = scan === null && connection.state === "failed";
@@ -88,11 +107,13 @@ export function ScanPage({ api, scanId, isDeleted, mayDelete, knownScans, onScan
               Compare with the scan before
             </a>
           )}
-          {scan !== null && !isEnded(scan.status) && (
+          {mayDo(caller, "register") && scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
           )}
           {scan !== null && isEnded(scan.status) && <ReportDownload api={api} scanId={scanId} onProblem={setProblem} />}
-          {scan !== null && mayDelete && <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />}
+          {scan !== null && mayDo(caller, "delete") && (
+            <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />
+          )}
         </div>
       </header>
       <p class="problem tinted tone-fail" role="alert">
@@ -129,6 +150,7 @@ export function ScanPage({ api, scanId, isDeleted, mayDelete, knownScans, onScan
               note={toChecksNote(model.checks.size, scan, counts)}
               chosen={filter.check}
               choose={(check) => setFilter({ ...filter, check: check === filter.check ? null : check })}
+              decisions={index}
             />
             <Findings
               findings={model.findings}
@@ -137,9 +159,24 @@ export function ScanPage({ api, scanId, isDeleted, mayDelete, knownScans, onScan
               filter={filter}
               setFilter={setFilter}
               onOpen={follower.fill}
+              decisions={index}
+              onDecide={mayDo(caller, "decide") ? onDecide : undefined}
             />
           </div>
         </div>
+      )}
+      <Announcement text={decided} />
+      {draft !== null && (
+        <DecideDialog
+          api={api}
+          {...draft}
+          orgUrl={orgUrl}
+          onDecided={(decision) => {
+            decisions.put(decision);
+            setDecided(`${toVerb(decision)}.`);
+          }}
+          onClose={() => setDraft(null)}
+        />
       )}
     </article>
   );

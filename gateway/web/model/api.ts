@@ -94,8 +94,9 @@ export function createApi(options: ApiOptions): Api {
   }
 
   function send(method: string, path: string, { signal, body }: RequestOptions): Promise<unknown> {
-    const headers = withCredential(new Headers(body === undefined ? {} : { "content-type": "application/json" }));
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const headers = withCredential(new Headers());
+    if (body !== undefined) headers.set("content-type", "application/json");
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
     return fetchJson(path, init, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
   }
 
