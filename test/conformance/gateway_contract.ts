@@ -1,6 +1,7 @@
 import type { GatewayCase } from "./gateway_harness.ts";
 import { decisionCases } from "./gateway_decision_cases.ts";
 import { httpCases } from "./gateway_http_cases.ts";
+import { keepingCases } from "./gateway_keeping_cases.ts";
 import { monitorCases } from "./gateway_monitor_cases.ts";
 import { scanCases } from "./gateway_scan_cases.ts";
 import { sessionCases } from "./gateway_session_cases.ts";
@@ -13,6 +14,7 @@ import { permissionCases } from "./permissions/permission_cases.ts";
 export const gatewayContract: readonly GatewayCase[] = [
   ...httpCases,
   ...scanCases,
+  ...keepingCases,
   ...monitorCases,
   ...decisionCases,
   ...tenantCases,
