@@ -99,7 +99,7 @@ export const decisionFiles: readonly Mutation[] = [
     mistake: "a plan waives its finding",
     holds: [hidden],
     file: "scanner/decisions/waivers.ts",
-    find: "waiver.remediation_date === undefined || waiver.expires !== null",
+    find: "planned === undefined || expires !== null",
     replace: "waiver.remediation_date !== undefined || waiver.expires === null",
     testFile: "test/scanner/decisions/plans.test.ts",
     test: "is a plan, and no waiver",
