@@ -100,7 +100,7 @@ export const decisionFiles: readonly Mutation[] = [
     holds: [hidden],
     file: "scanner/decisions/waivers.ts",
     find: "planned === undefined || expires !== null",
-    replace: "waiver.remediation_date !== undefined || waiver.expires === null",
+    replace: "planned !== undefined || expires === null",
     testFile: "test/scanner/decisions/plans.test.ts",
     test: "is a plan, and no waiver",
   },

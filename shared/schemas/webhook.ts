@@ -90,5 +90,6 @@ export type WebhookFormat = Output<typeof formatSchema>;
 export type NewWebhook = Output<typeof newWebhookSchema>;
 export type WebhookUpdate = Output<typeof webhookUpdateSchema>;
 export type Webhook = Output<typeof webhookSchema>;
+export type WebhookWithSecret = Output<typeof webhookWithSecretSchema>;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export type Delivery = Output<typeof deliverySchema>;

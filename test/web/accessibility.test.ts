@@ -1,9 +1,10 @@
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { expect, test } from "vitest";
 import { aChange } from "../support/change_builders.ts";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
-import { expectAccessible, openPage, openStage } from "./watched_page.ts";
+import { expectAccessible, tabTo } from "./accessible.ts";
+import { openPage, openStage } from "./watched_page.ts";
 
 const { browser, gateway } = await openStage();
 
@@ -169,11 +170,3 @@ test("announces progress to a screen reader through a polite live region", async
   expect(await bar.getAttribute("aria-valuemax")).toBe("2");
   gateway.setDemo(null);
 });
-
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let count = 0; count < 60; count += 1) {
-    await page.keyboard.press("Tab");
-    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)) return;
-  }
-  throw new Error(`Cannot reach ${selector} with the keyboard`);
-}

@@ -6,7 +6,8 @@ import { startCommandOrg } from "../support/command_gateway.ts";
 import { runCommand, temporaryFolder } from "../support/command_line.ts";
 import { buildFinding } from "../support/scan_producer.ts";
 import type { WebTenant } from "../support/web_gateway.ts";
-import { expectAccessible, openPage, openStage } from "./watched_page.ts";
+import { expectAccessible } from "./accessible.ts";
+import { openPage, openStage } from "./watched_page.ts";
 
 const { browser, gateway, demoTenant } = await openStage();
 const check = "signon_global_session_idle_timeout_15min";

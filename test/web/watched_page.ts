@@ -1,4 +1,3 @@
-import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, expect } from "vitest";
 import type { Environment } from "../../shared/environment_reader.ts";
@@ -95,17 +94,4 @@ export async function openPage(
 export async function signIn(page: Page, pasted: string): Promise<void> {
   await page.getByLabel("Access token or API key").fill(pasted);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
-}
-
-export async function expectAccessible(page: Page, state: string): Promise<void> {
-  // Evaluated by the debugger, so the page's own policy against foreign scripts stands.
-  await page.evaluate(axe.source);
-  const violations = await page.evaluate(async () => {
-    const { run } = Reflect.get(globalThis, "axe") as typeof axe;
-    const results = await run(document, { resultTypes: ["violations"] });
-    return results.violations.map(
-      ({ id, impact, nodes }) => `${impact}: ${id} at ${nodes.map(({ html }) => html.slice(0, 160)).join(" and ")}`,
-    );
-  });
-  expect(violations, state).toEqual([]);
 }

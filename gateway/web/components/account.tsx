@@ -36,7 +36,9 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
         <span class="tenant grow one-line">{tenant?.name}</span>
       )}
       {kind === "demo" ? (
-        <span class="badge tinted tone-accent">Demo session (automatic)</span>
+        <span class="badge tinted tone-accent">
+          Demo session<span class="on-wide"> (automatic)</span>
+        </span>
       ) : (
         <span class="caller one-line" title={caller.id}>
           {caller.name ?? caller.id}

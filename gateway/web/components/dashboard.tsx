@@ -46,7 +46,6 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     () => manyScansPauseMs,
   );
   const { scans, monitors, decisions } = tenant;
-  const mayDecide = mayDo(session.caller, "decide");
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
     const route = toRoute(location.hash);
@@ -63,7 +62,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     const onHashChange = () => {
       const next = toRoute(location.hash);
       const targetOf = (of: Omit<Route, "isChosen">) =>
-        of.scanId ?? of.monitorId ?? (of.isDecisions ? "decisions" : null);
+        of.scanId ?? of.monitorId ?? of.settings ?? (of.isDecisions ? "decisions" : null);
       setRoute({ ...next, isChosen: true });
       // A followed link leads to its target also with a screen reader.
       if (targetOf(next) !== null && targetOf(next) !== targetOf(route)) main.current?.focus({ preventScroll: true });
@@ -136,7 +135,12 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
             )}
           </p>
           {route.isDecisions ? (
-            <DecisionsPage api={api} store={decisions} scans={scans.items} mayDecide={mayDecide} />
+            <DecisionsPage
+              api={api}
+              store={decisions}
+              scans={scans.items}
+              mayDecide={mayDo(session.caller, "decide")}
+            />
           ) : route.settings !== null ? (
             <SettingsPage session={session} section={route.settings} />
           ) : route.compared !== null ? (
@@ -165,9 +169,10 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
               key={`${route.scanId} ${attempt}`}
               api={api}
               scanId={route.scanId}
+              caller={session.caller}
+              isDeleted={tenant.deletedScans.has(route.scanId)}
               knownScans={scans.items}
               decisions={decisions}
-              mayDecide={mayDecide}
               onScan={onScan}
               onReopen={() => setAttempt(attempt + 1)}
             />
@@ -206,8 +211,8 @@ function toRoute(hash: string): Omit<Route, "isChosen"> {
   if (hash === "#/decisions") return { ...noRoute, isDecisions: true };
   const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   if (beforeId !== undefined && afterId !== undefined) return { ...noRoute, compared: { beforeId, afterId } };
-  const [, settings] = /^#\/settings\/?([a-z-]{0,40})$/.exec(hash) ?? [];
-  if (settings !== undefined) return { ...noRoute, settings };
+  const [isSettings, settings = ""] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
+  if (isSettings !== undefined) return { ...noRoute, settings };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   return { ...noRoute, scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
 }

@@ -1,6 +1,8 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import type { DecisionKind } from "../../../shared/schemas/decision.ts";
+import type { Caller } from "../caller_wire.ts";
 import { ApiError, type Api } from "../model/api.ts";
+import { mayDo } from "../model/caller.ts";
 import { previousScan } from "../model/compare_scans.ts";
 import { indexDecisions, type DecidedFinding } from "../model/decisions/decision_index.ts";
 import type { DecisionStore } from "../model/decisions/decision_store.ts";
@@ -17,6 +19,7 @@ import { toVerb } from "./decisions/decision_words.tsx";
 import { Findings } from "./findings.tsx";
 import { useNow, useStore, useTitle } from "./hooks.ts";
 import { Progress, toProgressText } from "./progress.tsx";
+import { DeleteButton, ReportDownload } from "./scan_actions.tsx";
 import { Trend } from "./trend.tsx";
 
 const manyFindings = 1000;
@@ -25,11 +28,13 @@ const historyLimit = 200;
 
 interface ScanPageProps {
   readonly api: Api;
+  readonly caller: Caller;
   readonly scanId: string;
+  /** Somebody has deleted it since the page was opened. */
+  readonly isDeleted: boolean;
   /** Other scans of the tenant, for the trend. */
   readonly knownScans: readonly Scan[];
   readonly decisions: DecisionStore;
-  readonly mayDecide: boolean;
   /** Called with what is known of the scan whenever that changed. */
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
@@ -38,7 +43,7 @@ interface ScanPageProps {
 
 /** One scan, followed while it is shown. */
 export function ScanPage(props: ScanPageProps) {
-  const { api, scanId, knownScans, decisions, mayDecide, onScan, onReopen } = props;
+  const { api, caller, scanId, isDeleted, knownScans, decisions, onScan, onReopen } = props;
   const [follower, frame] = useStore(
     (onChange) => followScan(api, scanId, onChange),
     ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
@@ -68,6 +73,16 @@ export function ScanPage(props: ScanPageProps) {
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the model changes in place: a frame says that it did
   }, [frame]);
 
+  if (isDeleted) {
+    return (
+      <Message
+        level={1}
+        title="This scan was deleted"
+        text="Its findings and its report are gone with it."
+        action={{ label: "All scans", run: () => (location.hash = "#/") }}
+      />
+    );
+  }
   return (
     <article class="scan" aria-labelledby="scan-title">
       <header class="scan-head">
@@ -92,8 +107,12 @@ export function ScanPage(props: ScanPageProps) {
               Compare with the scan before
             </a>
           )}
-          {scan !== null && !isEnded(scan.status) && (
+          {mayDo(caller, "register") && scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
+          )}
+          {scan !== null && isEnded(scan.status) && <ReportDownload api={api} scanId={scanId} onProblem={setProblem} />}
+          {scan !== null && mayDo(caller, "delete") && (
+            <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />
           )}
         </div>
       </header>
@@ -141,7 +160,7 @@ export function ScanPage(props: ScanPageProps) {
               setFilter={setFilter}
               onOpen={follower.fill}
               decisions={index}
-              onDecide={mayDecide ? onDecide : undefined}
+              onDecide={mayDo(caller, "decide") ? onDecide : undefined}
             />
           </div>
         </div>
