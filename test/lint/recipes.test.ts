@@ -132,7 +132,7 @@ describe("action.yml", () => {
     for (const file of files) await cp(join(root, file), join(action, file));
     const repository = join(folder.path, "empty");
     await mkdir(repository);
-    const env = { PATH: process.env["PATH"], HOME: folder.path, GITHUB_ACTION_PATH: action };
+    const env = { ...process.env, GITHUB_ACTION_PATH: action };
     const shell = ["--noprofile", "--norc", "-eo", "pipefail", "-c"];
     await run("bash", [...shell, await stepScript("Install")], { cwd: repository, env });
     const installed = await readdir(join(action, "node_modules"));
