@@ -36,7 +36,9 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     .action(() => run(async (io) => (await import("./admin/migrate.ts")).migrateCommand(io)));
   addExamples(migrate, "DATABASE_URL=postgres://owner@db.example/scanstream scanstream migrate");
 
-  const admin = program.command("admin").description("tenants, users, API keys, development tokens and open streams");
+  const admin = program
+    .command("admin")
+    .description("tenants, users, API keys, audit trails, development tokens and open streams");
   addExamples(admin, "scanstream admin tenant list");
   for (const [group, description] of Object.entries(adminGroups)) {
     const parent = admin.command(group).description(description);
@@ -45,7 +47,41 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
     for (const command of adminCommands.filter(({ operation }) => operation.startsWith(`${group}.`))) {
       addAdminCommand(parent, run, command);
     }
+    if (group === "tenant") addTenantCommands(parent, run);
   }
+}
+
+/** What takes several operations, or a file. */
+function addTenantCommands(tenant: Command, run: RunCommand): void {
+  const remove = tenant
+    .command("delete")
+    .description("delete a tenant with everything that it has; its streams close within 30 s")
+    .requiredOption(...tenantInput)
+    .requiredOption("--confirm <name>", "the tenant's name, to say that it is meant")
+    .action((flags: { readonly tenant: string; readonly confirm: string }) =>
+      run(async (io) => (await import("./admin/tenant_commands.ts")).deleteTenantCommand(flags, io)),
+    );
+  addExamples(remove, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
+  const exported = tenant
+    .command("export")
+    .description("write everything of a tenant to stdout, a line of JSON each, for `admin tenant import`")
+    .requiredOption(...tenantInput)
+    .action((flags: { readonly tenant: string }) =>
+      run(async (io) => (await import("./admin/tenant_commands.ts")).exportTenantCommand(flags, io)),
+    );
+  addExamples(exported, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
+  const imported = tenant
+    .command("import")
+    .description("take in an exported tenant under its own ids; what is there already stays as it is")
+    .argument("<file>", "what `admin tenant export` or GET /api/v1/tenant/export wrote")
+    .option("--name <name>", "another name than the exported one")
+    .action((file: string, { name }: { readonly name?: string }) =>
+      run(async (io) => {
+        const { importTenantCommand } = await import("./admin/tenant_commands.ts");
+        return importTenantCommand({ file, ...(name === undefined ? {} : { name }) }, io);
+      }),
+    );
+  addExamples(imported, "scanstream admin tenant import acme.ndjson");
 }
 
 interface AdminCommand {
@@ -61,6 +97,7 @@ const adminGroups = {
   tenant: "tenants",
   user: "members of a tenant",
   "api-key": "API keys of a tenant",
+  audit: "who did what in a tenant",
   token: "JWTs of the local development key",
   streams: "open streams of the running gateways",
 };
@@ -82,6 +119,12 @@ const adminCommands: readonly AdminCommand[] = [
     inputs: [["--name <name>", "what people call it"]],
     example: '--name "Acme Inc."',
   },
+  {
+    operation: "tenant.rename",
+    description: "give a tenant another name",
+    inputs: [tenantInput, ["--name <name>", "what people call it from now on"]],
+    example: `${tenantExample} --name "Acme Ltd."`,
+  },
   { operation: "tenant.list", description: "list every tenant", inputs: [], example: "--format json" },
   {
     operation: "user.create",
@@ -89,6 +132,7 @@ const adminCommands: readonly AdminCommand[] = [
     inputs: [tenantInput, subInput, ["--role <role>", "viewer, operator or admin; operator unless given", "optional"]],
     example: `${tenantExample} --sub ann@acme.example --role viewer`,
   },
+  { operation: "user.list", description: "list a tenant's members", inputs: [tenantInput], example: tenantExample },
   {
     operation: "user.remove",
     description: "end a membership; the member's streams close within 30 s",
@@ -117,6 +161,12 @@ const adminCommands: readonly AdminCommand[] = [
     description: "end a key; its streams close within 30 s",
     inputs: [["<id>", "the key's id, as `admin api-key list` shows it"]],
     example: "5d0c5f7e-6f0b-4d5b-8f43-2a7f6f0f5a90",
+  },
+  {
+    operation: "audit.list",
+    description: "list the audit trail of a tenant, newest first",
+    inputs: [tenantInput, ["--limit <n>", "how many at most, 50 unless given", "optional"]],
+    example: `${tenantExample} --limit 200`,
   },
   {
     operation: "token.create",
@@ -184,9 +234,15 @@ function toText(result: unknown): string {
   if (typeof result !== "object" || result === null) return `${String(result)}\n`;
   return Object.entries(result)
     .map(([name, value]) =>
-      Array.isArray(value)
-        ? `${name}:\n${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
-        : `${name}: ${toLine(String(value), maxValueLength)}\n`,
+      Array.isArray(value) && value.some(isObject)
+        ? `${name}:
+${toText(value).replaceAll(/^(?=.)/gm, "  ")}`
+        : `${name}: ${toLine(isObject(value) ? JSON.stringify(value) : String(value), maxValueLength)}
+`,
     )
     .join("");
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -53,6 +53,39 @@ export async function runAdmin(
   }
 }
 
+export type RunOperation = (operation: AdminOperation, args: AdminArguments) => Promise<unknown>;
+
+/** As `runAdmin`, for several operations on a database that is opened once. */
+export async function withAdmin<Result>(
+  environment: Environment,
+  work: (run: RunOperation) => Promise<Result>,
+  options: { readonly directory?: string } = {},
+): Promise<Result> {
+  const config = parseAdminConfig(environment);
+  const state = createLocalState(options.directory ?? stateDirectory);
+  const workOn = (database: Database) => {
+    const context = adminContext(config, state, database);
+    return work((operation, args) => executeAdmin(context, operation, args));
+  };
+  if (config.databaseUrl === null) {
+    await state.makeDirectory();
+    const lock = await lockStateDirectory(state.directory, async () => ({ holder: "command" }));
+    if (lock === null) return work((operation, args) => runEmbedded(config, state, { operation, args }));
+    try {
+      return await withEmbedded(state, workOn);
+    } finally {
+      await lock.release();
+    }
+  }
+  const database = createPgDatabase(config.databaseUrl, { maxConnections: 1 });
+  try {
+    await requireMigrated(database);
+    return await workOn(database);
+  } finally {
+    await database.close();
+  }
+}
+
 /** Runs the operations that arrive on the socket while a gateway has the embedded database open. */
 export function handleAdminRequests(context: Promise<AdminContext>, operator: Promise<StreamOperator>): RequestHandler {
   return async (request) => {

@@ -1,24 +1,51 @@
-import { asc, eq, sql } from "drizzle-orm";
+import { asc, desc, eq, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
-import { apiKeys, tenants } from "../../drizzle/schema.ts";
+import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
 import * as v from "valibot";
 import { isUuid } from "../../shared/channel_name.ts";
 import { instant } from "../../shared/schemas/primitives.ts";
-import { roleSchema, scopeSchema, type Role, type Scope } from "../../shared/schemas/team.ts";
+import {
+  roleSchema,
+  scopeSchema,
+  type ApiKey,
+  type AuditEvent,
+  type Member,
+  type Role,
+  type Scope,
+} from "../../shared/schemas/team.ts";
 import { createApiKey } from "../auth/api_keys.ts";
+import { shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
+import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
+import { shownMember, toMember } from "../features/team/member_store.ts";
 import type { DevelopmentKey } from "./local_state.ts";
+import {
+  deleteTenantAs,
+  exportHeader,
+  exportPage,
+  importRows,
+  importTenant,
+  renameTenantAs,
+} from "./tenant_operations.ts";
 
 export type AdminOperation =
   | "tenant.create"
   | "tenant.list"
+  | "tenant.rename"
+  | "tenant.delete"
+  | "tenant.export-header"
+  | "tenant.export-page"
+  | "tenant.import"
+  | "tenant.import-rows"
   | "user.create"
+  | "user.list"
   | "user.remove"
   | "api-key.create"
   | "api-key.list"
   | "api-key.revoke"
+  | "audit.list"
   | "token.create";
 
 /** The flags of the command line, still text. */
@@ -37,16 +64,8 @@ interface Tenant {
   readonly name: string;
 }
 
-interface ApiKey {
-  readonly id: string;
+interface TenantApiKey extends ApiKey {
   readonly tenant_id: string;
-  readonly name: string;
-  readonly prefix: string;
-  readonly scopes: readonly Scope[];
-  readonly expires_at: string | null;
-  readonly created_at: string;
-  readonly last_used_at: string | null;
-  readonly revoked_at: string | null;
 }
 
 export function isAdminOperation(value: unknown): value is AdminOperation {
@@ -111,6 +130,19 @@ async function createUser(
   return { tenant_id: tenantId, sub, role: required(member).role };
 }
 
+async function listUsers({ database }: AdminContext, args: AdminArguments): Promise<readonly Member[]> {
+  const tenantId = parseTenantId(args);
+  const rows = await asOwner(database, (tx) =>
+    tx
+      .select(shownMember)
+      .from(memberships)
+      .where(eq(memberships.tenantId, tenantId))
+      .orderBy(asc(memberships.createdAt), asc(memberships.userId)),
+  );
+  if (rows.length === 0) await requireTenant(database, tenantId);
+  return rows.map(toMember);
+}
+
 /** Ends a membership; the member's streams close within the recheck interval. */
 async function removeUser(
   { database }: AdminContext,
@@ -130,7 +162,7 @@ async function removeUser(
 async function createTenantApiKey(
   { database, nowMs }: AdminContext,
   args: AdminArguments,
-): Promise<Omit<ApiKey, "created_at" | "last_used_at" | "revoked_at"> & { readonly api_key: string }> {
+): Promise<Omit<TenantApiKey, "created_at" | "last_used_at" | "revoked_at"> & { readonly api_key: string }> {
   const tenantId = parseTenantId(args);
   const name = parseName(args);
   const scopes = args["scopes"] === undefined ? defaultScopes : parseScopes(args["scopes"]);
@@ -148,31 +180,42 @@ async function createTenantApiKey(
   return { id: required(created).id, ...shown, api_key: apiKey };
 }
 
-async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly ApiKey[]> {
+async function listApiKeys({ database }: AdminContext, args: AdminArguments): Promise<readonly TenantApiKey[]> {
   const tenantId = parseTenantId(args);
   const rows = await asOwner(database, (tx) =>
     tx
-      .select(shownKey)
+      .select(shownApiKey)
       .from(apiKeys)
       .where(eq(apiKeys.tenantId, tenantId))
       .orderBy(asc(apiKeys.createdAt), asc(apiKeys.id)),
   );
   if (rows.length === 0) await requireTenant(database, tenantId);
-  return rows.map(toApiKey);
+  return rows.map(toTenantApiKey);
 }
 
 /** Ends a key; the first time counts. */
-async function revokeApiKey({ database }: AdminContext, args: AdminArguments): Promise<ApiKey> {
+async function revokeApiKey({ database }: AdminContext, args: AdminArguments): Promise<TenantApiKey> {
   const id = parseUuid(args["id"], "the API key's id");
   const [row] = await asOwner(database, (tx) =>
     tx
       .update(apiKeys)
       .set({ revokedAt: sql`coalesce(${apiKeys.revokedAt}, now())` })
       .where(eq(apiKeys.id, id))
-      .returning(shownKey),
+      .returning(shownApiKey),
   );
   if (row === undefined) throw new NotFound(`Cannot revoke the API key: no key has the id ${id}`);
-  return toApiKey(row);
+  return toTenantApiKey(row);
+}
+
+/** Who did what, newest first. */
+async function listAuditEvents({ database }: AdminContext, args: AdminArguments): Promise<readonly AuditEvent[]> {
+  const tenantId = parseTenantId(args);
+  const limit = parseLimit(args["limit"]);
+  const rows = await asOwner(database, (tx) =>
+    selectShownEvents(tx).where(eq(auditEvents.tenantId, tenantId)).orderBy(desc(auditEvents.number)).limit(limit),
+  );
+  if (rows.length === 0) await requireTenant(database, tenantId);
+  return rows.map(toAuditEvent);
 }
 
 /** A JWT that this gateway accepts while no issuer is configured. */
@@ -197,38 +240,33 @@ const operations: Readonly<Record<AdminOperation, (context: AdminContext, args: 
   {
     "tenant.create": createTenant,
     "tenant.list": listTenants,
+    "tenant.rename": ({ database }, args) =>
+      withKnownTenant(args, (tenantId) => renameTenantAs(database, tenantId, parseName(args))),
+    "tenant.delete": ({ database }, args) =>
+      withKnownTenant(args, (tenantId) =>
+        deleteTenantAs(database, tenantId, { name: String(args["confirm"]), maxRows: Number(args["maxRows"]) }),
+      ),
+    "tenant.export-header": ({ database, nowMs }, args) =>
+      withKnownTenant(args, (tenantId) => exportHeader(database, tenantId, nowMs())),
+    "tenant.export-page": ({ database }, args) =>
+      exportPage(database, parseTenantId(args), { table: args["table"], after: args["after"] }),
+    "tenant.import": ({ database }, args) => importTenant(database, args["header"]),
+    "tenant.import-rows": ({ database }, args) =>
+      importRows(database, parseTenantId(args), { table: args["table"], rows: args["rows"] }),
     "user.create": createUser,
+    "user.list": listUsers,
     "user.remove": removeUser,
     "api-key.create": createTenantApiKey,
     "api-key.list": listApiKeys,
     "api-key.revoke": revokeApiKey,
+    "audit.list": listAuditEvents,
     "token.create": createToken,
   };
 
-const shownKey = {
-  id: apiKeys.id,
-  tenantId: apiKeys.tenantId,
-  name: apiKeys.name,
-  prefix: apiKeys.prefix,
-  scopes: apiKeys.scopes,
-  expiresAt: apiKeys.expiresAt,
-  createdAt: apiKeys.createdAt,
-  lastUsedAt: apiKeys.lastUsedAt,
-  revokedAt: apiKeys.revokedAt,
-};
-
-function toApiKey(row: Omit<typeof apiKeys.$inferSelect, "hash">): ApiKey {
-  return {
-    id: row.id,
-    tenant_id: row.tenantId,
-    name: row.name,
-    prefix: row.prefix,
-    scopes: row.scopes,
-    expires_at: row.expiresAt?.toISOString() ?? null,
-    created_at: row.createdAt.toISOString(),
-    last_used_at: row.lastUsedAt?.toISOString() ?? null,
-    revoked_at: row.revokedAt?.toISOString() ?? null,
-  };
+/** A key's id says nothing of its tenant. */
+function toTenantApiKey(row: ApiKeyRow): TenantApiKey {
+  const { id, ...fields } = toApiKey(row);
+  return { id, tenant_id: row.tenantId, ...fields };
 }
 
 async function requireTenant(database: Database, tenantId: string): Promise<void> {
@@ -243,6 +281,16 @@ async function orNoTenant<Result>(tenantId: string, work: () => Promise<Result>)
     return await work();
   } catch (error) {
     if (constraintViolation(error)?.kind === "foreign_key") throw noTenant(tenantId);
+    throw error;
+  }
+}
+
+async function withKnownTenant(args: AdminArguments, work: (tenantId: string) => Promise<unknown>): Promise<unknown> {
+  const tenantId = parseTenantId(args);
+  try {
+    return await work(tenantId);
+  } catch (error) {
+    if (error instanceof NotFound) throw noTenant(tenantId);
     throw error;
   }
 }
@@ -311,6 +359,16 @@ function parseTtlSeconds(value: unknown): number {
   const seconds = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (seconds >= 1 && seconds <= maxTtlSeconds) return seconds;
   throw invalid(`--ttl is not valid: expected an integer of seconds from 1 to ${maxTtlSeconds}`);
+}
+
+const defaultAuditLimit = 50;
+const maxAuditLimit = 10_000;
+
+function parseLimit(value: unknown): number {
+  if (value === undefined) return defaultAuditLimit;
+  const limit = typeof value === "string" && /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+  if (limit >= 1 && limit <= maxAuditLimit) return limit;
+  throw invalid(`--limit is not valid: expected an integer from 1 to ${maxAuditLimit}`);
 }
 
 function invalid(message: string): AppError {

@@ -40,6 +40,8 @@ export const createdApiKeySchema = v.object({
   api_key: v.pipe(v.string(), v.description("The key itself, which is not shown again")),
 });
 
+const keyName = v.pipe(v.nullable(v.string()), v.description("Of an API key"));
+
 export const auditEventSchema = v.object({
   number: v.pipe(v.number(), v.description("Rises in the order of writing")),
   created_at: time,
@@ -51,10 +53,10 @@ export const auditEventSchema = v.object({
         "The token's `sub` or the API key's id; empty for an operator's command and for the gateway itself",
       ),
     ),
-    name: v.pipe(v.nullable(v.string()), v.description("Of an API key that is still there")),
+    name: keyName,
   }),
   action: v.pipe(v.string(), v.description("Such as `member.created`")),
-  target: v.object({ type: v.string(), id: v.string() }),
+  target: v.object({ type: v.string(), id: v.string(), name: keyName }),
   detail: v.pipe(
     v.record(v.string(), v.unknown()),
     v.description("What it was made with, or of each field that changed `from` and `to`. Never a secret"),

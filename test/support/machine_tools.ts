@@ -23,6 +23,7 @@ const tools: readonly Tool[] = [
   { programs: ["script"], aptPackage: "bsdutils" },
   { programs: ["zsh"], aptPackage: "zsh" },
   { programs: ["fish"], aptPackage: "fish" },
+  { programs: ["groff"], aptPackage: "groff-base" },
   { programs: ["mandoc"], aptPackage: "mandoc" },
 ];
 

@@ -13,7 +13,7 @@ import type { PageRequest } from "../../http/paging.ts";
 export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, "hash">;
 
 /** Never the hash, which the application's role cannot read either. */
-const shown = {
+export const shownApiKey = {
   id: apiKeys.id,
   tenantId: apiKeys.tenantId,
   name: apiKeys.name,
@@ -41,7 +41,7 @@ export function toApiKey(row: ApiKeyRow): ApiKey {
 /** Newest first, one row beyond the limit; revoked ones too. */
 export async function selectApiKeys(tx: TenantTransaction, page: PageRequest): Promise<readonly ApiKeyRow[]> {
   return tx
-    .select(shown)
+    .select(shownApiKey)
     .from(apiKeys)
     .where(
       page.after === null

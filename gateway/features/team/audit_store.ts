@@ -1,5 +1,6 @@
-import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
-import { apiKeys, auditEvents } from "../../../drizzle/schema.ts";
+import { and, desc, eq, gte, lt, type SQL, sql } from "drizzle-orm";
+import type { AnyPgColumn } from "drizzle-orm/pg-core";
+import { auditEvents } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import type { AuditEvent } from "../../../shared/schemas/team.ts";
 import type { PageRequest } from "../../http/paging.ts";
@@ -16,7 +17,10 @@ export interface AuditFilter {
   readonly to: Date | null;
 }
 
-export type AuditRow = Omit<typeof auditEvents.$inferSelect, "tenantId"> & { readonly actorName: string | null };
+export type AuditRow = Omit<typeof auditEvents.$inferSelect, "tenantId"> & {
+  readonly actorName: string | null;
+  readonly targetName: string | null;
+};
 
 export function toAuditEvent(row: AuditRow): AuditEvent {
   return {
@@ -24,9 +28,34 @@ export function toAuditEvent(row: AuditRow): AuditEvent {
     created_at: row.createdAt.toISOString(),
     actor: { kind: row.actorKind, id: row.actorId, name: row.actorName },
     action: row.action,
-    target: { type: row.targetType, id: row.targetId },
+    target: { type: row.targetType, id: row.targetId, name: row.targetName },
     detail: row.detail,
   };
+}
+
+/** For each tenant that the transaction sees. */
+export function selectShownEvents(tx: Pick<TenantTransaction, "select">) {
+  return tx
+    .select({
+      number: auditEvents.number,
+      createdAt: auditEvents.createdAt,
+      actorKind: auditEvents.actorKind,
+      actorId: auditEvents.actorId,
+      actorName: keyName(auditEvents.actorKind, auditEvents.actorId),
+      action: auditEvents.action,
+      targetType: auditEvents.targetType,
+      targetId: auditEvents.targetId,
+      targetName: keyName(auditEvents.targetType, auditEvents.targetId),
+      detail: auditEvents.detail,
+    })
+    .from(auditEvents);
+}
+
+/** Of an API key; null for everything else. */
+function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
+  return sql<string | null>`(
+    select api_keys.name from api_keys where ${kind} = 'api_key' and api_keys.id::text = ${id}
+      and api_keys.tenant_id = ${auditEvents.tenantId})`;
 }
 
 /** Newest first, one row beyond the limit. */
@@ -35,20 +64,7 @@ export async function selectAuditEvents(
   { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
 ): Promise<readonly AuditRow[]> {
   const { action, actor, target, from, to } = filter;
-  return tx
-    .select({
-      number: auditEvents.number,
-      createdAt: auditEvents.createdAt,
-      actorKind: auditEvents.actorKind,
-      actorId: auditEvents.actorId,
-      actorName: apiKeys.name,
-      action: auditEvents.action,
-      targetType: auditEvents.targetType,
-      targetId: auditEvents.targetId,
-      detail: auditEvents.detail,
-    })
-    .from(auditEvents)
-    .leftJoin(apiKeys, and(eq(auditEvents.actorKind, "api_key"), sql`${apiKeys.id}::text = ${auditEvents.actorId}`))
+  return selectShownEvents(tx)
     .where(
       and(
         page.after === null ? undefined : lt(auditEvents.number, Number(page.after.key)),

@@ -35,7 +35,7 @@ const auditExample = {
   created_at: at,
   actor: { kind: "user", id: "ada@acme.example", name: null },
   action: "member.updated",
-  target: { type: "member", id: "ann@acme.example" },
+  target: { type: "member", id: "ann@acme.example", name: null },
   detail: { role: { from: "operator", to: "viewer" } },
 };
 

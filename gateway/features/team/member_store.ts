@@ -11,7 +11,7 @@ import type { PageRequest } from "../../http/paging.ts";
 
 export type MemberRow = Pick<typeof memberships.$inferSelect, "userId" | "role" | "createdAt">;
 
-const shown = { userId: memberships.userId, role: memberships.role, createdAt: memberships.createdAt };
+export const shownMember = { userId: memberships.userId, role: memberships.role, createdAt: memberships.createdAt };
 
 export function toMember({ userId, role, createdAt }: MemberRow): Member {
   return { sub: userId, role, created_at: createdAt.toISOString() };
@@ -20,7 +20,7 @@ export function toMember({ userId, role, createdAt }: MemberRow): Member {
 /** Newest first, one row beyond the limit. */
 export async function selectMembers(tx: TenantTransaction, page: PageRequest): Promise<readonly MemberRow[]> {
   return tx
-    .select(shown)
+    .select(shownMember)
     .from(memberships)
     .where(
       page.after === null
@@ -119,7 +119,7 @@ function requireOther({ kind, id }: Principal, { sub, role }: Change): void {
 }
 
 async function whyUnchanged(tx: TenantTransaction, sub: string): Promise<AppError> {
-  const [row] = await tx.select(shown).from(memberships).where(eq(memberships.userId, sub));
+  const [row] = await tx.select(shownMember).from(memberships).where(eq(memberships.userId, sub));
   return row === undefined ? new NotFound("No such member") : lastAdmin(sub);
 }
 

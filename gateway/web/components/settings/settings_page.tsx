@@ -1,8 +1,14 @@
 import type { ComponentType } from "preact";
 import type { Session } from "../../model/session.ts";
+import { mayDo } from "../../model/caller.ts";
 import { Icon } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
+import { AuditSettings } from "./audit_settings.tsx";
+import { KeysSettings } from "./keys_settings.tsx";
+import { MembersSettings } from "./members_settings.tsx";
 import { SessionSettings } from "./session_settings.tsx";
+import { TenantSettings } from "./tenant_settings.tsx";
+import { WebhooksSettings } from "./webhooks_settings.tsx";
 
 interface SettingsSection {
   /** `#/settings/<id>`. */
@@ -13,27 +19,34 @@ interface SettingsSection {
   readonly Section: ComponentType<{ readonly session: Session }>;
 }
 
+const mayManage = ({ caller }: Session) => mayDo(caller, "manage");
+
 /** The first one is shown where the address names none. */
 const sections: readonly SettingsSection[] = [
   { id: "session", title: "Your session", isFor: () => true, Section: SessionSettings },
+  { id: "members", title: "Members", isFor: mayManage, Section: MembersSettings },
+  { id: "keys", title: "API keys", isFor: mayManage, Section: KeysSettings },
+  { id: "webhooks", title: "Webhooks", isFor: mayManage, Section: WebhooksSettings },
+  { id: "tenant", title: "Tenant", isFor: mayManage, Section: TenantSettings },
+  { id: "audit", title: "Audit trail", isFor: mayManage, Section: AuditSettings },
 ];
 
 /** What is not about one scan, a section each. */
 export function SettingsPage({ session, section }: { readonly session: Session; readonly section: string }) {
   const shown = sections.filter((candidate) => candidate.isFor(session));
   const current = shown.find(({ id }) => id === section) ?? shown[0];
-  useTitle("Settings");
+  useTitle(current === undefined ? "Settings" : `${current.title} · Settings`);
   if (current === undefined) return null;
   const { Section } = current;
   return (
-    <>
+    <article class="settings" aria-labelledby="settings-title">
       <a class="back row strong" href="#/">
         <Icon name="back" />
         All scans
       </a>
-      <h1>Settings</h1>
+      <h1 id="settings-title">Settings</h1>
       {shown.length > 1 && (
-        <nav class="row wrap" aria-label="Settings">
+        <nav class="settings-sections row wrap" aria-label="Settings">
           {shown.map(({ id, title }) => (
             <a key={id} class="button" href={`#/settings/${id}`} aria-current={id === current.id ? "page" : undefined}>
               {title}
@@ -41,10 +54,10 @@ export function SettingsPage({ session, section }: { readonly session: Session; 
           ))}
         </nav>
       )}
-      <section class="card stack" aria-labelledby="settings-section">
+      <section key={current.id} class="card settings-section" aria-labelledby="settings-section">
         <h2 id="settings-section">{current.title}</h2>
         <Section session={session} />
       </section>
-    </>
+    </article>
   );
 }
