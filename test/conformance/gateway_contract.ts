@@ -5,6 +5,7 @@ import { monitorCases } from "./gateway_monitor_cases.ts";
 import { scanCases } from "./gateway_scan_cases.ts";
 import { streamCases } from "./gateway_stream_cases.ts";
 import { tenantCases } from "./gateway_tenant_cases.ts";
+import { endedAuthorityCases } from "./permissions/ended_authority_cases.ts";
 import { permissionCases } from "./permissions/permission_cases.ts";
 
 /** Everything that a gateway promises to its clients, on every runtime. */
@@ -15,5 +16,6 @@ export const gatewayContract: readonly GatewayCase[] = [
   ...decisionCases,
   ...tenantCases,
   ...streamCases,
+  ...endedAuthorityCases,
   ...permissionCases,
 ];
