@@ -1,5 +1,6 @@
 import { decisionFiles } from "./decision_files.ts";
 import { faults } from "./faults.ts";
+import { gatewayDecisions } from "./gateway_decisions.ts";
 import { gettingIn } from "./getting_in.ts";
 import { limits } from "./limits.ts";
 import type { Mutation } from "./mutation.ts";
@@ -9,19 +10,24 @@ import { promises } from "./promises.ts";
 import { provider } from "./provider.ts";
 import { reports } from "./reports.ts";
 import { secrets } from "./secrets.ts";
+import { signingIn } from "./signing_in.ts";
 import { streams } from "./streams.ts";
+import { webhooks } from "./webhooks.ts";
 
 /** Every mistake that a test must see. */
 export const mutations: readonly Mutation[] = [
   ...gettingIn,
+  ...signingIn,
   ...otherTenants,
   ...streams,
   ...limits,
+  ...webhooks,
   ...provider,
   ...reports,
   ...secrets,
   ...faults,
   ...processFaults,
   ...decisionFiles,
+  ...gatewayDecisions,
   ...promises,
 ];

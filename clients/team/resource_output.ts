@@ -19,11 +19,14 @@ interface ListCommand {
   readonly columns: Readonly<Record<string, (item: Resource) => unknown>>;
   /** Default: all of them. */
   readonly limit?: number;
+  /** Of what the person typed. */
+  readonly problems?: readonly string[];
 }
 
 /** Every item of a list at the gateway. */
-export function listCommand({ what, path, format, columns, limit = Infinity }: ListCommand, io: CommandIo) {
-  const access = requireGatewayAccess(io.env, []);
+export function listCommand(command: ListCommand, io: CommandIo) {
+  const { what, path, format, columns, limit = Infinity, problems = [] } = command;
+  const access = requireGatewayAccess(io.env, problems);
   const cells = Object.values(columns);
   const toTable = (items: readonly Resource[]) =>
     tableText(

@@ -4,6 +4,7 @@ import { monitorsDescription } from "./monitors/description.ts";
 import { scansDescription } from "./scans/description.ts";
 import { teamDescription } from "./team/description.ts";
 import { tenantDescription } from "./tenant/description.ts";
+import { webhooksDescription } from "./webhooks/description.ts";
 
 /** For the documents only, which load it when they are first requested. */
 export const featureDescriptions: readonly FeatureDescription[] = [
@@ -12,4 +13,5 @@ export const featureDescriptions: readonly FeatureDescription[] = [
   teamDescription,
   decisionsDescription,
   tenantDescription,
+  webhooksDescription,
 ];

@@ -4,7 +4,7 @@ import { leave } from "./draining.ts";
 import { createLog } from "../observability/log.ts";
 import { parseTracesConfig } from "./traces_config.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
-import { createStaticFiles } from "./static_files.ts";
+import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
 
 /** For one of several processes. */
@@ -25,7 +25,7 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
   const log = createLog({ write: (line) => terminal.write(line), ...logOptions });
-  const webAssets = createStaticFiles(webFolder());
+  const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,
     log,

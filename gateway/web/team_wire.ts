@@ -30,7 +30,7 @@ export interface AuditFilter {
 }
 
 export async function listMembers(api: Api, request: PageRequest): Promise<Page<Member>> {
-  return list(api, membersPath, request, (item) => parse(memberSchema, item, "a member"));
+  return listPage(api, membersPath, request, (item) => parse(memberSchema, item, "a member"));
 }
 
 export async function addMember(api: Api, member: Pick<Member, "sub" | "role">, signal: AbortSignal): Promise<Member> {
@@ -51,7 +51,7 @@ export async function removeMember(api: Api, sub: string, signal: AbortSignal): 
 }
 
 export async function listKeys(api: Api, request: PageRequest): Promise<Page<ApiKey>> {
-  return list(api, keysPath, request, (item) => parse(apiKeySchema, item, "an API key"));
+  return listPage(api, keysPath, request, (item) => parse(apiKeySchema, item, "an API key"));
 }
 
 export async function createKey(api: Api, key: KeyRequest, signal: AbortSignal): Promise<CreatedApiKey> {
@@ -64,10 +64,10 @@ export async function revokeKey(api: Api, id: string, signal: AbortSignal): Prom
 
 export async function listAudit(api: Api, filter: AuditFilter, request: PageRequest): Promise<Page<AuditEvent>> {
   const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value !== ""));
-  return list(api, `api/v1/audit?${query}`, request, (item) => parse(auditEventSchema, item, "an event"));
+  return listPage(api, `api/v1/audit?${query}`, request, (item) => parse(auditEventSchema, item, "an event"));
 }
 
-async function list<Item>(
+export async function listPage<Item>(
   api: Api,
   path: string,
   { limit, cursor, signal }: PageRequest,

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { expect } from "vitest";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import type { Environment } from "../../shared/environment_reader.ts";
 import { publishCredentials } from "../../practice_org/auth/credentials.ts";
 import { runCommand, temporaryFolder, type Outcome } from "./command_line.ts";
 import { createScan, startTestGateway, type TestScan } from "./test_gateway.ts";
@@ -18,9 +19,9 @@ export interface CommandGateway extends AsyncDisposable {
   follow(scanId: string): Promise<readonly string[]>;
 }
 
-export async function startCommandGateway(): Promise<CommandGateway> {
+export async function startCommandGateway(environment: Environment = {}): Promise<CommandGateway> {
   const folder = await temporaryFolder();
-  const gateway = await startTestGateway();
+  const gateway = await startTestGateway(environment);
   const as = `Api-Key ${gateway.acme.apiKey}`;
 
   return {

@@ -26,8 +26,8 @@ interface SlackText {
 /** Slack takes 50 blocks; a person reads fewer. */
 const maxItems = 20;
 /** What these become when every character has to be escaped still fits the 3,000 that Slack takes in a block. */
-const maxNameLength = 150;
-const maxTextLength = 250;
+const maxNameLength = 80;
+const maxTextLength = 200;
 
 export function toSlackMessage(type: Delivery["type"], data: JsonObject): SlackMessage {
   const [heading, ...lines] = describe(type, data);

@@ -6,6 +6,7 @@ import type { Session } from "../../model/session.ts";
 import { createKey, listKeys, revokeKey, type KeyRequest } from "../../team_wire.ts";
 import { useNow } from "../hooks.ts";
 import { ConfirmDialog, Outcome, Rows, Time } from "./parts.tsx";
+import { ShownSecret } from "./shown_secret.tsx";
 import { useAction } from "./use_action.ts";
 import { usePages } from "./use_pages.ts";
 
@@ -52,7 +53,16 @@ export function KeysSettings({ session: { api, caller } }: { readonly session: S
         create={create}
       />
       <Outcome action={action} />
-      {created !== null && <ShownKey apiKey={created} onDone={() => setCreated(null)} />}
+      {created !== null && (
+        <ShownSecret
+          label={`The key ${created.name}`}
+          fieldLabel={`API key ${created.name}`}
+          urge="Copy the key now."
+          note="It is not shown again; only its hash is kept here."
+          text={created.api_key}
+          onDone={() => setCreated(null)}
+        />
+      )}
       <Rows
         pages={pages}
         label="API keys"
@@ -195,47 +205,4 @@ function scopeText(wanted: Scope): string {
     .filter(({ scope }) => scope === wanted)
     .map(({ description }) => description)
     .join("; ");
-}
-
-/** The one time that the key itself is shown. */
-function ShownKey({
-  apiKey: { name, api_key: text },
-  onDone,
-}: {
-  readonly apiKey: CreatedApiKey;
-  readonly onDone: () => void;
-}) {
-  const field = useRef<HTMLInputElement>(null);
-  const [copied, setCopied] = useState("");
-
-  async function copy(): Promise<void> {
-    field.current?.select();
-    try {
-      await navigator.clipboard.writeText(text);
-      setCopied("Copied");
-    } catch {
-      // Not in an unencrypted page; it is selected, for Ctrl-C.
-      setCopied("Selected: copy it with Ctrl-C");
-    }
-  }
-
-  return (
-    <div class="notice stack shown-key" role="group" aria-label={`The key ${name}`}>
-      <p>
-        <strong>Copy the key now.</strong> It is not shown again; only its hash is kept here.
-      </p>
-      <div class="row wrap">
-        <input ref={field} class="credential grow" readOnly value={text} aria-label={`API key ${name}`} />
-        <button type="button" class="button button-primary" onClick={() => void copy()}>
-          Copy
-        </button>
-        <button type="button" class="button" onClick={onDone}>
-          Done
-        </button>
-      </div>
-      <p class="fine" role="status">
-        {copied}
-      </p>
-    </div>
-  );
 }

@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
+import { claimDeliveries, deliveryBacklog } from "../../../../drizzle/with_tenant.ts";
+import { retryDelaySeconds, type SendWebhook } from "../../../../gateway/features/webhooks/attempt.ts";
+import { createDeliverer, deliverFor, type DelivererOptions } from "../../../../gateway/features/webhooks/deliver.ts";
+import { recordAttempt, type AttemptOutcome } from "../../../../gateway/features/webhooks/delivery_store.ts";
+import { silentLog } from "../../../../gateway/observability/log.ts";
+import { openTestPglite } from "../../../support/pglite.ts";
+
+let database: Database;
+
+beforeAll(async () => {
+  database = await openTestPglite();
+});
+afterAll(() => database.close());
+beforeEach(() => sql("delete from tenants"));
+
+/** As scanstream_admin. */
+async function sql(text: string, params: readonly unknown[] = []): Promise<readonly (readonly unknown[])[]> {
+  const role = { sql: "select set_config('role', 'scanstream_admin', true)", params: [] };
+  return (await database.transact([role, { sql: text, params }])).rows;
+}
+
+async function createTenant(): Promise<string> {
+  const [row] = await sql("insert into tenants (name) values ('Acme') returning id");
+  return String(row?.[0]);
+}
+
+/** A webhook with so many deliveries that are due. */
+async function createWebhook(
+  host: string,
+  deliveries = 1,
+  tenantId?: string,
+): Promise<{ id: string; tenantId: string }> {
+  const tenant = tenantId ?? (await createTenant());
+  const [row] = await sql(
+    `insert into webhooks (tenant_id, url, host, events, secret)
+     values ($1, 'https://' || $2 || '/', $2, '{scan.end}', '{whsec_c2VjcmV0}') returning id`,
+    [tenant, host],
+  );
+  const id = String(row?.[0]);
+  await sql(
+    `insert into webhook_deliveries (tenant_id, webhook_id, type, data, next_attempt_at)
+     select $1, $2, 'scan.end', '{}', now() - interval '1 second' from generate_series(1, $3::integer)`,
+    [tenant, id, deliveries],
+  );
+  return { id, tenantId: tenant };
+}
+
+async function statuses(): Promise<Record<string, number>> {
+  const rows = await sql("select status, count(*)::integer from webhook_deliveries group by 1");
+  return Object.fromEntries(rows) as Record<string, number>;
+}
+
+const makeDue = () => sql("update webhook_deliveries set next_attempt_at = now() where status = 'pending'");
+
+interface Tried {
+  readonly host: string;
+  readonly id: string;
+}
+
+/** A sender that records what it gets; hosts that begin with `slow` answer only when they are told to. */
+function createRecorder(status: number = 204) {
+  const tried: Tried[] = [];
+  const outcomes: AttemptOutcome[] = [];
+  const waiting: (() => void)[] = [];
+  let open = 0;
+  let most = 0;
+  const send: SendWebhook = async ({ url, headers, signal }) => {
+    const { hostname: host } = new URL(url);
+    tried.push({ host, id: headers["webhook-id"] ?? "" });
+    open += 1;
+    most = Math.max(most, open);
+    try {
+      if (host.startsWith("slow")) {
+        await new Promise<void>((resolve, reject) => {
+          waiting.push(resolve);
+          signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+        });
+      }
+      return { status, text: "" };
+    } finally {
+      open -= 1;
+    }
+  };
+  const options: DelivererOptions = {
+    database,
+    send,
+    rules: { allowPrivate: false },
+    log: silentLog,
+    metrics: { webhookAttempted: (outcome) => outcomes.push(outcome) },
+    nowMs: Date.now,
+  };
+  return {
+    tried,
+    outcomes,
+    options,
+    most: () => most,
+    answerSlow: () => {
+      for (const answer of waiting.splice(0)) answer();
+    },
+  };
+}
+
+describe("receivers that are slow or down", () => {
+  test("have at most 4 requests at once, and the others get theirs meanwhile", async () => {
+    const tenantId = await createTenant();
+    await createWebhook("slow.example", 20, tenantId);
+    await createWebhook("quick.example", 20, tenantId);
+    const recorder = createRecorder();
+    const deliverer = createDeliverer(recorder.options);
+    await deliverer.sendDue();
+    await expect.poll(() => recorder.tried.filter(({ host }) => host === "quick.example").length).toBe(20);
+    expect(recorder.tried.filter(({ host }) => host === "slow.example")).toHaveLength(4);
+    await expect.poll(statuses).toEqual({ delivered: 20, pending: 20 });
+    const answering = setInterval(recorder.answerSlow, 5);
+    await deliverer.idle();
+    clearInterval(answering);
+    expect(await statuses()).toEqual({ delivered: 40 });
+  });
+
+  test("of one tenant leave room for another's, however many names they have", async () => {
+    const hostile = await createTenant();
+    for (let n = 0; n < 15; n += 1) await createWebhook(`slow${n}.example`, 4, hostile);
+    const recorder = createRecorder();
+    const deliverer = createDeliverer(recorder.options);
+    await deliverer.sendDue();
+    await expect.poll(() => recorder.tried.length).toBe(8);
+    await createWebhook("quick.example");
+    await deliverer.sendDue();
+    await expect.poll(() => recorder.tried.map(({ host }) => host)).toContain("quick.example");
+    expect(recorder.tried).toHaveLength(9);
+    await deliverer.stop();
+  });
+
+  test("never have more than 50 requests of a process in all", async () => {
+    for (let n = 0; n < 20; n += 1) await createWebhook(`slow${n}.example`, 4);
+    const recorder = createRecorder();
+    const deliverer = createDeliverer(recorder.options);
+    await deliverer.sendDue();
+    await expect.poll(recorder.most).toBe(50);
+    await deliverer.sendDue();
+    expect(recorder.tried).toHaveLength(50);
+    await deliverer.stop();
+  });
+});
+
+test("two gateways at one database send each delivery once", async () => {
+  for (let n = 0; n < 10; n += 1) await createWebhook(`host${n}.example`, 6);
+  const recorder = createRecorder();
+  const gateways = [createDeliverer(recorder.options), createDeliverer(recorder.options)];
+  await Promise.all(gateways.map((gateway) => gateway.sendDue()));
+  await Promise.all(gateways.map((gateway) => gateway.idle()));
+  expect(recorder.tried).toHaveLength(60);
+  expect(new Set(recorder.tried.map(({ id }) => id)).size).toBe(60);
+  expect(await statuses()).toEqual({ delivered: 60 });
+});
+
+test("what a gateway had claimed when it died is sent by another after the lease, and a late result changes nothing", async () => {
+  await createWebhook("hooks.example");
+  const claim = (leaseSeconds: number) =>
+    claimDeliveries(database, { most: 10, leaseSeconds, busyHosts: [], busyTenants: [] });
+  const [dead] = await claim(60);
+  expect(await claim(60)).toEqual([]);
+  await makeDue();
+  const recorder = createRecorder();
+  const deliverer = createDeliverer(recorder.options);
+  await deliverer.sendDue();
+  await deliverer.idle();
+  expect(recorder.tried.map(({ id }) => id)).toEqual([dead?.id]);
+  if (dead === undefined) throw new Error("Nothing was claimed");
+  const late = { kind: "failed", status: 500, error: "late" } as const;
+  await recordAttempt(database, dead, { result: late, random: Math.random });
+  expect(await sql("select status, attempts, last_error from webhook_deliveries")).toEqual([["delivered", 2, null]]);
+});
+
+test("a delivery that fails is sent after 5 s, 30 s, 5 min, 30 min, 2 h and 8 h, then it is dead", async () => {
+  await createWebhook("hooks.example");
+  const recorder = createRecorder(503);
+  const deliverer = createDeliverer({ ...recorder.options, random: () => 0 });
+  const waits: number[] = [];
+  for (let attempt = 0; attempt < 7; attempt += 1) {
+    await deliverer.sendDue();
+    await deliverer.idle();
+    const { dueInSeconds } = await deliveryBacklog(database);
+    if (dueInSeconds !== null) waits.push(Math.round(dueInSeconds));
+    await makeDue();
+  }
+  expect(waits).toEqual([5, 30, 300, 1800, 7200, 28_800]);
+  expect(await sql("select status, attempts, last_status, last_error from webhook_deliveries")).toEqual([
+    ["dead", 7, 503, "HTTP 503"],
+  ]);
+  expect(recorder.outcomes).toEqual([...Array.from({ length: 6 }, () => "failed"), "dead"]);
+  expect(new Set(recorder.tried.map(({ id }) => id)).size).toBe(1);
+  await deliverer.sendDue();
+  await deliverer.idle();
+  expect(recorder.tried).toHaveLength(7);
+});
+
+test("retryDelaySeconds is up to a tenth later than the schedule", () => {
+  expect(retryDelaySeconds(1, () => 0)).toBe(5);
+  expect(retryDelaySeconds(1, () => 0.999)).toBeCloseTo(5.5, 1);
+  expect(retryDelaySeconds(6, () => 1)).toBe(8 * 3600 * 1.1);
+  expect(retryDelaySeconds(7, () => 0)).toBeNull();
+});
+
+test("a URL that the rules refuse by now is not requested", async () => {
+  await createWebhook("127.0.0.1");
+  const recorder = createRecorder();
+  const deliverer = createDeliverer(recorder.options);
+  await deliverer.sendDue();
+  await deliverer.idle();
+  expect(recorder.tried).toEqual([]);
+  expect(recorder.outcomes).toEqual(["failed"]);
+});
+
+test("stopping releases what is under way for another gateway, without counting it as failed", async () => {
+  await createWebhook("slow.example");
+  const recorder = createRecorder();
+  const deliverer = createDeliverer(recorder.options);
+  await deliverer.sendDue();
+  await expect.poll(() => recorder.tried).toHaveLength(1);
+  await deliverer.stop();
+  expect(recorder.outcomes).toEqual(["interrupted"]);
+  const [row] = await sql("select status, failures, next_attempt_at <= now() from webhook_deliveries");
+  expect(row).toEqual(["pending", 0, true]);
+});
+
+test("deliverFor sends what falls due within its time, and ends when nothing more does", async () => {
+  await createWebhook("hooks.example");
+  await sql("update webhook_deliveries set next_attempt_at = now() + interval '1.2 seconds'");
+  const recorder = createRecorder();
+  await deliverFor(500, recorder.options);
+  expect(recorder.tried).toHaveLength(0);
+  await deliverFor(10_000, recorder.options);
+  expect(recorder.tried).toHaveLength(1);
+});
+
+test("of a webhook 1,000 deliveries are pending at most: what comes then is dead, and says why", async () => {
+  const { tenantId } = await createWebhook("hooks.example", 999);
+  const queue = () => sql("select scanstream.queue_webhooks($1, 'scan.end', '{}')", [tenantId]);
+  await queue();
+  await queue();
+  expect(await statuses()).toEqual({ pending: 1000, dead: 1 });
+  const [row] = await sql("select last_error from webhook_deliveries where status = 'dead'");
+  expect(row?.[0]).toBe("Not sent: 1000 deliveries of this webhook were pending already");
+});
+
+test("deliveries are kept for 30 days, and those of a disabled webhook wait", async () => {
+  const { id } = await createWebhook("hooks.example", 3);
+  await sql(`update webhook_deliveries set created_at = now() - interval '31 days', status = 'delivered', delivered_at = now()
+    where id in (select id from webhook_deliveries limit 1)`);
+  await sql("update webhooks set enabled = false where id = $1", [id]);
+  const recorder = createRecorder();
+  const deliverer = createDeliverer(recorder.options);
+  await deliverer.sendDue();
+  await deliverer.idle();
+  expect(recorder.tried).toEqual([]);
+  expect(await statuses()).toEqual({ pending: 2 });
+  expect(await deliveryBacklog(database)).toEqual({ pending: 0, dueInSeconds: null });
+});
