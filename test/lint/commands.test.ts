@@ -22,7 +22,6 @@ const otherPrograms: Readonly<Record<string, string>> = {
   gh: "needs an account at GitHub, and a release",
   kill: "of the shell",
   mkdir: "of the shell",
-  source: "of the shell",
   openssl: "test/scanner/idp reads keys in the forms it writes",
   set: "of the shell",
   sha256sum: "test/e2e/executable.test.ts",
