@@ -20,6 +20,9 @@ export interface Cast {
   readonly callers: readonly Caller[];
 }
 
+/** Of the tenant. */
+export const walkName = "Walk";
+
 const casts = new WeakMap<GatewayUnderTest, Promise<Cast>>();
 
 /** One for all cases of a gateway. */
@@ -37,7 +40,7 @@ const scopeSets: readonly (readonly Scope[])[] = scopeSchema.options.reduce<read
 
 async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
   const control = given(gateway.control, "control");
-  const tenant = await control.createTenant("Walk");
+  const tenant = await control.createTenant(walkName);
   const owner = keyOf(tenant);
 
   async function post(path: string, json: object): Promise<Readonly<Record<string, unknown>>> {

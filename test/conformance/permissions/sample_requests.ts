@@ -4,12 +4,14 @@ import { aChange } from "../../support/change_builders.ts";
 import { aReport } from "../../support/report_builders.ts";
 import { call, type GatewayUnderTest } from "../gateway_harness.ts";
 import type { ServedRoute } from "./served_routes.ts";
-import type { Cast } from "./callers.ts";
+import { walkName, type Cast } from "./callers.ts";
 
 /** A request that a route carries out, for whoever may make it. */
 export interface SampleRequest {
   readonly path: string;
   readonly json?: unknown;
+  /** Of those who may, where the request itself would end the walk: another body, and the answer to it. */
+  readonly instead?: { readonly json: unknown; readonly status: number };
 }
 
 interface World extends Pick<Cast, "tenant"> {
@@ -106,6 +108,12 @@ function reportOf(path: string): unknown {
 
 /** By method and path, as the gateway's table has them. */
 const samples: Readonly<Record<string, MakeSample>> = {
+  "PATCH /api/v1/tenant": at("/api/v1/tenant", { name: walkName }),
+  "DELETE /api/v1/tenant": async () => ({
+    path: "/api/v1/tenant",
+    json: { name: walkName },
+    instead: { json: { name: "another name" }, status: 422 },
+  }),
   "POST /api/v1/channels/:channel/events": async ({ tenant }) => ({
     path: `/api/v1/channels/scan:${tenant.id}:${randomUUID()}/events`,
     json: event,
