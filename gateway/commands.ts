@@ -53,7 +53,7 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 
 /** What takes several operations, or a file. */
 function addTenantCommands(tenant: Command, run: RunCommand): void {
-  const remove = tenant
+  const deleteTenant = tenant
     .command("delete")
     .description("delete a tenant with everything that it has; its streams close within 30 s")
     .requiredOption(...tenantInput)
@@ -61,16 +61,16 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
     .action((flags: { readonly tenant: string; readonly confirm: string }) =>
       run(async (io) => (await import("./admin/tenant_commands.ts")).deleteTenantCommand(flags, io)),
     );
-  addExamples(remove, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
-  const exported = tenant
+  addExamples(deleteTenant, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
+  const exportTenant = tenant
     .command("export")
     .description("write everything of a tenant to stdout, a line of JSON each, for `admin tenant import`")
     .requiredOption(...tenantInput)
     .action((flags: { readonly tenant: string }) =>
       run(async (io) => (await import("./admin/tenant_commands.ts")).exportTenantCommand(flags, io)),
     );
-  addExamples(exported, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
-  const imported = tenant
+  addExamples(exportTenant, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
+  const importTenant = tenant
     .command("import")
     .description("take in an exported tenant under its own ids; what is there already stays as it is")
     .argument("<file>", "what `admin tenant export` or GET /api/v1/tenant/export wrote")
@@ -81,7 +81,7 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
         return importTenantCommand({ file, ...(name === undefined ? {} : { name }) }, io);
       }),
     );
-  addExamples(imported, "scanstream admin tenant import acme.ndjson");
+  addExamples(importTenant, "scanstream admin tenant import acme.ndjson");
 }
 
 interface AdminCommand {

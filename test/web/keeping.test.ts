@@ -66,9 +66,9 @@ test("a scan is deleted after a second question, and leaves every page at once",
     await watched.page.locator(".scan-link", { hasText: "gone.okta.com" }).waitFor();
   }
   const { page } = deleting;
-  await page.getByRole("button", { name: "Delete…" }).click();
-  await page.getByRole("button", { name: "Keep it" }).click();
-  await page.getByRole("button", { name: "Delete…" }).click();
+  await page.getByRole("button", { name: "Delete scan" }).click();
+  await page.getByRole("button", { name: "Keep" }).click();
+  await page.getByRole("button", { name: "Delete scan" }).click();
   await page.getByRole("button", { name: "Delete for good" }).click();
   for (const watched of [deleting, looking, listing]) {
     await watched.page.locator(".scan-link", { hasText: "gone.okta.com" }).waitFor({ state: "detached" });

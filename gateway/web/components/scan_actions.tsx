@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, type Api } from "../model/api.ts";
+import { ConfirmDialog } from "./settings/parts.tsx";
 import { readReportFile, reportChoices, saveFile, type ReportFormatName } from "../model/report_files.ts";
 
 interface ActionProps {
@@ -66,30 +67,32 @@ export function DeleteButton({ api, scanId, onProblem }: ActionProps) {
       location.hash = "#/";
     } catch (error) {
       if (signal.aborted) return;
-      onProblem(
-        `The scan was not deleted: ${error instanceof ApiError ? error.message : "the answer could not be read"}`,
-      );
+      const reason = error instanceof ApiError ? error.message : "the answer could not be read";
+      onProblem(`The scan was not deleted: ${reason}`);
       setStep("offered");
     }
   }
 
-  if (step === "offered") {
-    return (
-      <button type="button" class="button button-quiet" onClick={() => setStep("confirming")}>
-        Delete…
-      </button>
-    );
-  }
   return (
-    <div class="row wrap" role="group" aria-label="Delete this scan">
-      <span>With its findings and its report?</span>
-      <button type="button" class="button inked tone-fail" disabled={step === "deleting"} onClick={() => void remove()}>
-        {step === "deleting" ? "Deleting…" : "Delete for good"}
+    <>
+      <button
+        type="button"
+        class="button button-small inked tone-fail"
+        disabled={step === "deleting"}
+        onClick={() => setStep("confirming")}
+      >
+        {step === "deleting" ? "Deleting…" : "Delete scan"}
       </button>
-      <button type="button" class="button" disabled={step === "deleting"} onClick={() => setStep("offered")}>
-        Keep it
-      </button>
-    </div>
+      {step === "confirming" && (
+        <ConfirmDialog
+          title="Delete this scan?"
+          text="Its findings and its report go with it, and nothing brings them back. A scan that still runs stops."
+          confirm="Delete for good"
+          onConfirm={() => void remove()}
+          onClose={() => setStep((current) => (current === "confirming" ? "offered" : current))}
+        />
+      )}
+    </>
   );
 }
 

@@ -110,12 +110,14 @@ export function ScanPage(props: ScanPageProps) {
           {mayDo(caller, "register") && scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
           )}
-          {scan !== null && isEnded(scan.status) && <ReportDownload api={api} scanId={scanId} onProblem={setProblem} />}
-          {scan !== null && mayDo(caller, "delete") && (
-            <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />
-          )}
         </div>
       </header>
+      {scan !== null && (
+        <div class="scan-tools row wrap">
+          {isEnded(scan.status) && <ReportDownload api={api} scanId={scanId} onProblem={setProblem} />}
+          {mayDo(caller, "delete") && <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />}
+        </div>
+      )}
       <p class="problem tinted tone-fail" role="alert">
         {problem}
       </p>

@@ -29,7 +29,7 @@ export function SessionSettings({ session: { kind, caller } }: { readonly sessio
   );
 }
 
-function Fact({ name, value }: { readonly name: string; readonly value: string }) {
+export function Fact({ name, value }: { readonly name: string; readonly value: string }) {
   return (
     <div>
       <dt class="fine">{name}</dt>

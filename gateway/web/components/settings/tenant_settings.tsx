@@ -1,131 +1,88 @@
+import type { TargetedSubmitEvent } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { ApiError } from "../../model/api.ts";
-import { readExport, readTenant, removeTenant, renameTenant, type Tenant } from "../../model/tenant_settings.ts";
+import { formatTime } from "../../model/format.ts";
 import { saveFile } from "../../model/report_files.ts";
 import type { Session } from "../../model/session.ts";
-import { formatTime } from "../../model/format.ts";
-
-type Run = (what: string, work: (signal: AbortSignal) => Promise<string | null>) => Promise<void>;
+import { readExport, readTenant, removeTenant, renameTenant, type Tenant } from "../../model/tenant_settings.ts";
+import { Outcome } from "./parts.tsx";
+import { Fact } from "./session_settings.tsx";
+import { useAction } from "./use_action.ts";
 
 /** The tenant as a whole: its name, how long it keeps what has ended, its export and its end. */
 export function TenantSettings({ session: { api } }: { readonly session: Session }) {
   const [tenant, setTenant] = useState<Tenant | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [done, setDone] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const [closing] = useState(() => new AbortController());
-  const { signal } = closing;
-
-  const run: Run = async (what, work) => {
-    setBusy(true);
-    setProblem(null);
-    setDone(null);
-    try {
-      setDone(await work(signal));
-    } catch (error) {
-      if (signal.aborted) return;
-      setProblem(`${what}: ${error instanceof ApiError ? error.message : "the answer could not be read"}`);
-    }
-    setBusy(false);
-  };
+  const action = useAction();
+  const { isBusy } = action;
 
   useEffect(() => {
-    void run("The tenant could not be read", async (signal) => {
+    void action.run("read the tenant", async (signal) => {
       setTenant(await readTenant(api, signal));
-      return null;
+      return "";
     });
-    return () => closing.abort();
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- once for each session
   }, [api]);
 
+  function rename(event: TargetedSubmitEvent<HTMLFormElement>): void {
+    const name = submitted(event);
+    void action.run("rename the tenant", async (signal) => {
+      setTenant(await renameTenant(api, name, signal));
+      return "Renamed.";
+    });
+  }
+
+  function exportAll({ id }: Tenant): void {
+    void action.run("export the tenant", async (signal) => {
+      saveFile(await readExport(api, id, signal));
+      return "Exported.";
+    });
+  }
+
+  function remove(event: TargetedSubmitEvent<HTMLFormElement>): void {
+    const name = submitted(event);
+    void action.run("delete the tenant", async (signal) => {
+      await removeTenant(api, name, signal);
+      // Nothing that this session knows is there any more.
+      location.replace(document.baseURI);
+      return "Deleted.";
+    });
+  }
+
   return (
     <>
-      <p class="problem tinted tone-fail" role="alert">
-        {problem}
-      </p>
-      <p role="status">{done}</p>
       {tenant !== null && (
         <>
-          <dl class="facts">
-            <div>
-              <dt class="fine">Id</dt>
-              <dd>{tenant.id}</dd>
-            </div>
-            <div>
-              <dt class="fine">Since</dt>
-              <dd>{formatTime(tenant.createdAtMs)}</dd>
-            </div>
-            <div>
-              <dt class="fine">Ended scans and monitors</dt>
-              <dd>
-                {tenant.retentionDays === null
-                  ? "are kept until somebody deletes them"
-                  : `are deleted ${tenant.retentionDays} days after their end (RETENTION_DAYS)`}
-              </dd>
-            </div>
-          </dl>
-          <form
-            class="stack"
-            onSubmit={(event) => {
-              event.preventDefault();
-              const name = String(new FormData(event.currentTarget).get("name") ?? "");
-              void run("The tenant was not renamed", async (signal) => {
-                setTenant(await renameTenant(api, name, signal));
-                return "Renamed.";
-              });
-            }}
-          >
-            <label class="stack">
-              <span class="strong">Name</span>
-              <input
-                class="credential"
-                name="name"
-                required
-                maxLength={200}
-                defaultValue={tenant.name}
-                autocomplete="off"
-              />
+          <form class="settings-form" aria-label="Rename the tenant" onSubmit={rename}>
+            <label class="field grow">
+              Name
+              <input name="name" required maxLength={200} defaultValue={tenant.name} autocomplete="off" />
             </label>
-            <button type="submit" class="button" disabled={isBusy}>
+            <button type="submit" class="button button-primary" disabled={isBusy}>
               Rename
             </button>
           </form>
-          <div class="stack">
-            <p>
-              The export has members, scans, findings, reports, monitors and decisions; no keys and no audit trail.{" "}
-              <code>scanstream admin tenant import</code> takes it into another gateway.
+          <div class="settings-row">
+            <dl class="facts grow">
+              <Fact name="Id" value={tenant.id} />
+              <Fact name="Made" value={formatTime(tenant.createdAtMs)} />
+              <Fact name="Scans and monitors that have ended" value={toRetention(tenant)} />
+            </dl>
+          </div>
+          <div class="settings-row">
+            <p class="grow">
+              <span class="strong">Export</span>
+              <span class="fine">
+                Members, scans, findings, reports, monitors and decisions, for <code>admin tenant import</code> at
+                another gateway. No keys, no secrets, no audit trail.
+              </span>
             </p>
-            <button
-              type="button"
-              class="button"
-              disabled={isBusy}
-              onClick={() =>
-                void run("The tenant was not exported", async (signal) => {
-                  saveFile(await readExport(api, tenant.id, signal));
-                  return "Exported.";
-                })
-              }
-            >
+            <button type="button" class="button" disabled={isBusy} onClick={() => exportAll(tenant)}>
               Export
             </button>
           </div>
-          <form
-            class="stack"
-            onSubmit={(event) => {
-              event.preventDefault();
-              const name = String(new FormData(event.currentTarget).get("confirm") ?? "");
-              void run("The tenant was not deleted", async (signal) => {
-                await removeTenant(api, name, signal);
-                // Nothing that this session knows is there any more.
-                location.replace(document.baseURI);
-                return "Deleted.";
-              });
-            }}
-          >
-            <label class="stack">
-              <span class="strong">Delete the tenant with everything that it has</span>
-              <span class="fine">Nothing brings it back. Write its name to confirm it.</span>
-              <input class="credential" name="confirm" required autocomplete="off" placeholder={tenant.name} />
+          <form class="settings-row" aria-label="Delete the tenant" onSubmit={remove}>
+            <label class="field grow">
+              Delete the tenant with everything that it has: write its name to confirm it
+              <input name="name" required autocomplete="off" placeholder={tenant.name} />
             </label>
             <button type="submit" class="button inked tone-fail" disabled={isBusy}>
               Delete for good
@@ -133,6 +90,18 @@ export function TenantSettings({ session: { api } }: { readonly session: Session
           </form>
         </>
       )}
+      <Outcome action={action} />
     </>
   );
+}
+
+function submitted(event: TargetedSubmitEvent<HTMLFormElement>): string {
+  event.preventDefault();
+  const name = new FormData(event.currentTarget).get("name");
+  return typeof name === "string" ? name : "";
+}
+
+function toRetention({ retentionDays }: Tenant): string {
+  if (retentionDays === null) return "are kept until somebody deletes them";
+  return `are deleted ${retentionDays} days after their end (RETENTION_DAYS)`;
 }
