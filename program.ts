@@ -24,7 +24,7 @@ export function createProgram(run: Run, output: OutputConfiguration = {}): Comma
     .exitOverride();
   addExamples(program, "scanstream doctor", "scanstream scan --format table", "scanstream help scan");
   addScannerCommands(program, run);
-  addClientCommands(program, run);
+  addClientCommands(program, run, () => import("./scanner/commands/stored_report.ts"));
   addPracticeOrgCommand(program, run);
   addGatewayCommands(program, run);
   addCompletionCommands(program, run);

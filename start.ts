@@ -12,6 +12,7 @@ import type { CommandIo } from "./command_line/command_io.ts";
 import { makeDirectory } from "./command_line/files.ts";
 import { createProcessIo, openStandardStreams } from "./command_line/process_io.ts";
 import { createPracticeOrg, type PracticeOrg } from "./practice_org/create_practice_org.ts";
+import type { OpenIdProvider } from "./practice_org/sign_in/openid_provider.ts";
 import { publishCredentials, loadKeyPair } from "./practice_org/auth/credentials.ts";
 import { followCommand } from "./scanner/commands/follow_command.ts";
 import { scanCommand } from "./scanner/commands/scan_command.ts";
@@ -27,6 +28,8 @@ const practiceLatencyMs = 500;
 const practiceConcurrency = 2;
 const practicePort = 8788;
 const sessionMinutes = 15;
+const pageClientId = "scanstream-live-page";
+const audience = "scanstream";
 /** A real org is followed every ten seconds; here a person waits for it. */
 const followSeconds = 3;
 const { NO_COLOR, FORCE_COLOR, TERM } = process.env;
@@ -39,7 +42,7 @@ interface Demo {
 }
 
 /** What the demo session needs, once it is open. */
-let current: { readonly gateway: RunningGateway; readonly demo: Demo } | null = null;
+let current: { readonly provider: OpenIdProvider; readonly demo: Demo } | null = null;
 const interruption = new AbortController();
 const streams = openStandardStreams();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
@@ -62,13 +65,13 @@ process.exit(0);
 
 async function main(): Promise<void> {
   await makeDirectory(stateDirectory, 0o700);
-  const gateway = await openGateway();
+  const org = await openPracticeOrg();
+  const gateway = await openGateway(org);
   const demo = await openDemo(gateway);
-  current = { gateway, demo };
+  const provider = await offerSignIn(org, gateway, demo);
+  current = { provider, demo };
   say(`\nscanstream ${packageJson.version}\n`);
   say(`  Live page    ${gateway.url}/`);
-
-  const org = await openPracticeOrg();
   const credentials = await publishCredentials(org, join(stateDirectory, "practice-org"));
   const env = {
     IDP_ORG_URL: org.url,
@@ -78,6 +81,9 @@ async function main(): Promise<void> {
     SCANSTREAM_API_KEY: demo.api_key,
   };
   say(`  Practice org ${org.url}`);
+  say(
+    `  Sign in      as viola@, oscar@ or ada@practice.example (viewer, operator, admin): the page has a button for it`,
+  );
   say(`  State        ${stateDirectory}/ (gateway.log, demo.json; delete the folder to start afresh)\n`);
 
   const io = createProcessIo(streams, {
@@ -108,22 +114,30 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
   await followCommand(flags, { ...io, stdout });
 }
 
-async function openGateway(): Promise<RunningGateway> {
+/** The practice org signs people in, and the tokens of the demo's own session are its, too. */
+async function openGateway(org: PracticeOrg): Promise<RunningGateway> {
   const { PORT, HOST } = process.env;
   const logFile = createWriteStream(join(stateDirectory, "gateway.log"), { flags: "a", mode: 0o600 });
   return startGateway({
     // Embedded defaults, whatever else this shell's environment names.
-    config: parseConfig({ PORT, HOST }),
+    config: parseConfig({
+      PORT,
+      HOST,
+      AUTH_ISSUER: org.issuer,
+      AUTH_JWKS_URL: `${org.issuer}/v1/keys`,
+      AUTH_AUDIENCE: audience,
+      OIDC_CLIENT_ID: pageClientId,
+    }),
     log: createLog({ write: (line) => void logFile.write(line) }),
     directory: stateDirectory,
     webAssets: createStaticFiles(webFolder()),
     signal: interruption.signal,
     async demoSession() {
       if (current === null) throw new Error("The demo is not ready");
-      const { gateway, demo } = current;
-      const args = { tenant: demo.tenant_id, sub: demo.sub, ttl: String(sessionMinutes * 60) };
-      const { access_token } = (await gateway.admin("token.create", args)) as { readonly access_token: string };
-      return { access_token, tenant_id: demo.tenant_id, tenant_name: demo.tenant_name };
+      const { provider, demo } = current;
+      const person = { login: demo.sub, name: "Demo", password: "", tenantIds: [demo.tenant_id] };
+      const accessToken = await provider.issueAccessToken(person, Date.now());
+      return { access_token: accessToken, tenant_id: demo.tenant_id, tenant_name: demo.tenant_name };
     },
   });
 }
@@ -145,6 +159,36 @@ async function openDemo(gateway: RunningGateway): Promise<Demo> {
   const demo: Demo = { tenant_id: tenant.id, tenant_name: name, sub, api_key: key.api_key };
   await writeFile(demoFile, `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
   return demo;
+}
+
+/** One person of each role; the admin is in a second tenant as well, and reads there. */
+async function offerSignIn(org: PracticeOrg, gateway: RunningGateway, demo: Demo): Promise<OpenIdProvider> {
+  const secondTenantId = await findOrCreateTenant(gateway, "Second Practice Inc.");
+  const home = demo.tenant_id;
+  const people = [
+    { login: "viola@practice.example", name: "Viola Viewer", password: "viewer", tenantIds: [home] },
+    { login: "oscar@practice.example", name: "Oscar Operator", password: "operator", tenantIds: [home] },
+    { login: "ada@practice.example", name: "Ada Admin", password: "admin", tenantIds: [home, secondTenantId] },
+  ];
+  for (const { login: sub, password: role } of people) await gateway.admin("user.create", { tenant: home, sub, role });
+  await gateway.admin("user.create", { tenant: secondTenantId, sub: "ada@practice.example", role: "viewer" });
+  return org.offerSignIn({
+    people,
+    client: {
+      clientId: pageClientId,
+      redirectUris: [`${gateway.url}/callback`],
+      postLogoutRedirectUris: [`${gateway.url}/`],
+    },
+    audience,
+    tenantClaim: "tenant_id",
+    tokenLifetimeSeconds: sessionMinutes * 60,
+  });
+}
+
+async function findOrCreateTenant(gateway: RunningGateway, name: string): Promise<string> {
+  const tenants = (await gateway.admin("tenant.list", {})) as readonly { readonly id: string; readonly name: string }[];
+  const found = tenants.find((tenant) => tenant.name === name);
+  return (found ?? ((await gateway.admin("tenant.create", { name })) as { readonly id: string })).id;
 }
 
 async function openPracticeOrg(): Promise<PracticeOrg> {

@@ -6,6 +6,7 @@ import { defineConfig } from "vitest/config";
  */
 const system = [
   "test/{attacks,deploy,e2e,edge,faults,fuzz}/**/*.test.ts",
+  "test/gateway/features/keeping/*.test.ts",
   "test/web/!(*_model).test.ts",
   "test/command_line/node_version.test.ts",
   "test/drizzle/{migrate,neon_http,neon_outage,pg,pg_outage,pooler,prepared_statements,round_trips}.test.ts",
@@ -20,7 +21,7 @@ const system = [
   "test/examples/clients.test.ts",
   "test/shared/client/subscribe.test.ts",
   "test/support/upstash_bridge.test.ts",
-  "test/tools/{man_pages,modules,new,package}.test.ts",
+  "test/tools/{man_page,modules,new,package}.test.ts",
 ];
 
 /** Those that take a minute each, for `npm run test:nightly`: the long programs' own tests, and the newest workerd with a crowd. */

@@ -6,14 +6,39 @@ import { addDecisionCommands } from "./decisions/commands.ts";
 import type { FindingsListFlags, ListFlags, ScansListFlags } from "./list_commands.ts";
 import type { LoadFlags } from "./load/load_command.ts";
 import { formats, toWhole } from "./options.ts";
+import type { ReportFlags, ReportWriter } from "./report_command.ts";
 import { addTeamCommands } from "./team/commands.ts";
 import type { WatchFlags } from "./watch_command.ts";
 import { addWebhookCommands } from "./webhooks/commands.ts";
 import type { ConformanceFlags } from "./conformance/conformance_command.ts";
 
 /** The commands of those who use a gateway. Each loads its own code, so that `--help` is there at once. */
-export function addClientCommands(program: Command, run: RunCommand): void {
+export function addClientCommands(
+  program: Command,
+  run: RunCommand,
+  loadReportWriter: () => Promise<ReportWriter>,
+): void {
   addScanCommands(program, run);
+  const report = program
+    .command("report")
+    .description("the finished report of a scan, which the gateway keeps, in any format of `scan`")
+    .argument("[scan-id]", "the scan's UUID")
+    .option("--latest", "of the newest scan")
+    .addOption(
+      offering(
+        new Option("--format <formats>", "those of `scan`; several separated by commas, or all (default: table)"),
+        "list",
+        async () => (await loadReportWriter()).formatNames,
+      ),
+    )
+    .option("--output <dir>", "write scan.<ext> for each format there")
+    .action((scanId: string | undefined, flags: ReportFlags) =>
+      run(async (io) => {
+        const { reportCommand } = await import("./report_command.ts");
+        return reportCommand(scanId, flags, { io, writer: await loadReportWriter() });
+      }),
+    );
+  addExamples(report, `scanstream report ${scanIdExample} --format html,cklb,csv --output reports`);
   addTeamCommands(program, run);
   addWebhookCommands(program, run);
   addDecisionCommands(program, run);
@@ -61,6 +86,12 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .action((scanId: string, flags: ListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).scansCancelCommand(scanId, flags, io)),
     );
+  const remove = scans
+    .command("delete")
+    .description("delete a scan, its findings and its report; its scanner stops where it still runs")
+    .argument("<scan-id>", "the scan's UUID")
+    .action((scanId: string) => run(async (io) => (await import("./list_commands.ts")).scansDeleteCommand(scanId, io)));
+  addExamples(remove, `scanstream scans delete ${scanIdExample}`);
   addExamples(cancel, `scanstream scans cancel ${scanIdExample}`);
 
   const findings = program.command("findings").description("the findings of a scan at the gateway");

@@ -17,6 +17,8 @@ export interface GatewayApi {
   latestScanId(): Promise<string | null>;
   readScan(scanId: string): Promise<Resource>;
   cancelScan(scanId: string): Promise<Resource>;
+  /** The finished report that its scanner stored. */
+  readReport(scanId: string): Promise<unknown>;
   /** Newest first, page by page. */
   listFindings(scanId: string): AsyncGenerator<Page>;
   /** Any other list, `most` in all. */
@@ -67,6 +69,7 @@ function createGatewayApi({ gatewayUrl, apiKey }: GatewayAccess, signal: AbortSi
     async cancelScan(scanId) {
       return parseResource(resource, await call("POST", `/api/v1/scans/${scanId}/cancel`, undefined, signal));
     },
+    readReport: (scanId) => call("GET", `/api/v1/scans/${scanId}/report`, undefined, signal),
     listFindings: (scanId) => pages(`/api/v1/scans/${scanId}/findings`, Infinity),
     list: pages,
     async send(method, path, body) {

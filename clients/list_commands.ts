@@ -42,6 +42,16 @@ export function scansCancelCommand(scanId: string, flags: ListFlags, io: Command
   return withOneScan(scanId, { what: "cancel the scan", flags, io }, (api) => api.cancelScan(scanId));
 }
 
+/** `scans delete SCAN_ID`: with its findings and its report. */
+export function scansDeleteCommand(scanId: string, io: CommandIo): Promise<number> {
+  const access = requireGatewayAccess(io.env, scanIdProblems(scanId));
+  return withGateway("delete the scan", { access, io }, async (api) => {
+    await api.send("DELETE", `/api/v1/scans/${scanId}`);
+    io.terminal.write(`Deleted scan ${scanId}\n`);
+    return exitCodes.ok;
+  });
+}
+
 /** `findings list SCAN_ID`: every finding of a scan. */
 export function findingsListCommand(
   scanId: string | undefined,

@@ -17,8 +17,8 @@ export interface StateLock {
 
 export type RequestHandler = (request: unknown) => Promise<unknown>;
 
-/** Requests and answers are one line of JSON each; no operation needs more. */
-const maxLineLength = 1_048_576;
+/** Requests and answers are one line of JSON each; a page of an exported tenant is the longest. */
+const maxLineLength = 16 * 1_048_576;
 
 /** Null when another live process holds the directory. `handler` is called with each request; its result is sent as JSON. */
 export async function lockStateDirectory(directory: string, handler: RequestHandler): Promise<StateLock | null> {

@@ -4,7 +4,7 @@ import { Client } from "pg";
 import { defaultConnectTimeoutMs } from "./database.ts";
 import { toDatabaseError, unwrapDatabaseError } from "./database_error.ts";
 import { toClientConfig } from "./databases/pg.ts";
-import { migrationConfig } from "./migrations_folder.ts";
+import { withMigrations } from "./embedded_files.ts";
 
 /** "scanstream" in ASCII, cut to the 63 bits of a lock's key. */
 const migrationLock = "8319104478127354989";
@@ -24,7 +24,7 @@ export async function migrate(url: string): Promise<void> {
     await withClient(url, async (client) => {
       // Drizzle writes tables without a schema's name, and a role's own search path could lead elsewhere.
       await client.query("set search_path to public");
-      await applyMigrations(drizzle(client), migrationConfig);
+      await withMigrations((config) => applyMigrations(drizzle(client), config));
     });
     await guard.query("commit");
   });

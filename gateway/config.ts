@@ -110,8 +110,11 @@ export function parseAdminConfig(environment: Environment): AdminConfig {
   return config;
 }
 
-/** The broker through which `admin streams` reaches the gateways of DATABASE_URL. Throws `UsageError`. */
-export function parseOperatorBroker(environment: Environment): BrokerConfig {
+/** How `admin streams` reaches the gateways of DATABASE_URL: through their broker, with their secret. Throws `UsageError`. */
+export function parseOperatorConfig(environment: Environment): {
+  readonly broker: BrokerConfig;
+  readonly secret: string;
+} {
   const reader = createEnvironmentReader(environment);
   const broker = parseBrokerConfig(reader);
   if (broker.kind === "memory" && reader.problems.length === 0) {
@@ -120,8 +123,11 @@ export function parseOperatorBroker(environment: Environment): BrokerConfig {
         "through which their streams are reached",
     );
   }
+  const secret = reader.text("STREAM_TOKEN_SECRET");
+  if (secret === null)
+    reader.report("STREAM_TOKEN_SECRET: required beside DATABASE_URL: expected that of the gateways");
   if (reader.problems.length > 0) throw settingsError(reader.problems);
-  return broker;
+  return { broker, secret: secret ?? "" };
 }
 
 function parseDatabaseUrl(reader: EnvironmentReader): string | null {

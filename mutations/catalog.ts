@@ -9,12 +9,14 @@ import { promises } from "./promises.ts";
 import { provider } from "./provider.ts";
 import { reports } from "./reports.ts";
 import { secrets } from "./secrets.ts";
+import { signingIn } from "./signing_in.ts";
 import { streams } from "./streams.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** Every mistake that a test must see. */
 export const mutations: readonly Mutation[] = [
   ...gettingIn,
+  ...signingIn,
   ...otherTenants,
   ...streams,
   ...limits,

@@ -1,9 +1,9 @@
 import { cp, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { build, type Metafile } from "esbuild";
+import { build, type BuildOptions, type Metafile } from "esbuild";
 import { buildPage } from "../gateway/web/build.ts";
 import { buildModules } from "./build_modules.ts";
-import { writeManPages } from "./man_pages.ts";
+import { writeManPage } from "./man_page.ts";
 import { thirdPartyLicenses } from "./third_party_licenses.ts";
 
 const root = dirname(import.meta.dirname);
@@ -29,7 +29,7 @@ export async function buildPackage(folder: string): Promise<Metafile> {
       cp(join(root, "shared/diff.schema.json"), join(building, "diff.schema.json")),
       cp(join(root, "shared/summary.schema.json"), join(building, "summary.schema.json")),
       cp(join(root, "shared/config.schema.json"), join(building, "config.schema.json")),
-      writeManPages(join(building, "man")),
+      writeManPage(join(building, "man")),
     ]);
     await writeFile(
       join(building, "THIRD_PARTY_LICENSES.txt"),
@@ -42,28 +42,36 @@ export async function buildPackage(folder: string): Promise<Metafile> {
   }
 }
 
-/** Neither minified nor with source maps: stack traces can be read, and it starts no slower. */
+/**
+ * How Node runs a bundle. Neither minified nor with source maps: stack traces can be read, and it starts no slower. Whoever
+ * bundles `@electric-sql/pglite` provides the files that it reads.
+ */
+export const nodeBundle = {
+  absWorkingDir: root,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node22",
+  // A package's ES modules before its UMD, whose own `require` cannot be bundled.
+  mainFields: ["module", "main"],
+  // `pg` looks for its native twin and does without.
+  external: ["pg-native"],
+  // Packages in CommonJS require Node's own modules.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
+  },
+  logLevel: "warning",
+  metafile: true,
+} as const satisfies BuildOptions;
+
 async function bundle(outdir: string): Promise<Metafile> {
   const { metafile } = await build({
-    absWorkingDir: root,
+    ...nodeBundle,
     entryPoints: { scanstream: "scanstream.ts", start: "start.ts" },
     outdir,
     chunkNames: "[name]-[hash]",
-    bundle: true,
     splitting: true,
-    format: "esm",
-    platform: "node",
-    target: "node22",
-    // A package's ES modules before its UMD, whose own `require` cannot be bundled.
-    mainFields: ["module", "main"],
-    // PGlite reads files that lie beside it; `pg` looks for its native twin and does without.
-    external: ["@electric-sql/pglite", "pg-native"],
-    // Packages in CommonJS require Node's own modules.
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module";\nconst require = __createRequire(import.meta.url);',
-    },
-    logLevel: "warning",
-    metafile: true,
+    external: [...nodeBundle.external, "@electric-sql/pglite"],
   });
   return metafile;
 }

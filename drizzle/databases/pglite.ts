@@ -5,7 +5,7 @@ import { AppError } from "../../shared/app_error.ts";
 import { hasCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { Database } from "../database.ts";
-import { migrationConfig } from "../migrations_folder.ts";
+import { embeddedPostgres, withMigrations } from "../embedded_files.ts";
 import { createPoolDatabase } from "./pool_database.ts";
 
 export interface PgliteOptions {
@@ -57,9 +57,10 @@ type Modules = Pick<Awaited<ReturnType<typeof loadPglite>>, "PGlite" | "drizzle"
 async function openPglite({ PGlite, drizzle, migrate }: Modules, options: PgliteOptions): Promise<PGlite> {
   const pglite = await PGlite.create({
     dataDir: options.directory ?? "memory://",
+    ...(await embeddedPostgres()),
     ...(options.dump === undefined ? {} : { loadDataDir: options.dump }),
   });
-  await migrate(drizzle(pglite), migrationConfig);
+  await withMigrations((config) => migrate(drizzle(pglite), config));
   return pglite;
 }
 

@@ -126,7 +126,7 @@ $$;--> statement-breakpoint
 -- One step of a scan's deletion: it ends at once, so that nothing more is stored, and goes with its last findings. No row: there
 -- is no such scan. Not deleted: more steps are needed.
 CREATE OR REPLACE FUNCTION scanstream.delete_scan(wanted_id uuid, max_rows integer)
-RETURNS TABLE (is_deleted boolean, tenant_id uuid, status text, pass integer, fail integer, manual integer)
+RETURNS TABLE (is_deleted boolean, tenant_id uuid, status text, pass integer, fail integer, manual integer, deleted_scans integer)
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -134,6 +134,7 @@ AS $$
 DECLARE
   tenant constant uuid := nullif(current_setting('app.tenant_id', true), '')::uuid;
   removed integer;
+  deleted public.scans;
 BEGIN
   UPDATE public.scans SET status = 'cancelled', ended_at = now()
   WHERE tenant_id = tenant AND id = wanted_id AND ended_at IS NULL;
@@ -141,12 +142,15 @@ BEGIN
     SELECT ctid FROM public.findings WHERE tenant_id = tenant AND scan_id = wanted_id LIMIT max_rows));
   GET DIAGNOSTICS removed = ROW_COUNT;
   IF removed >= max_rows THEN
-    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual
+    RETURN QUERY SELECT false, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual, 0
       FROM public.scans WHERE tenant_id = tenant AND id = wanted_id;
     RETURN;
   END IF;
-  RETURN QUERY DELETE FROM public.scans WHERE tenant_id = tenant AND id = wanted_id
-    RETURNING true, scans.tenant_id, scans.status, scans.pass, scans.fail, scans.manual;
+  DELETE FROM public.scans WHERE tenant_id = tenant AND id = wanted_id RETURNING * INTO deleted;
+  IF NOT FOUND THEN RETURN; END IF;
+  -- Counted by the trigger, in the order in which deletions are committed.
+  RETURN QUERY SELECT true, tenant, deleted.status, deleted.pass, deleted.fail, deleted.manual, tenants.deleted_scans::integer
+    FROM public.tenants WHERE tenants.id = tenant;
 END
 $$;--> statement-breakpoint
 

@@ -10,8 +10,7 @@ import {
   type AdminOperation,
 } from "./operations.ts";
 import { requestStateHolder, lockStateDirectory, type RequestHandler } from "../../command_line/state_lock.ts";
-import type { BrokerConfig } from "../../shared/brokers/broker_config.ts";
-import { parseAdminConfig, parseOperatorBroker, type AdminConfig } from "../config.ts";
+import { parseAdminConfig, parseOperatorConfig, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
 import { createLocalState, stateDirectory, type LocalState } from "./local_state.ts";
 import { openBroker } from "./open_broker.ts";
@@ -49,6 +48,39 @@ export async function runAdmin(
   try {
     await requireMigrated(database);
     return await executeAdmin(adminContext(config, state, database), operation, args);
+  } finally {
+    await database.close();
+  }
+}
+
+export type RunOperation = (operation: AdminOperation, args: AdminArguments) => Promise<unknown>;
+
+/** As `runAdmin`, for several operations on a database that is opened once. */
+export async function withAdmin<Result>(
+  environment: Environment,
+  work: (run: RunOperation) => Promise<Result>,
+  options: { readonly directory?: string } = {},
+): Promise<Result> {
+  const config = parseAdminConfig(environment);
+  const state = createLocalState(options.directory ?? stateDirectory);
+  const workOn = (database: Database) => {
+    const context = adminContext(config, state, database);
+    return work((operation, args) => executeAdmin(context, operation, args));
+  };
+  if (config.databaseUrl === null) {
+    await state.makeDirectory();
+    const lock = await lockStateDirectory(state.directory, async () => ({ holder: "command" }));
+    if (lock === null) return work((operation, args) => runEmbedded(config, state, { operation, args }));
+    try {
+      return await withEmbedded(state, workOn);
+    } finally {
+      await lock.release();
+    }
+  }
+  const database = createPgDatabase(config.databaseUrl, { maxConnections: 1 });
+  try {
+    await requireMigrated(database);
+    return await workOn(database);
   } finally {
     await database.close();
   }
@@ -103,7 +135,7 @@ async function operateStreams(
   const reports =
     config.databaseUrl === null
       ? [await askHolder(state.directory, request)]
-      : await askThroughBroker(parseOperatorBroker(environment), request);
+      : await askThroughBroker(parseOperatorConfig(environment), request);
   if (reports.length === 0) throw new AppError("unavailable", "No gateway has answered through this broker");
   return request.operation === "streams.close" ? describeClosed(reports) : describeListed(reports, request.args);
 }
@@ -125,12 +157,12 @@ async function askHolder(directory: string, request: AdminRequest<StreamOperatio
 const answersMs = 2000;
 
 async function askThroughBroker(
-  config: BrokerConfig,
+  { broker: config, secret }: ReturnType<typeof parseOperatorConfig>,
   request: AdminRequest<StreamOperation>,
 ): Promise<readonly StreamReport[]> {
   const broker = await openBroker(config);
   try {
-    return await askGateways(broker, request, answersMs);
+    return await askGateways({ broker, secret, waitMs: answersMs }, request);
   } finally {
     await broker.close();
   }

@@ -21,10 +21,24 @@ import { shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_
 import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { shownMember, toMember } from "../features/team/member_store.ts";
 import type { DevelopmentKey } from "./local_state.ts";
+import {
+  deleteTenantAs,
+  exportHeader,
+  exportPage,
+  importRows,
+  importTenant,
+  renameTenantAs,
+} from "./tenant_operations.ts";
 
 export type AdminOperation =
   | "tenant.create"
   | "tenant.list"
+  | "tenant.rename"
+  | "tenant.delete"
+  | "tenant.export-header"
+  | "tenant.export-page"
+  | "tenant.import"
+  | "tenant.import-rows"
   | "user.create"
   | "user.list"
   | "user.remove"
@@ -226,6 +240,19 @@ const operations: Readonly<Record<AdminOperation, (context: AdminContext, args: 
   {
     "tenant.create": createTenant,
     "tenant.list": listTenants,
+    "tenant.rename": ({ database }, args) =>
+      withKnownTenant(args, (tenantId) => renameTenantAs(database, tenantId, parseName(args))),
+    "tenant.delete": ({ database }, args) =>
+      withKnownTenant(args, (tenantId) =>
+        deleteTenantAs(database, tenantId, { name: String(args["confirm"]), maxRows: Number(args["maxRows"]) }),
+      ),
+    "tenant.export-header": ({ database, nowMs }, args) =>
+      withKnownTenant(args, (tenantId) => exportHeader(database, tenantId, nowMs())),
+    "tenant.export-page": ({ database }, args) =>
+      exportPage(database, parseTenantId(args), { table: args["table"], after: args["after"] }),
+    "tenant.import": ({ database }, args) => importTenant(database, args["header"]),
+    "tenant.import-rows": ({ database }, args) =>
+      importRows(database, parseTenantId(args), { table: args["table"], rows: args["rows"] }),
     "user.create": createUser,
     "user.list": listUsers,
     "user.remove": removeUser,
@@ -254,6 +281,16 @@ async function orNoTenant<Result>(tenantId: string, work: () => Promise<Result>)
     return await work();
   } catch (error) {
     if (constraintViolation(error)?.kind === "foreign_key") throw noTenant(tenantId);
+    throw error;
+  }
+}
+
+async function withKnownTenant(args: AdminArguments, work: (tenantId: string) => Promise<unknown>): Promise<unknown> {
+  const tenantId = parseTenantId(args);
+  try {
+    return await work(tenantId);
+  } catch (error) {
+    if (error instanceof NotFound) throw noTenant(tenantId);
     throw error;
   }
 }

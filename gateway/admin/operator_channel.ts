@@ -1,9 +1,10 @@
 import { abortable, pause } from "../../shared/abortable.ts";
 import type { Broker } from "../../shared/broker.ts";
 import { isUuid } from "../../shared/channel_name.ts";
-import { isJsonObject, parseJsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Log } from "../observability/log.ts";
 import type { AdminArguments } from "./operations.ts";
+import { openSealed, sealMessage } from "./sealed_message.ts";
 import {
   isStreamOperation,
   type ListedStream,
@@ -15,7 +16,7 @@ import {
 /**
  * How an operator's request reaches every process of every machine: each subscribes to one channel of the broker, and answers
  * on a channel that the request names. The name is none of a tenant's, so that no key can publish on it over HTTP and no
- * stream can follow it: whoever holds the broker's own credential is the operator.
+ * stream can follow it; what comes from a producer with the broker's password has no seal.
  */
 const requestChannel = "operator";
 
@@ -27,12 +28,20 @@ const streamsPerMessage = 500;
 interface AnswerOptions {
   readonly broker: Broker;
   readonly operate: StreamOperator;
+  /** Seals requests and answers. */
+  readonly secret: string;
   readonly log: Log;
+  readonly nowMs: () => number;
 }
 
+/** A request that is older, or comes again, is not the operator's. */
+const maxRequestAgeMs = 30_000;
+const maxRememberedRequests = 1000;
+
 /** Answers until the returned function is called; a subscription that is lost is taken up again. */
-export function answerOperators({ broker, operate, log }: AnswerOptions): () => void {
+export function answerOperators({ broker, operate, secret, log, nowMs }: AnswerOptions): () => void {
   const stop = new AbortController();
+  const answered = new Set<string>();
   void keepSubscribed();
   return () => stop.abort();
 
@@ -55,8 +64,12 @@ export function answerOperators({ broker, operate, log }: AnswerOptions): () => 
   }
 
   function receive(message: string): void {
-    const request = parseRequest(message);
-    if (request === null) return;
+    const request = parseRequest(openSealed(secret, message));
+    if (request === null || answered.has(request.id)) return;
+    if (Math.abs(nowMs() - request.at_ms) > maxRequestAgeMs) return;
+    answered.add(request.id);
+    const [oldest] = answered.size > maxRememberedRequests ? answered : [];
+    if (oldest !== undefined) answered.delete(oldest);
     void reply(request).catch((error: unknown) => log.warn({ error }, "an operator's request was not answered"));
   }
 
@@ -65,28 +78,27 @@ export function answerOperators({ broker, operate, log }: AnswerOptions): () => 
     if (operation === "streams.close") log.info({ closed: report.matching }, "streams are closed by the operator");
     for (let from = 0; from === 0 || from < report.streams.length; from += streamsPerMessage) {
       const part = { ...report, streams: report.streams.slice(from, from + streamsPerMessage) };
-      await broker.publish(replyChannel(id), JSON.stringify(part));
+      await broker.publish(replyChannel(id), sealMessage(secret, part));
     }
   }
 }
 
 /** The answers of all processes that arrive in time. Rejects with `AppError("unavailable")`. */
 export async function askGateways(
-  broker: Broker,
-  { operation, args }: Omit<OperatorRequest, "id">,
-  waitMs: number,
+  { broker, secret, waitMs }: { readonly broker: Broker; readonly secret: string; readonly waitMs: number },
+  { operation, args }: Pick<OperatorRequest, "operation" | "args">,
 ): Promise<readonly StreamReport[]> {
   const id = crypto.randomUUID();
   const stop = new AbortController();
   const lost = new AbortController();
   const reports: StreamReport[] = [];
   const onMessage = (_channel: string, message: string) => {
-    const report = parseJsonObject(message);
+    const report = openSealed(secret, message);
     if (report !== null && Array.isArray(report["streams"])) reports.push(toReport(report, report["streams"]));
   };
   await broker.subscribe([replyChannel(id)], { onMessage, onLost: () => lost.abort() }, stop.signal);
   try {
-    await broker.publish(requestChannel, JSON.stringify({ id, operation, args }));
+    await broker.publish(requestChannel, sealMessage(secret, { id, operation, args, at_ms: Date.now() }));
     await pause(waitMs, [lost.signal]);
   } finally {
     stop.abort();
@@ -99,13 +111,13 @@ interface OperatorRequest {
   readonly id: string;
   readonly operation: StreamOperation;
   readonly args: AdminArguments;
+  readonly at_ms: number;
 }
 
-/** Null for what is no request: an answer on any other channel could be taken for a tenant's event. */
-function parseRequest(message: string): OperatorRequest | null {
-  const request = parseJsonObject(message);
-  const { id, operation, args } = request ?? {};
-  return isUuid(id) && isStreamOperation(operation) && isJsonObject(args) ? { id, operation, args } : null;
+function parseRequest(request: JsonObject | null): OperatorRequest | null {
+  const { id, operation, args, at_ms: atMs } = request ?? {};
+  if (!isUuid(id) || !isStreamOperation(operation) || !isJsonObject(args) || typeof atMs !== "number") return null;
+  return { id, operation, args, at_ms: atMs };
 }
 
 function replyChannel(id: string): string {

@@ -54,7 +54,7 @@ async function announceByAge({ kind, id, tenantId }: DeletedByAge, options: Anno
       publish: [
         (publisher) =>
           kind === "scan"
-            ? publishScanDeleted(publisher, channel, { scan_id: id })
+            ? publishScanDeleted(publisher, channel, { scan_id: id, deleted_scans: null })
             : publishMonitorEnd(publisher, channel, { monitor_id: id, reason: "deleted" }),
       ],
       failure: { fields: { id }, message: `that a ${kind} was deleted could not be published` },

@@ -153,9 +153,10 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
   });
   const operate = createStreamOperator({ gateway: name, streams, nowMs, random: Math.random });
   operator.resolve(operate);
+  const secret = config.streamTokenSecret ?? (await state.streamTokenSecret());
   // The broker of one process reaches nothing but that process.
-  if (config.broker.kind !== "memory") owned.defer(answerOperators({ broker, operate, log }));
-  const streamTokens = createStreamTokens(config.streamTokenSecret ?? (await state.streamTokenSecret()), nowMs);
+  if (config.broker.kind !== "memory") owned.defer(answerOperators({ broker, operate, secret, log, nowMs }));
+  const streamTokens = createStreamTokens(secret, nowMs);
   const authenticator = createAuthenticator({
     jwtVerifier: withTokenCache(await openJwtVerifier(config, state), {
       digest: (token) => hash("sha256", token, "base64"),

@@ -1,10 +1,11 @@
+import { isSea } from "node:sea";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
 import { createLog } from "../observability/log.ts";
 import { parseTracesConfig } from "./traces_config.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
-import { createStaticFiles } from "./static_files.ts";
+import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
 import { webFolder } from "./web_folder.ts";
 
 /** For one of several processes. */
@@ -25,7 +26,7 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
   const log = createLog({ write: (line) => terminal.write(line), ...logOptions });
-  const webAssets = createStaticFiles(webFolder());
+  const webAssets = isSea() ? createEmbeddedFiles() : createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,
     log,

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
+import { getAssetKeys, getRawAsset } from "node:sea";
 import type { WebAssets } from "../http/dependencies.ts";
 import { hasCode } from "../../shared/error_code.ts";
 
@@ -18,17 +19,32 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 /** Files of one folder, of known kinds only. No name that leads out of the folder, or to a hidden file, is read. */
 export function createStaticFiles(folder: string): WebAssets {
+  return createWebAssets(async (path) => {
+    try {
+      return await readFile(join(folder, path));
+    } catch (error) {
+      if (hasCode(error, "ENOENT", "EISDIR", "ENOTDIR")) return null;
+      throw error;
+    }
+  });
+}
+
+/** The page inside the single executable, which `tools/build_executable.ts` puts there. */
+export function createEmbeddedFiles(): WebAssets {
+  const keys = new Set(getAssetKeys());
+  return createWebAssets((path) =>
+    Promise.resolve(keys.has(`web/${path}`) ? new Uint8Array(getRawAsset(`web/${path}`)) : null),
+  );
+}
+
+function createWebAssets(readAsset: (path: string) => Promise<Uint8Array | null>): WebAssets {
   return {
     async read(path) {
       const contentType = contentTypes[extname(path)];
       const isPlain = path.split("/").every((segment) => /^[\w-][\w.-]*$/.test(segment));
       if (contentType === undefined || !isPlain) return null;
-      try {
-        return { body: new Uint8Array(await readFile(join(folder, path))), contentType };
-      } catch (error) {
-        if (hasCode(error, "ENOENT", "EISDIR", "ENOTDIR")) return null;
-        throw error;
-      }
+      const content = await readAsset(path);
+      return content === null ? null : { body: new Uint8Array(content), contentType };
     },
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, type BuildOptions } from "esbuild";
 import type { CheckText } from "./model/check_catalog.ts";
 
 /**
@@ -12,19 +12,26 @@ import type { CheckText } from "./model/check_catalog.ts";
 export async function buildPage(
   outputFolder = fileURLToPath(new URL("../../dist/web", import.meta.url)),
 ): Promise<void> {
-  const [script, style, icon, html] = await Promise.all([
+  const [script, style, reports, icon, html] = await Promise.all([
     bundle("page.tsx"),
     bundle("styles/page.css"),
+    bundle("../../report_page.ts", {
+      // What else of Node is imported beside the formats is not used by them.
+      plugins: [{ name: "node", setup: ({ onResolve }) => onResolve({ filter: /^node:/ }, leaveOut) }],
+      inject: [source("report_page_globals.ts")],
+      define: { TOOL_VERSION: JSON.stringify(await readVersion()) },
+    }),
     readFile(source("icon.svg"), "utf8"),
     readFile(source("index.html"), "utf8"),
   ]);
   const assets = {
     script: { name: hashedName("page.js", script), text: script },
     style: { name: hashedName("style.css", style), text: style },
+    reports: { name: hashedName("reports.js", reports), text: reports },
     icon: { name: hashedName("icon.svg", icon), text: icon },
   };
   const page = html.replace(
-    /%(icon|style|script)%/g,
+    /%(icon|style|script|reports)%/g,
     (_whole: string, name: keyof typeof assets) => `assets/${assets[name].name}`,
   );
 
@@ -37,12 +44,13 @@ export async function buildPage(
   await rename(building, outputFolder);
 }
 
-async function bundle(entry: string): Promise<string> {
+const leaveOut = ({ path }: { readonly path: string }) => ({ path, external: true, sideEffects: false });
+
+async function bundle(entry: string, options: BuildOptions = {}): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [source(entry)],
     bundle: true,
     minify: true,
-    write: false,
     format: "esm",
     jsx: "automatic",
     jsxImportSource: "preact",
@@ -51,10 +59,18 @@ async function bundle(entry: string): Promise<string> {
     legalComments: "none",
     logLevel: "error",
     define: { CHECK_CATALOG: JSON.stringify(await readCatalog()) },
+    ...options,
+    write: false,
   });
   const [file] = outputFiles;
   if (file === undefined) throw new Error(`Cannot build the page: esbuild made nothing of ${JSON.stringify(entry)}`);
   return file.text;
+}
+
+/** Names the tool in a report. */
+async function readVersion(): Promise<string> {
+  const text = await readFile(source("../../package.json"), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 interface CatalogRule {

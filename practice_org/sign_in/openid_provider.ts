@@ -46,7 +46,7 @@ export async function createOpenIdProvider(issuer: string, options: SignInOption
           ? messagePage(403, "Not signed in", "Only for pages of this org.")
           : answerLogin(authorize, request, nowMs),
     },
-    "/v1/logout": { GET: (request) => answerLogout(authorize, request, tokens.read) },
+    "/v1/logout": { GET: (request) => answerLogout(authorize, request, (token) => tokens.read(token)) },
     "/v1/token": { POST: answerToken },
     "/v1/userinfo": { GET: answerUserInfo, POST: answerUserInfo },
   };
@@ -105,18 +105,11 @@ export async function createOpenIdProvider(issuer: string, options: SignInOption
     if (form.get("client_id") !== options.client.clientId) {
       return oauthError(401, "invalid_client", "Invalid value for 'client_id' parameter.");
     }
-    switch (form.get("grant_type")) {
-      case "authorization_code":
-        return redeemCode(form, nowMs);
-      case "refresh_token":
-        return refresh(form, nowMs);
-      default:
-        return oauthError(
-          400,
-          "unsupported_grant_type",
-          "The authorization grant type is not supported by the authorization server.",
-        );
-    }
+    const grantType = form.get("grant_type");
+    if (grantType === "authorization_code") return redeemCode(form, nowMs);
+    if (grantType === "refresh_token") return refresh(form, nowMs);
+    const text = "The authorization grant type is not supported by the authorization server.";
+    return oauthError(400, "unsupported_grant_type", text);
   }
 
   async function redeemCode(form: URLSearchParams, nowMs: number): Promise<PracticeResponse> {

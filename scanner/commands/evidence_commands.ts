@@ -50,7 +50,7 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
         connect: (connectOptions) => connect(config, connectOptions),
         onResult: () => {},
         now: io.now,
-        trace: createTrace(flags, progress.message),
+        trace: createTrace(flags, (line) => progress.message(line)),
       },
     );
     const areSaved = await saveArtifacts(file, scan, io);

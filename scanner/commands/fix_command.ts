@@ -92,7 +92,7 @@ async function judge(flags: FixFlags, io: CommandIo): Promise<Judged | number> {
         connect: (options) => connect(config, options),
         onResult: (result, counts) => progress.checkEvaluated(result, counts),
         now: io.now,
-        trace: createTrace(flags, progress.message),
+        trace: createTrace(flags, (line) => progress.message(line)),
       },
     );
     return scan.status === "cancelled" ? exitCodes.interrupted : scan;

@@ -102,7 +102,7 @@ export async function prepareScan(
             stream?.checkEvaluated(result, counts);
           },
           now: io.now,
-          trace: createTrace(flags, progress.message),
+          trace: createTrace(flags, (line) => progress.message(line)),
         },
       );
     } catch (error) {
@@ -121,6 +121,7 @@ export async function prepareScan(
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags }, io);
+    await stream?.storeReport(reported.report);
     return { code: exitCode(scan, areSaved, reported), reported, error: null };
   }
 }

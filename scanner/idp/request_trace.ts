@@ -21,7 +21,7 @@ export interface TracedRequest {
 
 const openParameters: ReadonlySet<string> = new Set(["expand", "limit", "sortOrder", "type"]);
 
-export function tracedPath(path: string): string {
+function tracedPath(path: string): string {
   const [place = "", query] = path.split("?", 2);
   if (query === undefined) return place;
   const shown = query.split("&").map((parameter) => {

@@ -1,4 +1,3 @@
-import { isIP } from "node:net";
 import { benchmark, catalog, type StigRule } from "../catalog/catalog.ts";
 import { revisionOf } from "../checklists/checklist.ts";
 import type { CheckResult, Report } from "../../shared/report.ts";
@@ -99,5 +98,6 @@ export function hostOf(report: Report): string {
 
 /** The host where readers of checklists take it for a full name or an address; else empty, as they refuse the rest. */
 export function fullNameOf(host: string): string {
-  return isIP(host) > 0 || /^[\w-]+(\.[\w-]+)+$/.test(host) ? host : "";
+  const isIPv6 = host.includes(":") && URL.canParse(`http://[${host}]/`);
+  return isIPv6 || /^[\w-]+(\.[\w-]+)+$/.test(host) ? host : "";
 }

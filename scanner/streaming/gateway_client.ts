@@ -6,6 +6,7 @@ import {
   problemOf,
   type GatewayCallOptions,
 } from "../../command_line/gateway_call.ts";
+import type { Report } from "../../shared/report.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { StoredFinding } from "../../shared/schemas/finding.ts";
 import { monitorSchema } from "../../shared/schemas/monitor.ts";
@@ -20,6 +21,8 @@ export interface GatewayClient {
   updateScan(scanId: string, body: ScanUpdate, signal: AbortSignal): Promise<ScanState>;
   readScan(scanId: string, signal: AbortSignal): Promise<ScanState>;
   storeFindings(scanId: string, findings: readonly FindingBody[], signal: AbortSignal): Promise<void>;
+  /** The finished report: the same again changes nothing. A large one may take longer than another call. */
+  storeReport(scanId: string, report: Report, signal: AbortSignal): Promise<void>;
   /** Registers a monitor under a UUID of ours, or goes on with it after a restart. */
   putMonitor(monitorId: string, body: NewMonitor, signal: AbortSignal): Promise<RegisteredMonitor>;
   updateMonitor(monitorId: string, body: MonitorUpdate, signal: AbortSignal): Promise<void>;
@@ -51,6 +54,11 @@ export function createGatewayClient(options: GatewayCallOptions): GatewayClient 
     },
     async readScan(scanId, signal) {
       return parseResource(scanState, await call("GET", `/api/v1/scans/${scanId}`, undefined, signal));
+    },
+    async storeReport(scanId, report, signal) {
+      const mebibytes = JSON.stringify(report).length / 1_048_576;
+      const callLonger = createGatewayCall({ ...options, timeoutMs: options.timeoutMs + Math.ceil(mebibytes * 1000) });
+      await callLonger("PUT", `/api/v1/scans/${scanId}/report`, report, signal);
     },
     async putMonitor(monitorId, body, signal) {
       return parseResource(registeredMonitor, await call("PUT", `/api/v1/monitors/${monitorId}`, body, signal));

@@ -1,6 +1,6 @@
 import { pause } from "../../shared/abortable.ts";
 import type { Publisher } from "../../shared/broker.ts";
-import { countStatuses, type CheckResult } from "../../shared/report.ts";
+import { countStatuses, type CheckResult, type Report } from "../../shared/report.ts";
 import type { ScanUpdate } from "../../shared/schemas/scan_requests.ts";
 import { publishScanError, publishScanStart } from "../../shared/scan_events.ts";
 import { createEventQueue, retryDelayMs } from "./event_queue.ts";
@@ -29,9 +29,14 @@ export interface ScanPublisher {
    * after the last result was stored are dropped: the end never waits for them. Resolves when it was accepted or given up.
    */
   end(status: ScanOutcome, results: readonly CheckResult[]): Promise<void>;
+  /**
+   * After the end: stores the finished report, from which the gateway's clients write any format. Resolves when it was accepted or
+   * given up, which is one warning; does nothing where the end was not accepted.
+   */
+  storeReport(report: Report): Promise<void>;
   /** The scan at the gateway; null until it is registered. */
   registered(): RegisteredScan | null;
-  /** Aborts when a client has requested the scan's cancellation at the gateway. */
+  /** Aborts when a client has requested the scan's cancellation at the gateway, or has deleted it there. */
   readonly cancelRequested: AbortSignal;
 }
 
@@ -74,6 +79,7 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   });
   let scan: RegisteredScan | null = null;
   let end: ScanUpdate | null = null;
+  let isEndAccepted = false;
   let isHeartbeatDue = true;
   let checksDone = 0;
   let lastSuccessMs = 0;
@@ -110,15 +116,35 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
       end = { status, checks_done: checksDone, ...countStatuses(results) };
       wake.resolve();
       lastSuccessMs = Date.now();
-      // A user who has interrupted the scan waits for this.
-      const timeoutMs = options.endTimeoutMs ?? (status === "cancelled" ? 4000 : 6000);
+      const timeoutMs = endTimeoutMs(status);
       const watchdog = setInterval(() => {
         if (Date.now() - lastSuccessMs >= timeoutMs) abandoned.abort();
       }, 50);
       await delivered;
       clearInterval(watchdog);
     },
+    async storeReport(report) {
+      if (!isEndAccepted) return;
+      const deadlineMs = Date.now() + endTimeoutMs(report.scan.status);
+      for (let failures = 1; ; failures += 1) {
+        try {
+          await gateway.storeReport(options.scanId, report, new AbortController().signal);
+          return;
+        } catch (error) {
+          if (isPermanent(error) || Date.now() + retryDelayMs(failures) >= deadlineMs) {
+            warn(`The report was not stored at the gateway: ${problemOf(error)}`);
+            return;
+          }
+          await pause(retryDelayMs(failures), []);
+        }
+      }
+    },
   };
+
+  /** A user who has interrupted the scan waits for this. */
+  function endTimeoutMs(status: ScanOutcome): number {
+    return options.endTimeoutMs ?? (status === "cancelled" ? 4000 : 6000);
+  }
 
   function checkEvaluated(result: CheckResult, counts: ScanCounts): void {
     evaluatedChecks.add(result.check);
@@ -132,6 +158,11 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     try {
       await deliverAll();
     } catch (error) {
+      if (await isDeleted(error)) {
+        warn(`The scan was deleted at the gateway${end === null ? ": it stops, and reports what was evaluated" : ""}`);
+        cancelRequest.abort();
+        return;
+      }
       const state = scan === null ? "not registered" : "not complete";
       const problem = abandoned.signal.aborted ? "it does not answer" : problemOf(error);
       const what = end === null ? "The scan goes on without its live view" : "The gateway was given up";
@@ -161,6 +192,17 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
     }
     await queue.drained(AbortSignal.any([abandoned.signal, AbortSignal.timeout(options.eventGraceMs ?? 1000)]));
     await updateScan(scan.id, end ?? {});
+    isEndAccepted = true;
+  }
+
+  /** A 404 may be a proxy's; only the registration is told that the scan is gone. */
+  async function isDeleted(error: unknown): Promise<boolean> {
+    if (!(error instanceof GatewayRefusal)) return false;
+    if (error.httpStatus !== 404 || scan === null) return error.httpStatus === 410;
+    const refusal: unknown = await gateway
+      .putScan(options.scanId, options.scan, abandoned.signal)
+      .catch((reason) => reason);
+    return refusal instanceof GatewayRefusal && refusal.httpStatus === 410;
   }
 
   async function updateScan(scanId: string, update: ScanUpdate): Promise<void> {

@@ -23,7 +23,11 @@ export const tenantEventSchemas = {
   "monitor.snapshot": monitorSchema,
   "scan.created": scanResourceSchema,
   "scan.updated": scanResourceSchema,
-  "scan.deleted": v.object({ scan_id: uuid() }),
+  "scan.deleted": v.object({
+    scan_id: uuid(),
+    /** As of `tenant.snapshot`, with this one; null: several were deleted together. */
+    deleted_scans: v.nullable(count),
+  }),
   "scan.end": scanEventSchemas["scan.end"],
   "monitor.start": monitorEventSchemas["monitor.start"],
   "monitor.updated": monitorEventSchemas["monitor.updated"],

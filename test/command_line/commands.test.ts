@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Command, CommanderError, type Option } from "commander";
 import { describe, expect, test } from "vitest";
 import { offerOf } from "../../command_line/completion/offered_values.ts";
@@ -16,7 +18,12 @@ function wordsOf(command: Command): string {
 }
 
 const commands = everyCommand().map((command) => [wordsOf(command), command] as const);
-const examples = commands.flatMap(([name, command]) => examplesOf(command).map((line) => [line, name] as const));
+const page = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
+const documented = [...page.matchAll(/^```sh\n(.*?)^```/gms)].flatMap(([, block = ""]) => block.trim().split("\n"));
+const examples = [
+  ...commands.flatMap(([name, command]) => examplesOf(command).map((line) => [line, name] as const)),
+  ...documented.map((line) => [line, "docs/cli.md"] as const),
+];
 
 test("there are the commands of every part", () => {
   expect(commands.map(([name]) => name)).toEqual(
@@ -87,6 +94,11 @@ describe("short flags", () => {
     expect(new Set(letters).size).toBe(letters.length);
     for (const letter of letters) expect(letter).toMatch(/^-[a-z]$/);
     for (const taken of ["-h", "-V"]) expect(letters).not.toContain(taken);
+  });
+
+  test("are those of docs/cli.md", () => {
+    const rows = [...page.matchAll(/`(-\w)` \| `(--[a-z]+)`/g)].map(([, short, long]) => [long, short] as const);
+    expect(Object.fromEntries(rows)).toEqual({ ...shortFlags, "--help": "-h", "--version": "-V" });
   });
 
   test.each(commands)("%s has them, each once, and shows them", (_, command) => {

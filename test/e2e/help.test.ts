@@ -26,10 +26,3 @@ test.each(commands)("%s --help describes every option and argument", async (comm
   expect(inputs.length).toBeGreaterThan(0);
   expect(inputs.filter((line) => !/^  \S+(, --\S+)?( <\S+>)? {2,}\S/.test(line))).toEqual([]);
 });
-
-test.each(commands.filter((command) => /^admin \S+ /.test(command)))("%s --help gives an example", async (command) => {
-  const { stdout } = await runCommand([...command.split(" "), "--help"], { cwd: folder.path });
-  const [, example = ""] = /^Example:\n  \$ scanstream (.*)$/m.exec(stdout) ?? [];
-  expect(example.startsWith(command)).toBe(true);
-  for (const [, option = ""] of stdout.matchAll(/^  (--[a-z]+) <(?!format)\S+>/gm)) expect(example).toContain(option);
-});

@@ -65,7 +65,7 @@ async function reportIn(cwd: string, path: string): Promise<Report> {
 describe("several organizations", () => {
   test("have a report each and one summary; one that cannot be reached stops no other", async () => {
     const cwd = await inFolder({
-      defaults: { output: "reports", format: ["json", "table"], fail_on: "never" },
+      defaults: { output: "reports", format: ["json", "table"] },
       organizations: [
         await entry("acme", acme),
         await unreachable("gone"),
@@ -95,7 +95,7 @@ describe("several organizations", () => {
         {
           name: "acme",
           status: "completed",
-          exit_code: 0,
+          exit_code: 1,
           scan_id: report.scan.id,
           files: ["reports/acme/scan.json", "reports/acme/scan.txt"],
         },
@@ -142,6 +142,7 @@ describe("several organizations", () => {
         { ...(await entry("acme", acme)), org_url: "acme.okta.com" },
         { ...(await entry("globex", globex)), waivers: "nothere.json", private_key_file: "gone.pem" },
         { ...(await entry("third", globex)), check: "nonsense" },
+        { name: "fourth", org_url: globex.url, client_id: globex.clientId, private_key_env: "NOT_SET" },
       ],
     });
     const { code, stdout, stderr } = await runCommand(["scan"], { cwd });
@@ -154,6 +155,7 @@ describe("several organizations", () => {
         /^scanstream\.config\.json \/organizations\/1 \(globex\): private_key_file: names a file that cannot be read/,
       ),
       expect.stringMatching(/^scanstream\.config\.json \/organizations\/2 \(third\): No check is named "nonsense"/),
+      "scanstream.config.json /organizations/3 (fourth): private_key_env: the variable NOT_SET is not set: expected a private key in it",
     ]);
   });
 
@@ -173,6 +175,18 @@ describe("several organizations", () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(problem);
     expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
+  });
+
+  test("two that would write to one place are refused", async () => {
+    const cwd = await inFolder({
+      organizations: [
+        { ...(await entry("acme", acme)), output: "one" },
+        { ...(await entry("globex", globex)), output: "./one/" },
+      ],
+    });
+    const { code, stderr } = await runCommand(["scan"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toBe('scanstream.config.json /organizations/1 (globex): output "one/": acme writes there too\n');
   });
 
   test("a secret in the file is refused by its place", async () => {

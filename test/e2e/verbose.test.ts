@@ -33,11 +33,9 @@ test("scan says what it requests, collects and evaluates, and the report on stdo
   expect(requests).toHaveLength(report.scan.requests.total);
   for (const line of requests) expect(line).toMatch(requestLine);
   expect(requests).toContainEqual(expect.stringMatching(/^request GET \/api\/v1\/policies\?type=PASSWORD 200 /));
-  expect(
-    linesOf(stderr, "evaluated")
-      .map((line) => line.split(" ")[1])
-      .toSorted(),
-  ).toEqual(catalog.map(({ name }) => name).toSorted());
+  const evaluated = linesOf(stderr, "evaluated").map((line) => line.split(" ")[1]);
+  expect(evaluated).toHaveLength(catalog.length);
+  expect(evaluated).toEqual(expect.arrayContaining(catalog.map(({ name }) => name)));
   expect(linesOf(stderr, "collected")).toContainEqual(expect.stringMatching(/^collected password_policies [\d.]+ ms$/));
 });
 

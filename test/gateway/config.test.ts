@@ -177,6 +177,47 @@ test("the administrative commands need no gateway's settings", () => {
   expect(() => parseAdminConfig({ DATABASE_URL: "nonsense" })).toThrow(UsageError);
 });
 
+describe("signing in", () => {
+  const withIssuer = { AUTH_JWKS: jwks, ...issuer };
+
+  test("the page is a public client of the issuer", () => {
+    expect(
+      parseConfig({ ...withIssuer, OIDC_CLIENT_ID: "page", AUTH_TENANT_CLAIM: "https://x/tenants" }).signIn,
+    ).toEqual({
+      issuer: "https://issuer.test",
+      clientId: "page",
+      scopes: "openid profile email",
+      audience: "scanstream",
+      tenantClaim: "https://x/tenants",
+    });
+    expect(parseConfig(withIssuer).signIn).toBeNull();
+  });
+
+  test.each([
+    ["a client without an issuer", { OIDC_CLIENT_ID: "page" }, /^OIDC_CLIENT_ID: set without an issuer/],
+    ["scopes without a client", { ...withIssuer, OIDC_SCOPES: "openid" }, /^OIDC_SCOPES: set without a client/],
+    ["scopes without openid", { OIDC_SCOPES: "profile email" }, /^OIDC_SCOPES: expected scopes/],
+    ["scopes with commas", { OIDC_SCOPES: "openid,profile" }, /^OIDC_SCOPES: expected scopes/],
+    ["openid as a part only", { OIDC_SCOPES: "openids" }, /^OIDC_SCOPES: expected scopes/],
+    ["a client id with blanks", { OIDC_CLIENT_ID: "a b" }, /^OIDC_CLIENT_ID: expected the client id/],
+    ["an issuer that is a name", { AUTH_ISSUER: "issuer" }, /^AUTH_ISSUER: with OIDC_CLIENT_ID expected an address/],
+    ["an issuer without TLS", { AUTH_ISSUER: "http://issuer.test" }, /^AUTH_ISSUER: with OIDC_CLIENT_ID expected/],
+    ["an issuer with a password", { AUTH_ISSUER: "https://u:p@issuer.test" }, /^AUTH_ISSUER: with OIDC_CLIENT_ID/],
+  ])("refuses %s", (_what, changed, problem) => {
+    const environment =
+      "OIDC_CLIENT_ID" in changed || "AUTH_JWKS" in changed ? changed : { OIDC_CLIENT_ID: "page", ...changed };
+    const complete = _what.includes("without an issuer") ? environment : { ...withIssuer, ...environment };
+    expect(problemsOf(complete)).toEqual([expect.stringMatching(problem)]);
+  });
+
+  test.each(["http://127.0.0.1:8788/oauth2/default", "http://localhost:8080/realms/x", "https://issuer.test/"])(
+    "takes the issuer %s",
+    (address) => {
+      expect(parseConfig({ ...withIssuer, AUTH_ISSUER: address, OIDC_CLIENT_ID: "page" }).signIn?.issuer).toBe(address);
+    },
+  );
+});
+
 test("npm run start:deno may read every variable that the gateway reads, and no other", () => {
   const read = new Set<string>();
   const recorded = (given: Readonly<Record<string, string>>) =>

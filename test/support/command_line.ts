@@ -39,7 +39,12 @@ export function startCommand(args: readonly string[], options: RunOptions): Runn
 
 /** As `startCommand`, for another program of the project, or the absolute path of one. */
 export function startProgram(program: string, args: readonly string[], options: RunOptions): Running {
-  const command = [process.execPath, resolve(root, program), ...args] as const;
+  return startBinary(process.execPath, [resolve(root, program), ...args], options);
+}
+
+/** As `startCommand`, for a program that needs no Node. */
+export function startBinary(binary: string, args: readonly string[], options: RunOptions): Running {
+  const command = [binary, ...args] as const;
   const [file, ...rest] = options.shell === undefined ? command : ["bash", "-c", options.shell, "bash", ...command];
   const child = spawn(file, rest, {
     cwd: options.cwd,

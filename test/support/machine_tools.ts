@@ -15,12 +15,15 @@ const tools: readonly Tool[] = [
   { programs: ["chromium", "chromium-browser", "google-chrome"], aptPackage: "chromium" },
   { programs: ["xmllint"], aptPackage: "libxml2-utils" },
   { programs: ["pgbouncer"], aptPackage: "pgbouncer" },
+  { programs: ["caddy"], aptPackage: "caddy" },
   { programs: ["promtool"], aptPackage: "prometheus" },
+  ...(process.platform === "linux" ? [{ programs: ["systemd-analyze"], aptPackage: "systemd" }] : []),
   { programs: ["nginx"], aptPackage: "nginx-light" },
   { programs: ["pg_dumpall"], aptPackage: "postgresql" },
   { programs: ["script"], aptPackage: "bsdutils" },
   { programs: ["zsh"], aptPackage: "zsh" },
   { programs: ["fish"], aptPackage: "fish" },
+  { programs: ["groff"], aptPackage: "groff-base" },
   { programs: ["mandoc"], aptPackage: "mandoc" },
 ];
 

@@ -5,7 +5,7 @@ import type { Environment } from "../../shared/environment_reader.ts";
 import { startOrg } from "../practice_org/start_org.ts";
 import { startWebGateway, type WebGateway, type WebTenant } from "./web_gateway.ts";
 
-export const clientId = "0oa-live-page";
+const clientId = "0oa-live-page";
 const audience = "scanstream-test";
 
 /** The page of a gateway whose issuer is a practice org, with people of two tenants. */

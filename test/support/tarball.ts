@@ -3,6 +3,7 @@ import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Metafile } from "esbuild";
+import packageJson from "../../package.json" with { type: "json" };
 import { buildPackage } from "../../tools/build.ts";
 
 const run = promisify(execFile);
@@ -17,7 +18,10 @@ export interface Tarball {
 export async function packTarball(folder: string): Promise<Tarball> {
   await mkdir(folder, { recursive: true });
   const metafile = await buildPackage(join(folder, "dist"));
-  for (const file of ["package.json", "README.md", "LICENSE"]) await cp(join(root, file), join(folder, file));
+  const copied = packageJson.files.filter((file) => file !== "dist").map((file) => file.replace(/\/\*.*$/, ""));
+  for (const file of new Set(["package.json", ...copied])) {
+    await cp(join(root, file), join(folder, file), { recursive: true });
+  }
   const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json"], { cwd: folder });
   const [{ filename }] = JSON.parse(stdout) as [{ readonly filename: string }];
   return { file: join(folder, filename), metafile };

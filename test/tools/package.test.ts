@@ -7,6 +7,9 @@ import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { keepProductPackages, productFolders, productPackages } from "../../tools/product_manifest.ts";
+import { parseDocument } from "../../tools/docs/document.ts";
+import { deadLinks } from "../../tools/docs/links.ts";
+import { writeSboms } from "../../tools/release/sbom.ts";
 import { temporaryFolder } from "../support/command_line.ts";
 import { installTarball, packTarball } from "../support/tarball.ts";
 
@@ -18,10 +21,11 @@ const root = join(import.meta.dirname, "../..");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let metafile: Metafile;
 let installed: string;
+let tarballFile: string;
 beforeAll(async () => {
   folder = await temporaryFolder();
   const tarball = await packTarball(join(folder.path, "package"));
-  ({ metafile } = tarball);
+  ({ metafile, file: tarballFile } = tarball);
   installed = join(folder.path, "installed");
   await installTarball(tarball, installed);
 }, 120_000);
@@ -52,6 +56,26 @@ describe("the tarball", () => {
     expect(text).toContain("Permission is hereby granted, free of charge");
   });
 
+  test("has the documents that its README leads to, and none of their links is dead", async () => {
+    const package_ = join(installed, "node_modules", packageJson.name);
+    const files = (await readdir(package_, { recursive: true })).filter((file) => /^(?:docs\/)?[^/]+\.md$/.test(file));
+    expect(files).toEqual(expect.arrayContaining(["README.md", "CHANGELOG.md", "docs/install.md", "docs/ci.md"]));
+    const documents = await Promise.all(
+      files.map(async (file) => parseDocument(file, await readFile(join(package_, file), "utf8"))),
+    );
+    const dead = await deadLinks(documents, package_);
+    // Sources and figures of the repository, which a reader of the package has no use for.
+    const isSource = (line: string) => / leads to (?:bench\/|vitest\.config\.ts)/.test(line);
+    expect(dead.filter((line) => !isSource(line))).toEqual([]);
+    expect(dead.filter((line) => line.startsWith("README.md: "))).toEqual([]);
+  });
+
+  test("works as its user would use it, on this Node", async () => {
+    await cp(join(import.meta.dirname, "try_package.mjs"), join(installed, "try_package.mjs"));
+    const { stdout } = await run(process.execPath, ["try_package.mjs"], { cwd: installed });
+    expect(stdout).toBe(`${packageJson.name} ${packageJson.version} works on Node ${process.versions.node}\n`);
+  }, 60_000);
+
   test("runs, and its help comes from it", async () => {
     const { stdout } = await run(process.execPath, [program(), "scan", "--help"], { cwd: installed });
     expect(stdout).toContain("collect, evaluate, publish, report");
@@ -68,6 +92,14 @@ describe("the tarball", () => {
     const missing = stdout.split("\n").filter((line) => !/^Cannot find package '@electric-sql\/pglite'|^$/.test(line));
     expect(missing).toEqual([]);
     expect(chunks.length).toBeGreaterThan(20);
+  });
+
+  test("installed for the whole machine, has its manual where man looks", async () => {
+    const prefix = join(folder.path, "global");
+    await run("npm", ["install", "-g", "--prefix", prefix, "--offline", "--ignore-scripts", "--no-audit", tarballFile]);
+    const { stdout } = await run(join(prefix, "bin/scanstream"), ["completion", "bash"]);
+    expect(stdout).toContain("complete -F _scanstream scanstream");
+    expect(await readFile(join(prefix, "share/man/man1/scanstream.1"), "utf8")).toMatch(/^\.TH SCANSTREAM 1 /m);
   });
 
   test.each([["serve"], ["admin", "tenant", "list"]])(
@@ -128,7 +160,9 @@ describe("the bundle", () => {
     const { packages, bytes } = loadedWith(/^main-/);
     expect(packages).toContain("commander");
     expect(
-      [...packages].filter((name) => /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose)$/.test(name)),
+      [...packages].filter((name) =>
+        /^(?:drizzle-orm|pg|undici|ioredis|hono|parse5|xmlbuilder2|jose|valibot|jsonc-parser)$/.test(name),
+      ),
     ).toEqual([]);
     expect(bytes).toBeLessThan(250_000);
   });
@@ -141,11 +175,31 @@ describe("the bundle", () => {
   });
 });
 
+test("the bills of materials name what is in the bundle, and none of the tools", async () => {
+  const target = join(folder.path, "sboms");
+  const files = await writeSboms(target);
+  expect(files.map((file) => basename(file))).toEqual(["sbom.cdx.json", "sbom.spdx.json"]);
+  const [cyclonedx, spdx] = await Promise.all(files.map(async (file) => JSON.parse(await readFile(file, "utf8"))));
+  expect(cyclonedx).toMatchObject({
+    bomFormat: "CycloneDX",
+    metadata: { component: { name: packageJson.name, version: packageJson.version } },
+  });
+  const names = cyclonedx.components.map(({ group, name }: { readonly group?: string; readonly name: string }) =>
+    group === undefined ? name : `${group}/${name}`,
+  );
+  const inside = Object.keys(await productPackages(root)).filter(isBundled);
+  expect(inside.filter((name) => !names.includes(name))).toEqual([]);
+  expect(names).toContain("@electric-sql/pglite");
+  for (const tool of ["vitest", "esbuild", "oxlint"]) expect(names).not.toContain(tool);
+  expect(spdx).toMatchObject({ spdxVersion: "SPDX-2.3" });
+  expect(spdx.packages.map(({ name }: { readonly name: string }) => name)).toEqual(expect.arrayContaining(inside));
+}, 60_000);
+
 describe("keepProductPackages", () => {
   test("leaves in package.json and the lock file what the product imports, and none of the tools", async () => {
     const source = join(folder.path, "product");
     await mkdir(source);
-    const files = ["package.json", "package-lock.json", "main.ts", "start.ts", "scanstream.ts"];
+    const files = ["package.json", "package-lock.json", "main.ts", "program.ts", "start.ts", "scanstream.ts"];
     for (const name of [...files, ...productFolders])
       await cp(join(root, name), join(source, name), { recursive: true });
     await keepProductPackages(source);

@@ -1,9 +1,9 @@
-import axe from "axe-core";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions } from "playwright-core";
 import { expect, test } from "vitest";
 import { aChange } from "../support/change_builders.ts";
 import { produceMonitor } from "../support/monitor_producer.ts";
 import { buildFinding } from "../support/scan_producer.ts";
+import { expectAccessible, tabTo } from "./accessible.ts";
 import { openPage, openStage } from "./watched_page.ts";
 
 const { browser, gateway } = await openStage();
@@ -170,24 +170,3 @@ test("announces progress to a screen reader through a polite live region", async
   expect(await bar.getAttribute("aria-valuemax")).toBe("2");
   gateway.setDemo(null);
 });
-
-async function expectAccessible(page: Page, state: string): Promise<void> {
-  // Evaluated by the debugger, so the page's own policy against foreign scripts stands.
-  await page.evaluate(axe.source);
-  const violations = await page.evaluate(async () => {
-    const { run } = Reflect.get(globalThis, "axe") as typeof axe;
-    const results = await run(document, { resultTypes: ["violations"] });
-    return results.violations.map(
-      ({ id, impact, nodes }) => `${impact}: ${id} at ${nodes.map(({ html }) => html.slice(0, 160)).join(" and ")}`,
-    );
-  });
-  expect(violations, state).toEqual([]);
-}
-
-async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let count = 0; count < 60; count += 1) {
-    await page.keyboard.press("Tab");
-    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)) return;
-  }
-  throw new Error(`Cannot reach ${selector} with the keyboard`);
-}

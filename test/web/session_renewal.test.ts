@@ -70,7 +70,7 @@ for (const [name, stage, sign] of [
     await watched.untilConnection("live");
     expect(await states()).toEqual(["live"]);
     expect(await page.getByText("Olga One").count()).toBe(1);
-    expect(await page.evaluate(() => ({ ...localStorage, ...sessionStorage }))).toEqual({});
+    expect(await page.evaluate(() => localStorage.length + sessionStorage.length)).toBe(0);
     // The frame is gone when it has done its work.
     await expect.poll(() => page.locator("iframe").count()).toBe(0);
     expect(requestUrls.some((url) => url.includes("prompt=none"))).toBe(stage === inFrame);
@@ -120,5 +120,23 @@ test("an issuer that is away for a moment costs no session", async () => {
   isAway = false;
   await expect.poll(requests, { timeout: 15_000 }).toBeGreaterThan(before + 1);
   await watched.untilConnection("live");
+  expect(await page.getByText("Olga One").count()).toBe(1);
+});
+
+test("a session is never renewed into another person's", async () => {
+  await inFrame.offer({ tokenLifetimeSeconds: 300 });
+  await using watched = await openScan(inFrame, (page) => page.clock.install());
+  const { page } = watched;
+  // In another tab of the same browser somebody else signs in at the issuer.
+  const tab = await page.context().newPage();
+  await tab.goto(inFrame.gateway.url);
+  await tab.getByRole("button", { name: /^Sign in at / }).click();
+  await tab.getByText("Olga One").waitFor();
+  await tab.getByRole("button", { name: "Sign out" }).click();
+  await tab.getByRole("button", { name: /^Sign in at / }).click();
+  await logIn(tab, inFrame.people.both);
+  await tab.getByText("Ann Both").waitFor();
+  await page.clock.fastForward("04:01");
+  await page.getByText(/^Your session ends at /).waitFor();
   expect(await page.getByText("Olga One").count()).toBe(1);
 });

@@ -3,18 +3,25 @@ import { publishScanDeleted, tenantChannel } from "../tenant/events.ts";
 import { publishScanEnd, scanChannel } from "./events.ts";
 import type { EndedScan } from "./announce_end.ts";
 
+/** A scan that has just been deleted, as it was. */
+export interface DeletedScan extends EndedScan {
+  /** Of its tenant, with this one. */
+  readonly deletedScans: number;
+}
+
 /**
  * Publishes that a scan was deleted: the end on its own channel, which closes whatever still follows it, and `scan.deleted` on
  * its tenant's. Never rejects.
  */
-export async function announceDeleted(scan: EndedScan, options: AnnounceOptions): Promise<void> {
-  const { id, tenantId, status, pass, fail, manual } = scan;
+export async function announceDeleted(scan: DeletedScan, options: AnnounceOptions): Promise<void> {
+  const { id, tenantId, status, pass, fail, manual, deletedScans } = scan;
   await announce(
     {
       publish: [
         (publisher) =>
           publishScanEnd(publisher, scanChannel(tenantId, id), { scan_id: id, status, pass, fail, manual }),
-        (publisher) => publishScanDeleted(publisher, tenantChannel(tenantId), { scan_id: id }),
+        (publisher) =>
+          publishScanDeleted(publisher, tenantChannel(tenantId), { scan_id: id, deleted_scans: deletedScans }),
       ],
       failure: { fields: { scan_id: id }, message: "that a scan was deleted could not be published" },
     },

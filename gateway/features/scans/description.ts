@@ -1,5 +1,6 @@
 import { pageOf } from "../../../shared/schemas/page.ts";
 import * as v from "valibot";
+import { reportSchema } from "../../../shared/schemas/report.ts";
 import { scanPrefix } from "../../../shared/scan_events.ts";
 import { storedFindingSchema } from "../../../shared/schemas/finding.ts";
 import { count, uuid } from "../../../shared/schemas/primitives.ts";
@@ -67,6 +68,9 @@ const Finding = component("Finding", storedFindingSchema);
 const ScanPage = component("ScanPage", pageOf(Scan));
 const FindingPage = component("FindingPage", pageOf(Finding));
 const StoredFindings = component("StoredFindings", v.object({ received: count, created: count, updated: count }));
+
+const StoredReport = component("StoredReport", v.object({ scan_id: uuid(), size_bytes: count }));
+const Report = component("Report", reportSchema);
 
 const parameters = [pathParameter("id", "The scan's id", uuid())];
 const noSuchScan = { 404: problem("No such scan in this tenant") };
@@ -203,6 +207,37 @@ export const scansDescription: FeatureDescription = {
         ...refusals(400, 401, 403, 413, 415, 422, 503),
         ...noSuchScan,
         ...hasEnded,
+      },
+    },
+    "PUT /api/v1/scans/:id/report": {
+      operationId: "storeReport",
+      tags: ["scans"],
+      summary: "Store the finished report",
+      description:
+        "A `scanstream.report/1` of 32 MiB at most whose `scan.id` is the scan's, also after the scan has ended. It is stored " +
+        "once: the same body again changes nothing, another one is refused.",
+      security: keyOnly,
+      parameters,
+      requestBody: jsonBody(Report, undefined),
+      responses: {
+        200: json(StoredReport, "Stored before, with the same body", { headers: ["ETag"] }),
+        201: json(StoredReport, "Stored", { headers: ["ETag"], example: { scan_id: scanId, size_bytes: 48_213 } }),
+        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...noSuchScan,
+        409: problem("Another report of this scan is stored"),
+      },
+    },
+    "GET /api/v1/scans/:id/report": {
+      operationId: "getReport",
+      tags: ["scans"],
+      summary: "Read the finished report",
+      description: "As it was sent, byte for byte. With its ETag in `If-None-Match`: 304.",
+      parameters,
+      responses: {
+        200: json(Report, "The report", { headers: ["ETag"] }),
+        304: emptyResponse("The one that the client has", ["ETag"]),
+        ...refusals(401, 403, 503),
+        404: problem("No such scan in this tenant, or no report of it"),
       },
     },
     "GET /api/v1/scans/:id/event-stream": {

@@ -7,6 +7,7 @@ import type { PageRequest } from "../../http/paging.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
+import type { DeletedScan } from "./announce_deleted.ts";
 import type { EndedScan } from "./announce_end.ts";
 import { hasEnded, type ScanRow } from "./scan.ts";
 import type { NewScan, ScanUpdate } from "../../../shared/schemas/scan_requests.ts";
@@ -121,23 +122,27 @@ export async function requestCancel(tx: TenantTransaction, scanId: string): Prom
  * Deletes a scan with its findings and its report; nothing is stored of it from the first step on. Rejects with `NotFound`.
  * Large scans take several statements, and the same call again goes on where one was interrupted.
  */
-export async function deleteScan(tx: TenantTransaction, scanId: string): Promise<EndedScan> {
+export async function deleteScan(tx: TenantTransaction, scanId: string): Promise<DeletedScan> {
   const row = await deleteInBatches(
     async (maxRows) => {
       const [step] = await tx.execute<DeletionStep>(
-        sql`select is_deleted, tenant_id, status, pass, fail, manual from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
+        sql`select is_deleted, tenant_id, status, pass, fail, manual, deleted_scans from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
       );
       return step;
     },
     (step) => step === undefined || step.is_deleted,
   );
   if (row === undefined) throw new NotFound("No such scan");
-  const { is_deleted: _isDeleted, tenant_id: tenantId, ...scan } = row;
-  return { id: scanId, tenantId, ...scan };
+  const { is_deleted: _isDeleted, tenant_id: tenantId, deleted_scans: deletedScans, ...scan } = row;
+  return { id: scanId, tenantId, deletedScans, ...scan };
 }
 
 /** A type, so that it fits what a query may answer. */
-type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & { readonly is_deleted: boolean; readonly tenant_id: string };
+type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & {
+  readonly is_deleted: boolean;
+  readonly tenant_id: string;
+  readonly deleted_scans: number;
+};
 
 export function ended(): AppError {
   return new AppError("conflict", "The scan has ended: nothing changes it any more");

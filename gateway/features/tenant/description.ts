@@ -1,7 +1,11 @@
+import { tenantNameSchema, tenantSchema } from "../../../shared/schemas/tenant.ts";
 import { uuid } from "../../../shared/schemas/primitives.ts";
 import { tenantEventSchemas } from "../../../shared/schemas/tenant_events.ts";
 import {
+  component,
   emptyResponse,
+  json,
+  jsonBody,
   problem,
   refusals,
   response,
@@ -11,9 +15,65 @@ import {
 } from "../../http/docs/feature_description.ts";
 import { tenantPrefix } from "./events.ts";
 
+const Tenant = component("Tenant", tenantSchema);
+const tenantExample = {
+  id: "8b9df7a5-3c1f-4f53-9a3e-0f6c1d6a2b11",
+  name: "Acme Inc.",
+  created_at: "2026-11-22T09:30:00.000Z",
+  retention_days: 365,
+};
+const wasDeleted = { 404: problem("The tenant was deleted") };
+
 export const tenantDescription: FeatureDescription = {
-  tags: [],
+  tags: [{ name: "tenant", description: "The caller's tenant as a whole" }],
   operations: {
+    "GET /api/v1/tenant": {
+      operationId: "getTenant",
+      tags: ["tenant"],
+      summary: "Read the tenant, and how long it keeps what has ended",
+      responses: {
+        200: json(Tenant, "The tenant", { example: tenantExample }),
+        ...refusals(401, 403, 503),
+        ...wasDeleted,
+      },
+    },
+    "PATCH /api/v1/tenant": {
+      operationId: "renameTenant",
+      tags: ["tenant"],
+      summary: "Rename the tenant",
+      requestBody: jsonBody(tenantNameSchema, { name: tenantExample.name }),
+      responses: {
+        200: json(Tenant, "The tenant under its new name", { example: tenantExample }),
+        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...wasDeleted,
+      },
+    },
+    "DELETE /api/v1/tenant": {
+      operationId: "deleteTenant",
+      tags: ["tenant"],
+      summary: "Delete the tenant with everything that it has",
+      description:
+        "Scans, monitors, members, keys and the audit trail; nothing brings them back. The body's `name` is the tenant's, to " +
+        "confirm it. Where the request was interrupted, the same request again goes on. Open streams close within 30 seconds.",
+      requestBody: jsonBody(tenantNameSchema, { name: tenantExample.name }),
+      responses: {
+        204: emptyResponse("Deleted"),
+        ...refusals(400, 401, 403, 413, 415, 422, 503),
+      },
+    },
+    "GET /api/v1/tenant/export": {
+      operationId: "exportTenant",
+      tags: ["tenant"],
+      summary: "Export the tenant",
+      description:
+        'Lines of JSON: a header, `{"table", "row"}` for each row, and how many rows there are; without that last line the file ' +
+        "was cut. `scanstream admin tenant import` reads it. API keys are listed without what they are, and the audit trail stays here.",
+      responses: {
+        200: response("application/x-ndjson", "The tenant"),
+        ...refusals(401, 403, 503),
+        ...wasDeleted,
+      },
+    },
     "GET /api/v1/event-stream": {
       operationId: "followTenant",
       tags: ["streams"],

@@ -1,5 +1,90 @@
+import { Hono } from "hono";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import { tenantNameSchema, type ExportHeader } from "../../../shared/schemas/tenant.ts";
+import { withPrincipal } from "../../auth/membership.ts";
+import type { AllowedPrincipal } from "../../auth/principal.ts";
+import { createAllow, type Allowed } from "../../http/allow.ts";
+import { parseBody, readJson } from "../../http/body.ts";
+import type { Dependencies } from "../../http/dependencies.ts";
+import { deleteInBatches } from "../delete_in_batches.ts";
 import { tenantEventStream } from "./channels.ts";
 import { tenantPrefix } from "./events.ts";
+import { exportTenant, readExportPage } from "./export_tenant.ts";
+import { requireExportedTable } from "./exported_tables.ts";
+import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts";
 
-/** The stream of a whole tenant, as the gateway mounts it. */
-export const tenant = { prefix: tenantPrefix, eventStreams: { "/": tenantEventStream } };
+const maxBodyBytes = 65_536;
+
+/** The caller's tenant and its stream, as the gateway mounts them. */
+export const tenant = { prefix: tenantPrefix, routes: tenantRoutes, eventStreams: { "/": tenantEventStream } };
+
+function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
+  const { database, log, nowMs, retentionDays } = dependencies;
+  const allow = createAllow(dependencies);
+  const routes = new Hono<Allowed>();
+
+  routes.get("/tenant", allow("manage"), async (c) => {
+    const found = await query(c.get("principal"), (tx) => selectTenant(tx));
+    return c.json({ ...found, retention_days: retentionDays });
+  });
+
+  routes.patch("/tenant", allow("manage"), async (c) => {
+    const { name } = parseBody(tenantNameSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    const found = await query(c.get("principal"), async (tx) => {
+      await renameTenant(tx, name);
+      return selectTenant(tx);
+    });
+    return c.json({ ...found, retention_days: retentionDays });
+  });
+
+  routes.delete("/tenant", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const { name } = parseBody(tenantNameSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
+    await deleteInBatches(
+      (maxRows) => query(principal, (tx) => deleteTenantStep(tx, name, maxRows)),
+      (isGone) => isGone,
+    );
+    // Its audit trail went with it.
+    const actor = { actor_kind: principal.kind, actor_id: principal.id };
+    log.warn({ tenant_id: principal.tenantId, name, ...actor }, "a tenant was deleted");
+    return c.body(null, 204);
+  });
+
+  routes.get("/tenant/export", allow("manage"), async (c) => {
+    const principal = c.get("principal");
+    const { id, name } = await query(principal, (tx) => selectTenant(tx));
+    const exportedAt = new Date(nowMs()).toISOString();
+    const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
+    const lines = exportTenant(header, ({ table, after }) =>
+      query(principal, (tx) => readExportPage(tx, requireExportedTable(table), after)),
+    );
+    return c.body(toStream(lines), 200, {
+      "content-type": "application/x-ndjson",
+      "content-disposition": `attachment; filename="tenant-${id}.ndjson"`,
+    });
+  });
+
+  return routes;
+
+  function query<Result>(
+    principal: AllowedPrincipal,
+    work: (tx: TenantTransaction) => Promise<Result>,
+  ): Promise<Result> {
+    return withPrincipal(database, principal, work);
+  }
+}
+
+/** A page is read when the client has taken the one before; an error breaks the answer off before its last line. */
+function toStream(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await lines.next();
+      if (done === true) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await lines.return(undefined);
+    },
+  });
+}

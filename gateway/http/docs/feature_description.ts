@@ -136,6 +136,7 @@ export const responseHeaders = {
     required: true,
     schema: { type: "string", format: "uri-reference" },
   },
+  ETag: { description: "Of this body, and of no other", required: true, schema: { type: "string" } },
   "Retry-After": { description: "In seconds", required: true, schema: { type: "integer", minimum: 1 } },
   "WWW-Authenticate": {
     description: 'Twice: `Bearer realm="scanstream"` and `Api-Key realm="scanstream"`',

@@ -36,13 +36,18 @@ export function Account({ session, onSignOut, onTenant, onSignIn }: AccountActio
         <span class="tenant grow one-line">{tenant?.name}</span>
       )}
       {kind === "demo" ? (
-        <span class="badge tinted tone-accent">Demo session (automatic)</span>
+        <span class="badge tinted tone-accent">
+          Demo session<span class="on-wide"> (automatic)</span>
+        </span>
       ) : (
         <span class="caller one-line" title={caller.id}>
           {caller.name ?? caller.id}
         </span>
       )}
       <nav aria-label="Pages">
+        <a class="button button-quiet" href="#/decisions">
+          Decisions
+        </a>
         <a class="button button-quiet" href="#/settings">
           Settings
         </a>

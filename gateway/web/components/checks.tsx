@@ -1,7 +1,10 @@
+import type { Decision } from "../../../shared/schemas/decision.ts";
 import { checkTitle, findCheck } from "../model/check_catalog.ts";
+import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import { formatCount } from "../model/format.ts";
 import type { CheckState } from "../model/scan_model.ts";
 import { StatusTag } from "./basics.tsx";
+import { toVerb } from "./decisions/decision_words.tsx";
 
 interface ChecksProps {
   readonly checks: readonly CheckState[];
@@ -12,9 +15,11 @@ interface ChecksProps {
   /** The check whose findings alone are shown. */
   readonly chosen: string | null;
   readonly choose: (check: string) => void;
+  /** Of people; absent: none is shown. */
+  readonly decisions?: DecisionIndex;
 }
 
-export function Checks({ checks, isWorstFirst, note, chosen, choose }: ChecksProps) {
+export function Checks({ checks, isWorstFirst, note, chosen, choose, decisions }: ChecksProps) {
   const sorted = checks.toSorted(isWorstFirst ? byWorst : (a, b) => a.order - b.order);
   return (
     <section class="card checks" aria-labelledby="checks-title">
@@ -32,7 +37,13 @@ export function Checks({ checks, isWorstFirst, note, chosen, choose }: ChecksPro
         </thead>
         <tbody>
           {sorted.map((state) => (
-            <CheckRow key={state.check} state={state} isChosen={state.check === chosen} choose={choose} />
+            <CheckRow
+              key={state.check}
+              state={state}
+              isChosen={state.check === chosen}
+              choose={choose}
+              attestation={state.status === "FAIL" ? null : (decisions?.attestationOf(state.check) ?? null)}
+            />
           ))}
         </tbody>
       </table>
@@ -45,6 +56,7 @@ function CheckRow(props: {
   readonly state: CheckState;
   readonly isChosen: boolean;
   readonly choose: (check: string) => void;
+  readonly attestation: Decision | null;
 }) {
   const { check, status, severity, findingCount } = props.state;
   const info = findCheck(check);
@@ -61,6 +73,9 @@ function CheckRow(props: {
           <span class="check-name fine one-line" title={check}>
             {check}
           </span>
+          {props.attestation !== null && (
+            <span class="fine">{`${toVerb(props.attestation)} by ${props.attestation.by}`}</span>
+          )}
         </button>
       </th>
       <td>{formatCount(findingCount)}</td>

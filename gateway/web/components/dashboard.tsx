@@ -9,6 +9,7 @@ import { Account, SessionEnd, type AccountActions } from "./account.tsx";
 import { Message } from "./basics.tsx";
 import { ComparePage } from "./compare/compare_page.tsx";
 import { ConnectionState } from "./connection.tsx";
+import { DecisionsPage } from "./decisions/decisions_page.tsx";
 import { useStore, useTitle } from "./hooks.ts";
 import { MonitorList } from "./monitors/monitor_list.tsx";
 import { MonitorPage } from "./monitors/monitor_page.tsx";
@@ -16,13 +17,14 @@ import { ScanList } from "./scan_list.tsx";
 import { ScanPage } from "./scan_page.tsx";
 import { SettingsPage } from "./settings/settings_page.tsx";
 
-/** `#/scans/<id>`, `#/monitors/<id>`, `#/compare/<before>/<after>` or `#/settings/<section>` in the address. */
+/** `#/scans/<id>`, `#/monitors/<id>`, `#/compare/<before>/<after>`, `#/decisions` or `#/settings/<section>` in the address. */
 interface Route {
   readonly scanId: string | null;
   readonly monitorId: string | null;
   readonly compared: Compared | null;
   /** Empty: the first section. */
   readonly settings: string | null;
+  readonly isDecisions: boolean;
   /** By the person; a scan that the page opened by itself may be left by itself. */
   readonly isChosen: boolean;
 }
@@ -43,7 +45,7 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
     (onChange) => followTenant(api, onChange),
     () => manyScansPauseMs,
   );
-  const { scans, monitors } = tenant;
+  const { scans, monitors, decisions } = tenant;
   const main = useRef<HTMLElement>(null);
   const [route, setRoute] = useState<Route>(() => {
     const route = toRoute(location.hash);
@@ -59,10 +61,11 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
   useEffect(() => {
     const onHashChange = () => {
       const next = toRoute(location.hash);
-      const id = next.scanId ?? next.monitorId;
+      const targetOf = (of: Omit<Route, "isChosen">) =>
+        of.scanId ?? of.monitorId ?? of.settings ?? (of.isDecisions ? "decisions" : null);
       setRoute({ ...next, isChosen: true });
       // A followed link leads to its target also with a screen reader.
-      if (id !== null && id !== (route.scanId ?? route.monitorId)) main.current?.focus({ preventScroll: true });
+      if (targetOf(next) !== null && targetOf(next) !== targetOf(route)) main.current?.focus({ preventScroll: true });
     };
     addEventListener("hashchange", onHashChange);
     return () => removeEventListener("hashchange", onHashChange);
@@ -131,7 +134,14 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
               </>
             )}
           </p>
-          {route.settings !== null ? (
+          {route.isDecisions ? (
+            <DecisionsPage
+              api={api}
+              store={decisions}
+              scans={scans.items}
+              mayDecide={mayDo(session.caller, "decide")}
+            />
+          ) : route.settings !== null ? (
             <SettingsPage session={session} section={route.settings} />
           ) : route.compared !== null ? (
             <ComparePage
@@ -159,8 +169,10 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
               key={`${route.scanId} ${attempt}`}
               api={api}
               scanId={route.scanId}
-              mayCancel={mayDo(session.caller, "register")}
+              caller={session.caller}
+              isDeleted={tenant.deletedScans.has(route.scanId)}
               knownScans={scans.items}
+              decisions={decisions}
               onScan={onScan}
               onReopen={() => setAttempt(attempt + 1)}
             />
@@ -183,17 +195,24 @@ function iconUrl(): string {
   return document.querySelector<HTMLLinkElement>('link[rel="icon"]')?.href ?? "";
 }
 
-function isListRoute({ scanId, monitorId, compared, settings }: Omit<Route, "isChosen">): boolean {
-  return scanId === null && monitorId === null && compared === null && settings === null;
+function isListRoute({ scanId, monitorId, compared, settings, isDecisions }: Omit<Route, "isChosen">): boolean {
+  return scanId === null && monitorId === null && compared === null && settings === null && !isDecisions;
 }
 
-const noRoute: Omit<Route, "isChosen"> = { scanId: null, monitorId: null, compared: null, settings: null };
+const noRoute: Omit<Route, "isChosen"> = {
+  scanId: null,
+  monitorId: null,
+  compared: null,
+  settings: null,
+  isDecisions: false,
+};
 
 function toRoute(hash: string): Omit<Route, "isChosen"> {
+  if (hash === "#/decisions") return { ...noRoute, isDecisions: true };
   const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   if (beforeId !== undefined && afterId !== undefined) return { ...noRoute, compared: { beforeId, afterId } };
-  const [, settings] = /^#\/settings\/?([a-z-]{0,40})$/.exec(hash) ?? [];
-  if (settings !== undefined) return { ...noRoute, settings };
+  const [isSettings, settings = ""] = /^#\/settings(?:\/([a-z-]{1,64}))?$/.exec(hash) ?? [];
+  if (isSettings !== undefined) return { ...noRoute, settings };
   const [, kind, id = null] = /^#\/(scans|monitors)\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   return { ...noRoute, scanId: kind === "scans" ? id : null, monitorId: kind === "monitors" ? id : null };
 }

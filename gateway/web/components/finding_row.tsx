@@ -1,18 +1,24 @@
 import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
+import type { Decision, DecisionKind } from "../../../shared/schemas/decision.ts";
 import { checkTitle, findCheck } from "../model/check_catalog.ts";
 import type { Finding } from "../model/scan_model.ts";
 import { Icon, StatusTag } from "./basics.tsx";
+import { DecisionBadge, toTerms, toVerb } from "./decisions/decision_words.tsx";
 import { memo } from "./hooks.ts";
 
 interface FindingRowProps {
   readonly finding: Finding;
   readonly onOpen: () => void;
   readonly more: ((finding: Finding) => ComponentChild) | undefined;
+  /** The waiver of it, else the attestation of its check. */
+  readonly decision: Decision | null;
+  /** Undefined: nothing can be decided here. */
+  readonly onDecide: ((kind: DecisionKind, finding: Finding) => void) | undefined;
 }
 
 /** One finding: a line, and what explains it while it is open. */
-export const FindingRow = memo(({ finding, onOpen, more }: FindingRowProps) => {
+export const FindingRow = memo(({ finding, onOpen, more, decision, onDecide }: FindingRowProps) => {
   const [isOpen, setOpen] = useState(false);
   return (
     <details
@@ -37,6 +43,11 @@ export const FindingRow = memo(({ finding, onOpen, more }: FindingRowProps) => {
           </span>
           <span class="text one-line">{finding.detail}</span>
           <span class="fine one-line">{checkTitle(finding.check)}</span>
+          {decision !== null && (
+            <span class="finding-decision">
+              <DecisionBadge decision={decision} />
+            </span>
+          )}
         </span>
         <Icon name="chevron" />
       </summary>
@@ -44,6 +55,8 @@ export const FindingRow = memo(({ finding, onOpen, more }: FindingRowProps) => {
         {isOpen && (
           <>
             <Explanation finding={finding} isComplete={more !== undefined} />
+            {decision !== null && <p>{`${toVerb(decision)} ${toTerms(decision)}`}</p>}
+            <DecideButtons finding={finding} decision={decision} onDecide={onDecide} />
             {more?.(finding)}
           </>
         )}
@@ -51,6 +64,33 @@ export const FindingRow = memo(({ finding, onOpen, more }: FindingRowProps) => {
     </details>
   );
 });
+
+/** Open findings are waived; where the API shows too little, a person answers for the check. */
+function DecideButtons({ finding, decision, onDecide }: Pick<FindingRowProps, "finding" | "decision" | "onDecide">) {
+  const { status, coverageReason } = finding;
+  const mayWaive = status !== "PASS" && decision?.kind !== "waiver";
+  const mayAttest = decision === null && (status === "MANUAL" || (status === "PASS" && coverageReason !== null));
+  if (onDecide === undefined) return null;
+  return (
+    <div class="row wrap">
+      {mayWaive && (
+        <button type="button" class="button button-small" onClick={() => onDecide("waiver", finding)}>
+          Waive…
+        </button>
+      )}
+      {mayAttest && (
+        <button type="button" class="button button-small" onClick={() => onDecide("attestation", finding)}>
+          Attest…
+        </button>
+      )}
+      {decision !== null && (
+        <a class="button button-small" href="#/decisions">
+          All decisions
+        </a>
+      )}
+    </div>
+  );
+}
 
 function Explanation({ finding, isComplete }: { readonly finding: Finding; readonly isComplete: boolean }) {
   const info = findCheck(finding.check);

@@ -1,7 +1,9 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Severity } from "../../../shared/report.ts";
+import type { DecisionKind } from "../../../shared/schemas/decision.ts";
 import { checkTitle } from "../model/check_catalog.ts";
+import type { DecisionIndex } from "../model/decisions/decision_index.ts";
 import { filterFindings, noFilter, type FindingOrder, type FindingsFilter } from "../model/findings_filter.ts";
 import { formatCount } from "../model/format.ts";
 import type { Finding } from "../model/scan_model.ts";
@@ -25,9 +27,14 @@ interface FindingsProps {
   readonly onOpen: () => void;
   /** Shown below an open finding; the same function on each rendering. */
   readonly more?: ((finding: Finding) => ComponentChild) | undefined;
+  /** Of people; absent: none is shown. */
+  readonly decisions?: DecisionIndex;
+  /** As `more`: the same function on each rendering. */
+  readonly onDecide?: ((kind: DecisionKind, finding: Finding) => void) | undefined;
 }
 
-export function Findings({ findings, frame, emptyText, filter, setFilter, onOpen, more }: FindingsProps) {
+export function Findings(props: FindingsProps) {
+  const { findings, frame, emptyText, filter, setFilter, onOpen, more, decisions, onDecide } = props;
   const { shown, statusCounts, severityCounts } = useMemo(
     () => filterFindings(findings.values(), filter),
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the map changes in place: a frame says that it did
@@ -117,7 +124,14 @@ export function Findings({ findings, frame, emptyText, filter, setFilter, onOpen
       </div>
       <div class="findings-list">
         {shown.slice(0, limit).map((finding) => (
-          <FindingRow key={finding.fingerprint} finding={finding} onOpen={onOpen} more={more} />
+          <FindingRow
+            key={finding.fingerprint}
+            finding={finding}
+            onOpen={onOpen}
+            more={more}
+            decision={decisions?.ofFinding(finding) ?? null}
+            onDecide={onDecide}
+          />
         ))}
       </div>
       {shown.length === 0 && (

@@ -1,6 +1,11 @@
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
+import type { DecisionKind } from "../../../shared/schemas/decision.ts";
+import type { Caller } from "../caller_wire.ts";
 import { ApiError, type Api } from "../model/api.ts";
+import { mayDo } from "../model/caller.ts";
 import { previousScan } from "../model/compare_scans.ts";
+import { indexDecisions, type DecidedFinding } from "../model/decisions/decision_index.ts";
+import type { DecisionStore } from "../model/decisions/decision_store.ts";
 import { noFilter } from "../model/findings_filter.ts";
 import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from "../model/format.ts";
 import { followScan, type ScanFollower } from "../model/scan_follower.ts";
@@ -9,9 +14,12 @@ import { isEnded, type Scan } from "../scan_wire.ts";
 import { Icon, Message, ScanBadge } from "./basics.tsx";
 import { Announcement, ConnectionState } from "./connection.tsx";
 import { Checks } from "./checks.tsx";
+import { DecideDialog, type DecisionDraft } from "./decisions/decide_dialog.tsx";
+import { toVerb } from "./decisions/decision_words.tsx";
 import { Findings } from "./findings.tsx";
 import { useNow, useStore, useTitle } from "./hooks.ts";
 import { Progress, toProgressText } from "./progress.tsx";
+import { DeleteButton, ReportDownload } from "./scan_actions.tsx";
 import { Trend } from "./trend.tsx";
 
 const manyFindings = 1000;
@@ -20,10 +28,13 @@ const historyLimit = 200;
 
 interface ScanPageProps {
   readonly api: Api;
+  readonly caller: Caller;
   readonly scanId: string;
-  readonly mayCancel: boolean;
+  /** Somebody has deleted it since the page was opened. */
+  readonly isDeleted: boolean;
   /** Other scans of the tenant, for the trend. */
   readonly knownScans: readonly Scan[];
+  readonly decisions: DecisionStore;
   /** Called with what is known of the scan whenever that changed. */
   readonly onScan: (scan: Scan) => void;
   /** Starts over with this scan. */
@@ -31,7 +42,8 @@ interface ScanPageProps {
 }
 
 /** One scan, followed while it is shown. */
-export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen }: ScanPageProps) {
+export function ScanPage(props: ScanPageProps) {
+  const { api, caller, scanId, isDeleted, knownScans, decisions, onScan, onReopen } = props;
   const [follower, frame] = useStore(
     (onChange) => followScan(api, scanId, onChange),
     ({ model }) => (model.findings.size > manyFindings ? manyFindingsPauseMs : 0),
@@ -40,7 +52,17 @@ export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen 
   const { scan } = model;
   const [filter, setFilter] = useState(noFilter);
   const [problem, setProblem] = useState<string | null>(null);
+  const [draft, setDraft] = useState<Omit<DecisionDraft, "orgUrl"> | null>(null);
+  /** For those who do not see that a badge appeared. */
+  const [decided, setDecided] = useState("");
   const history = useHistory(api);
+  const orgUrl = scan?.orgUrl ?? null;
+  const index = useMemo(
+    () => indexDecisions(decisions.items, { orgUrl, nowMs: api.nowMs() }),
+    [api, decisions.items, orgUrl],
+  );
+  const onDecide = useCallback((kind: DecisionKind, finding: DecidedFinding) => setDraft({ kind, finding }), []);
+  useEffect(() => decisions.use(), [decisions]);
   const counts = scan === null ? null : countChecks(model, scan);
   const previous = scan === null || !isEnded(scan.status) ? null : previousScan([...history, ...knownScans], scan);
   const isFailed = scan === null && connection.state === "failed";
@@ -51,6 +73,16 @@ export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen 
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- the model changes in place: a frame says that it did
   }, [frame]);
 
+  if (isDeleted) {
+    return (
+      <Message
+        level={1}
+        title="This scan was deleted"
+        text="Its findings and its report are gone with it."
+        action={{ label: "All scans", run: () => (location.hash = "#/") }}
+      />
+    );
+  }
   return (
     <article class="scan" aria-labelledby="scan-title">
       <header class="scan-head">
@@ -75,8 +107,12 @@ export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen 
               Compare with the scan before
             </a>
           )}
-          {mayCancel && scan !== null && !isEnded(scan.status) && (
+          {mayDo(caller, "register") && scan !== null && !isEnded(scan.status) && (
             <CancelButton follower={follower} isRequested={scan.cancelRequested} onProblem={setProblem} />
+          )}
+          {scan !== null && isEnded(scan.status) && <ReportDownload api={api} scanId={scanId} onProblem={setProblem} />}
+          {scan !== null && mayDo(caller, "delete") && (
+            <DeleteButton api={api} scanId={scanId} onProblem={setProblem} />
           )}
         </div>
       </header>
@@ -114,6 +150,7 @@ export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen 
               note={toChecksNote(model.checks.size, scan, counts)}
               chosen={filter.check}
               choose={(check) => setFilter({ ...filter, check: check === filter.check ? null : check })}
+              decisions={index}
             />
             <Findings
               findings={model.findings}
@@ -122,9 +159,24 @@ export function ScanPage({ api, scanId, mayCancel, knownScans, onScan, onReopen 
               filter={filter}
               setFilter={setFilter}
               onOpen={follower.fill}
+              decisions={index}
+              onDecide={mayDo(caller, "decide") ? onDecide : undefined}
             />
           </div>
         </div>
+      )}
+      <Announcement text={decided} />
+      {draft !== null && (
+        <DecideDialog
+          api={api}
+          {...draft}
+          orgUrl={orgUrl}
+          onDecided={(decision) => {
+            decisions.put(decision);
+            setDecided(`${toVerb(decision)}.`);
+          }}
+          onClose={() => setDraft(null)}
+        />
       )}
     </article>
   );

@@ -19,6 +19,9 @@ export interface Api {
   getScan(scanId: string, signal: AbortSignal): Promise<Scan>;
   listFindings(scanId: string, request: PageRequest): Promise<Page<FindingRecord>>;
   cancelScan(scanId: string, signal: AbortSignal): Promise<Scan>;
+  deleteScan(scanId: string, signal: AbortSignal): Promise<void>;
+  /** The finished report as its scanner stored it. */
+  getReport(scanId: string, signal: AbortSignal): Promise<unknown>;
   listMonitors(request: PageRequest): Promise<Page<Monitor>>;
   getMonitor(monitorId: string, signal: AbortSignal): Promise<Monitor>;
   /** Newest first; with a fingerprint, the history of one finding. */
@@ -91,8 +94,9 @@ export function createApi(options: ApiOptions): Api {
   }
 
   function send(method: string, path: string, { signal, body }: RequestOptions): Promise<unknown> {
-    const headers = withCredential(new Headers(body === undefined ? {} : { "content-type": "application/json" }));
-    const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+    const headers = withCredential(new Headers());
+    if (body !== undefined) headers.set("content-type", "application/json");
+    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
     return fetchJson(path, init, { signal, timeoutMs: options.timeoutMs ?? 20_000, onDate });
   }
 
@@ -119,6 +123,10 @@ export function createApi(options: ApiOptions): Api {
         await call("GET", `${toMonitorPath(monitorId)}/findings?${toQuery(limit, cursor)}`, signal),
         parseChange,
       ),
+    getReport: (scanId, signal) => call("GET", `${toPath(scanId)}/report`, signal),
+    async deleteScan(scanId, signal) {
+      await call("DELETE", toPath(scanId), signal);
+    },
     request,
     async fetchStream(input, init) {
       const open = () => {

@@ -17,15 +17,19 @@ export interface ListStore<Item> {
 
 /** The side of the list that the tenant's stream writes. */
 export interface LiveList<Item> extends ListStore<Item> {
-  /** What is there when the stream opens: all that have not ended, then the newest of all. */
-  replace(unended: readonly Item[], newest: Page<Item>): void;
+  /** What is there when the stream opens: all that have not ended, then the newest of all. `deletedCount`: as of `resume`, where it is known. */
+  replace(unended: readonly Item[], newest: Page<Item>, deletedCount?: number): void;
   /**
    * As `replace`, without the newest page: false, and nothing taken, where one may have ended or come and ended unseen.
-   * `newestEndedId`: of those that have ended the one that was created last.
+   * `newestEndedId`: of those that have ended the one that was created last. `deletedCount`: how many were deleted so far.
    */
-  resume(unended: readonly Item[], newestEndedId: string | null): boolean;
+  resume(
+    unended: readonly Item[],
+    ends: { readonly newestEndedId: string | null; readonly deletedCount: number },
+  ): boolean;
   add(item: Item): void;
-  remove(id: unknown): void;
+  /** `deletedCount`: how many were deleted with this one, where it is known. */
+  remove(id: unknown, deletedCount?: number | null): void;
   /** False: it is not listed. */
   change(id: unknown, toChanged: (item: Item) => Item): boolean;
 }
@@ -53,6 +57,8 @@ export function createListStore<Item extends ListItem>(
   const items = new Map<string, Item>();
   let sorted: readonly Item[] = [];
   let isLoaded = false;
+  /** As many deletions are in the list, those of events included; null: not known. */
+  let seenDeletions: number | null = null;
   let problem: string | null = null;
   let nextCursor: string | null = null;
   let isLoadingMore = false;
@@ -111,12 +117,15 @@ export function createListStore<Item extends ListItem>(
       merge(item);
       changed();
     },
-    replace(unended, newest) {
+    replace(unended, newest, deletedCount) {
+      // Of those that were deleted meanwhile, older pages may still hold some.
+      const hasMissedDeletion = deletedCount !== undefined && deletedCount !== seenDeletions;
+      seenDeletions = deletedCount ?? null;
       const present = new Set([...unended, ...newest.items].map(({ id }) => id));
       const isWhole = newest.nextCursor === null;
       const isConnected = newest.items.some(({ id }) => items.has(id));
       const isEachKnown = [...items.values()].every((item) => present.has(item.id) || source.isEnded(item));
-      if (isWhole || !isConnected || !isEachKnown) {
+      if (isWhole || !isConnected || !isEachKnown || hasMissedDeletion) {
         // Some were deleted, or ended unseen, or between these and the known ones is a gap: older ones are read again.
         for (const id of items.keys()) if (!present.has(id)) items.delete(id);
         nextCursor = newest.nextCursor;
@@ -126,12 +135,12 @@ export function createListStore<Item extends ListItem>(
       problem = null;
       changed();
     },
-    resume(unended, newestEndedId) {
+    resume(unended, { newestEndedId, deletedCount }) {
       const present = new Set(unended.map(({ id }) => id));
       const newestEnded = newestEndedId === null ? undefined : items.get(newestEndedId);
       const isEndKnown = newestEnded === undefined ? newestEndedId === null : source.isEnded(newestEnded);
       const isEachKnown = [...items.values()].every((item) => present.has(item.id) || source.isEnded(item));
-      if (!isLoaded || !isEndKnown || !isEachKnown) return false;
+      if (!isLoaded || !isEndKnown || !isEachKnown || deletedCount !== seenDeletions) return false;
       for (const item of unended) merge(item);
       problem = null;
       changed();
@@ -141,7 +150,8 @@ export function createListStore<Item extends ListItem>(
       merge(item);
       changed();
     },
-    remove(id) {
+    remove(id, deletedCount = null) {
+      seenDeletions = nextDeletions(seenDeletions, deletedCount);
       if (typeof id === "string" && items.delete(id)) changed();
     },
     change(id, toChanged) {
@@ -152,4 +162,10 @@ export function createListStore<Item extends ListItem>(
       return true;
     },
   };
+}
+
+/** Null, and so no match for any count, where a deletion before this one is still to come, or was missed. */
+function nextDeletions(seen: number | null, deletedCount: number | null): number | null {
+  if (seen === null || deletedCount === null || deletedCount > seen + 1) return null;
+  return Math.max(seen, deletedCount);
 }

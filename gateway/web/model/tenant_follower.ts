@@ -14,6 +14,8 @@ export interface TenantFollower {
   readonly scans: ListStore<Scan>;
   readonly monitors: ListStore<Monitor>;
   readonly decisions: DecisionStore;
+  /** Scans that were deleted since the page was opened. */
+  readonly deletedScans: ReadonlySet<unknown>;
   readonly connection: Connection;
   readonly retryNow: () => void;
   close(): void;
@@ -49,6 +51,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
   let connection = noConnection;
   let subscription: Subscription<TenantEvents> | null = null;
   let hiding: ReturnType<typeof setTimeout> | undefined;
+  const deletedScans = new Set<unknown>();
   let snapshot: readonly SnapshotEvent<TenantEvents>[] = [];
 
   /** A snapshot holds the scans that have not ended; the newest page holds those that have, where one may be unknown. */
@@ -61,10 +64,11 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     const present = snapshot.flatMap(({ type, data }) => (type === "monitor.snapshot" ? [parseMonitor(data)] : []));
     const hasAllMonitors = head !== undefined && head.monitors < maxSnapshots;
     const [newestScans, newestMonitors] = await Promise.all([
-      head !== undefined && scans.resume(unended, head.newest_ended_scan_id) ? null : api.listScans(request),
+      head !== undefined && scans.resume(unended, endsOf(head)) ? null : api.listScans(request),
       hasAllMonitors ? { items: present, nextCursor: null } : api.listMonitors(request),
     ]);
-    if (newestScans !== null) scans.replace(unended, newestScans);
+    // Read after the snapshot: the page may lack more than its count says, and a later snapshot is then asked again.
+    if (newestScans !== null) scans.replace(unended, newestScans, head?.deleted_scans);
     monitors.replace(present, newestMonitors);
     connection = { ...connection, refetchedAtMs: Date.now() };
     decisions.invalidate();
@@ -102,6 +106,12 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     if (type === "decision.created" || type === "decision.updated") decisions.put(parseDecision(data));
     // The scan may have contradicted one.
     if (type === "scan.end" && decisions.items.some(({ kind }) => kind === "attestation")) decisions.invalidate();
+    if (type === "scan.deleted") {
+      const { scan_id: id, deleted_scans: count } = fields;
+      deletedScans.add(id);
+      scans.remove(id, typeof count === "number" ? count : null);
+      onChange();
+    }
     if (type === "scan.end") scans.change(fields["scan_id"], (scan) => applyToScan(scan, type, fields));
     if (!type.startsWith("monitor.")) return;
     const id = fields["monitor_id"];
@@ -144,6 +154,7 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
     scans,
     monitors,
     decisions,
+    deletedScans,
     get connection() {
       return connection;
     },
@@ -153,4 +164,8 @@ export function followTenant(api: Api, onChange: () => void): TenantFollower {
       closing.abort();
     },
   };
+}
+
+function endsOf(head: TenantEvents["tenant.snapshot"]) {
+  return { newestEndedId: head.newest_ended_scan_id, deletedCount: head.deleted_scans };
 }

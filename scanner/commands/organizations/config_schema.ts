@@ -39,6 +39,7 @@ const optionEntries = {
   parameters: v.exactOptional(file),
   waivers: v.exactOptional(file),
   attestations: v.exactOptional(file),
+  decisions_from_gateway: v.exactOptional(v.boolean("expected true or false")),
   checklist: v.exactOptional(file),
   baseline: v.exactOptional(file),
   concurrency: v.exactOptional(v.number("expected a number")),

@@ -1,4 +1,4 @@
-import { getLocation, parseTree, printParseErrorCode, visit, type JSONPath, type ParseError } from "jsonc-parser";
+import { parseTree, printParseErrorCode, visit, type JSONPath, type ParseError } from "jsonc-parser";
 
 /** A member of an object or an item of a list. */
 export interface PlacedValue {
@@ -32,14 +32,13 @@ export function explainBrokenJson(text: string): string | null {
 export function placedValues(text: string): readonly PlacedValue[] {
   const members: PlacedValue[] = [];
   visit(text, {
-    onObjectProperty(name, offset, length) {
-      const { path } = getLocation(text, offset + length);
-      members.push({ pointer: toPointer(path), name, value: undefined });
+    onObjectProperty(name, _offset, _length, _line, _column, pathOfObject) {
+      members.push({ pointer: toPointer([...pathOfObject(), name]), name, value: undefined });
     },
-    onLiteralValue(value: unknown, offset) {
-      const { path } = getLocation(text, offset);
+    onLiteralValue(value: unknown, _offset, _length, _line, _column, pathOf) {
+      const path = pathOf();
       const name = path.findLast((part) => typeof part === "string") ?? "";
-      members.push({ pointer: toPointer(path), name: String(name), value });
+      members.push({ pointer: toPointer(path), name, value });
     },
   });
   return members;

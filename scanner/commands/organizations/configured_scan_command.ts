@@ -1,12 +1,12 @@
 import { join, resolve } from "node:path";
-import type { CommandIo } from "../../../command_line/command_io.ts";
+import type { CommandIo, Environment } from "../../../command_line/command_io.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { UsageError } from "../../../shared/usage_error.ts";
 import { nearestName } from "../../catalog/nearest_name.ts";
 import { createQuietProgress, createTotals } from "../progress.ts";
 import { prepareScan, scanCommand, type ScanFlags } from "../scan_command.ts";
 import { parseReportOptions, splitList } from "../scan_options.ts";
-import type { OrganizationConfig } from "./config_schema.ts";
+import type { OrganizationConfig, ScanDefaults } from "./config_schema.ts";
 import { ioOfOrganization } from "./organization_io.ts";
 import { findConfigFile, readConfigFile, type ConfigFile } from "./read_config_file.ts";
 import { scanOrganizations, type OrganizationScan } from "./scan_organizations.ts";
@@ -34,6 +34,7 @@ export async function configuredScanCommand(flags: ConfiguredScanFlags, io: Comm
     requireNoListOptions({ org, parallel }, config);
     if (config === null) return scanCommand(given, io);
     const { flags: all, env } = inputsOfDefaults(config.defaults ?? {}, { flags: given, env: io.env });
+    requireKeyVariable(config.defaults ?? {}, env, `${config.file} /defaults`);
     return scanCommand(all, { ...io, env });
   }
   const chosen = chooseOrganizations(config.organizations, org, config);
@@ -46,7 +47,7 @@ export async function configuredScanCommand(flags: ConfiguredScanFlags, io: Comm
   const scans = await prepareAll(chosen, config, { given, io });
   if (output !== null) await requireSummaryPlace(output);
   noteUnusedVariable(config, io);
-  return scanOrganizations(scans, { parallel: atOnce, output }, io);
+  return scanOrganizations(scans, { parallel: atOnce, output, isQuiet: given.quiet === true }, io);
 }
 
 interface Given {
@@ -55,10 +56,12 @@ interface Given {
 }
 
 async function scanOne(organization: OrganizationConfig, config: ConfigFile, { given, io }: Given): Promise<number> {
-  const { flags, env } = inputsOf(organization, config, { flags: given, env: io.env });
-  return scanCommand(flags, { ...io, env }).catch((error: unknown) => {
+  try {
+    const { flags, env } = inputsOf(organization, config, { flags: given, env: io.env });
+    return await scanCommand(flags, { ...io, env });
+  } catch (error) {
     throw new UsageError(problemsOf(error, organization, config));
-  });
+  }
 }
 
 /** Every organization's options and files are checked before the first request; throws `UsageError` naming all that is wrong. */
@@ -72,14 +75,19 @@ async function prepareAll(
   const places = new Map<string, string>();
   for (const organization of organizations) {
     const { name } = organization;
-    const { flags, env } = inputsOf(organization, config, { flags: given, env: io.env });
-    const own = ioOfOrganization(name, { ...io, env });
     try {
+      const { flags, env } = inputsOf(organization, config, { flags: given, env: io.env });
+      const own = ioOfOrganization(name, { ...io, env });
       requirePlace(flags, organizations.length);
-      const place = flags.output === undefined ? null : resolve(flags.output);
-      const other = place === null ? undefined : places.get(place);
-      if (other !== undefined) throw new UsageError([`output: is the folder of ${other} too`]);
-      if (place !== null) places.set(place, name);
+      for (const [member, path] of [
+        ["output", flags.output],
+        ["save_artifacts", flags.saveArtifacts],
+      ] as const) {
+        if (path === undefined) continue;
+        const other = places.get(resolve(path));
+        if (other !== undefined) throw new UsageError([`${member} ${JSON.stringify(path)}: ${other} writes there too`]);
+        places.set(resolve(path), name);
+      }
       const progress = given.quiet === true ? createQuietProgress(own.io.terminal) : createTotals(own.io.terminal);
       scans.push({ name, io: own, prepared: await prepareScan(flags, own.io, progress) });
     } catch (error) {
@@ -93,11 +101,20 @@ async function prepareAll(
 function inputsOf(organization: OrganizationConfig, config: ConfigFile, given: ScanInputs): ScanInputs {
   const { name, ...members } = organization;
   const { flags, env } = inputsOfOrganization(members, config.defaults ?? {}, given);
+  if (given.flags.privateKeyFile === undefined) requireKeyVariable({ ...config.defaults, ...members }, env);
   // Each in a folder of its own, unless the list names another one.
   const shared = given.flags.output ?? config.defaults?.output;
   const own = given.flags.output === undefined ? members.output : undefined;
   const output = own ?? (shared === undefined ? undefined : join(shared, name));
   return { flags: output === undefined ? flags : { ...flags, output }, env };
+}
+
+/** Else the message would be of another variable, and of a file that is not there. */
+function requireKeyVariable({ private_key_env: variable }: ScanDefaults, env: Environment, place?: string): void {
+  const hasKey = ["IDP_PRIVATE_KEY", "IDP_PRIVATE_KEY_FILE"].some((name) => (env[name] ?? "").trim() !== "");
+  if (variable === undefined || hasKey) return;
+  const before = place === undefined ? "" : `${place}: `;
+  throw new UsageError([`${before}private_key_env: the variable ${variable} is not set: expected a private key in it`]);
 }
 
 /** Reports of several organizations on one stdout are of use to people only. */

@@ -75,13 +75,14 @@ function optionFlags(members: Members): ScanFlags {
     parameters: members.parameters,
     waivers: members.waivers,
     attestations: members.attestations,
+    decisionsFromGateway: members.decisions_from_gateway,
     checklist: members.checklist,
     baseline: members.baseline,
     concurrency: members.concurrency?.toString(),
     timeout: members.timeout?.toString(),
     stream: members.stream,
     saveArtifacts: members.save_artifacts,
-  }) as ScanFlags;
+  });
 }
 
 /** An empty variable is as one that is not set. */

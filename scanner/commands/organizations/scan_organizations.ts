@@ -19,6 +19,8 @@ interface RunOptions {
   readonly parallel: number;
   /** Where the summary goes; null: to stdout only. */
   readonly output: string | null;
+  /** Says only what went wrong. */
+  readonly isQuiet: boolean;
 }
 
 /** The worst first: of a run over several organizations the first that one of them has. */
@@ -37,7 +39,7 @@ const codeOrder: readonly number[] = [
  */
 export async function scanOrganizations(
   scans: readonly OrganizationScan[],
-  { parallel, output }: RunOptions,
+  { parallel, output, isQuiet }: RunOptions,
   io: CommandIo,
 ): Promise<number> {
   const startedAt = io.now().toISOString();
@@ -65,7 +67,7 @@ export async function scanOrganizations(
   };
   io.stdout(summaryTable(summary));
   const { files, problems } = output === null ? { files: [], problems: [] } : await writeSummary(summary, output);
-  for (const file of files) io.terminal.write(`Wrote ${printable(file)}\n`);
+  for (const file of isQuiet ? [] : files) io.terminal.write(`Wrote ${printable(file)}\n`);
   for (const problem of problems) io.terminal.write(`${printable(problem)}\n`);
   const reports = scans.flatMap((scan): readonly NamedReport[] => {
     const report = ended.get(scan)?.outcome?.reported?.report;

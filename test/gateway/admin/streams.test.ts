@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runAdmin } from "../../../gateway/admin/call_admin.ts";
+import { sealMessage } from "../../../gateway/admin/sealed_message.ts";
 import { parseConfig } from "../../../gateway/config.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
@@ -28,6 +30,7 @@ interface Listed {
 
 /** Names no server: the operator's request goes through the broker alone. */
 const elsewhere = "postgres://nobody@127.0.0.1:1/none";
+const secret = "0123456789abcdef0123456789abcdef";
 
 describe("gateways with a broker", () => {
   let redis: RedisServer;
@@ -35,16 +38,22 @@ describe("gateways with a broker", () => {
   let first: TestGateway;
   let second: TestGateway;
   let scan: TestScan;
-  const list = async (args = {}) =>
-    (await runAdmin({ DATABASE_URL: elsewhere, REDIS_URL: redis.url }, "streams.list", args)) as Listed;
-  const close = (args: Readonly<Record<string, string>>) =>
-    runAdmin({ DATABASE_URL: elsewhere, REDIS_URL: redis.url }, "streams.close", args);
+  const operator = (STREAM_TOKEN_SECRET = secret) => ({
+    DATABASE_URL: elsewhere,
+    REDIS_URL: redis.url,
+    STREAM_TOKEN_SECRET,
+  });
+  const list = async (args = {}) => (await runAdmin(operator(), "streams.list", args)) as Listed;
+  const close = (args: Readonly<Record<string, string>>) => runAdmin(operator(), "streams.close", args);
 
   beforeAll(async () => {
     [redis, shared] = await Promise.all([startRedis(), openSharedDatabase()]);
     const options = { database: shared.database };
-    first = await startTestGateway({ REDIS_URL: redis.url }, options);
-    second = await startTestGateway({ REDIS_URL: redis.url }, { ...options, issuerKey: first.issuerKey });
+    first = await startTestGateway({ REDIS_URL: redis.url, STREAM_TOKEN_SECRET: secret }, options);
+    second = await startTestGateway(
+      { REDIS_URL: redis.url, STREAM_TOKEN_SECRET: secret },
+      { ...options, issuerKey: first.issuerKey },
+    );
     scan = await createScan(first, first.acme);
     await vi.waitFor(async () => {
       const [, count] = (await redis.command("PUBSUB", "NUMSUB", "scanstream:2:operator")) as readonly unknown[];
@@ -125,14 +134,33 @@ describe("gateways with a broker", () => {
     expect(response.status).toBe(403);
   });
 
-  test("nonsense on the channel is ignored, and no answer goes to a tenant's channel", async () => {
+  test("a producer with the broker's password is no operator: nothing but a fresh, sealed request is obeyed", async () => {
     const stream = await open(first, `Bearer ${first.acme.token}`, scan.event_stream);
-    for (const request of ["{", "[]", JSON.stringify({ id: scan.channel, operation: "streams.list", args: {} })]) {
-      await redis.command("PUBLISH", "scanstream:2:operator", request);
-    }
+    const request = { operation: "streams.close", args: { channel: scan.channel } };
+    const fresh = { ...request, id: randomUUID(), at_ms: Date.now() };
+    const forged = [
+      "{",
+      JSON.stringify(fresh),
+      sealMessage("another secret of the same length", fresh),
+      sealMessage(secret, { ...fresh, at_ms: Date.now() - 60_000 }),
+      sealMessage(secret, { ...fresh, id: scan.channel }),
+      sealMessage(secret, fresh).replace("channel", "tenants"),
+    ];
+    for (const message of forged) await redis.command("PUBLISH", "scanstream:2:operator", message);
+    await expect(runAdmin(operator(secret.toUpperCase()), "streams.list", {})).rejects.toThrow(
+      "No gateway has answered",
+    );
     expect((await list()).matching).toBe(1);
-    await close({ channel: scan.channel });
-    expect(await readStream(stream.response, "no such text")).not.toMatch(/^(data|event):/m);
+
+    // The same request, unchanged: once. What is published later is received later.
+    const closings = () =>
+      [...first.log, ...second.log].filter((line) => line.includes("closed by the operator")).length;
+    const before = closings();
+    const sealed = sealMessage(secret, fresh);
+    for (let time = 0; time < 2; time += 1) await redis.command("PUBLISH", "scanstream:2:operator", sealed);
+    expect(await readStream(stream.response, "no such text")).toContain(": close operator");
+    await list();
+    expect(closings() - before).toBe(2);
   });
 });
 
@@ -147,13 +175,18 @@ describe("wrong use", () => {
     await expect(runAdmin({ DATABASE_URL: elsewhere }, "streams.close", args)).rejects.toThrow(message);
   });
 
-  test("without a broker the variable is named", async () => {
-    await expect(runAdmin({ DATABASE_URL: elsewhere }, "streams.list", {})).rejects.toThrow("REDIS_URL: required");
+  test("without a broker and its secret the variables are named", async () => {
+    const asked = runAdmin({ DATABASE_URL: elsewhere }, "streams.list", {});
+    await expect(asked).rejects.toThrow(/REDIS_URL: required.*STREAM_TOKEN_SECRET: required/s);
   });
 
   test("a broker without any gateway is said", async () => {
     const redis = await startRedis();
-    const asked = runAdmin({ DATABASE_URL: elsewhere, REDIS_URL: redis.url }, "streams.list", {});
+    const asked = runAdmin(
+      { DATABASE_URL: elsewhere, REDIS_URL: redis.url, STREAM_TOKEN_SECRET: secret },
+      "streams.list",
+      {},
+    );
     await expect(asked).rejects.toThrow("No gateway has answered");
     await redis.stop();
   });

@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../shared/usage_error.ts";
+import { createProgram } from "../../../program.ts";
+import { defaultsMembers, organizationMembers } from "../../../scanner/commands/organizations/config_schema.ts";
 import { parseConfigFile } from "../../../scanner/commands/organizations/read_config_file.ts";
 import { inputsOfDefaults, inputsOfOrganization } from "../../../scanner/commands/organizations/scan_inputs.ts";
 
@@ -25,7 +28,44 @@ function withOrganization(changes: object): string {
   return JSON.stringify({ organizations: [{ ...anOrganization, ...changes }] }, null, 2);
 }
 
+test("every option of scan that can be kept in a file is a member, and the other way round", () => {
+  const scan = createProgram(() => Promise.resolve()).commands.find((command) => command.name() === "scan");
+  const ofOneRun = ["config", "org", "parallel", "quiet", "verbose"];
+  const options = new Set((scan?.options ?? []).map((option) => option.attributeName()));
+  const members = organizationMembers.map((member) =>
+    member.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+  );
+  expect([...options].filter((name) => !members.includes(name)).toSorted()).toEqual(ofOneRun);
+  // And who is scanned, which variables say otherwise.
+  expect(members.filter((name) => !options.has(name))).toEqual([
+    "name",
+    "privateKeyEnv",
+    "privateKeyId",
+    "scopes",
+    "scopePrefix",
+    "approvedIssuers",
+  ]);
+  const named = organizationMembers.filter((_, at) => options.has(members[at] ?? ""));
+  const given = Object.fromEntries(named.map((member) => [member, "x"]));
+  const { flags } = inputsOfDefaults(given, { flags: {}, env: {} });
+  const connection = ["orgUrl", "clientId", "privateKeyFile"];
+  expect(Object.keys(flags).toSorted()).toEqual(
+    [...options].filter((name) => ![...ofOneRun, ...connection].includes(name)).toSorted(),
+  );
+});
+
 describe("parseConfigFile", () => {
+  test("takes the example of docs/cli.md", async () => {
+    const page = await readFile(join(import.meta.dirname, "../../../docs/cli.md"), "utf8");
+    const { organizations, defaults } = parseConfigFile(/^```json\n(.*?)^```/ms.exec(page)?.[1] ?? "", "x.json");
+    expect(organizations?.map(({ name }) => name)).toEqual(["acme", "acme-gov"]);
+    // Each option that its text names is one of the schema, and the other way round.
+    const [, members = ""] = /^- \*\*Members\.\*\* (.*?)(?=They stand)/ms.exec(page) ?? [];
+    const named = [...members.matchAll(/`([a-z_]+)`/g)].flatMap(([, name = ""]) => (name === "scan" ? [] : name));
+    expect(named.toSorted()).toEqual(defaultsMembers.toSorted());
+    expect(defaults?.output).toBe("reports");
+  });
+
   test("takes every option, and paths relative to the file's own folder", () => {
     const text = JSON.stringify({
       $schema: "./config.schema.json",

@@ -5,7 +5,7 @@ import { bodyTooLarge } from "../../../../shared/read_bounded.ts";
 import { findingSchema, reportSchema } from "../../../../shared/schemas/report.ts";
 import { parseBody, requireJson } from "../../../http/body.ts";
 import { InvalidBody } from "../../../http/problem.ts";
-import { createReportSplitter } from "./report_splitter.ts";
+import { createReportSplitter, noJson } from "./report_splitter.ts";
 
 export const maxReportBytes = 32 * 1024 * 1024;
 /** Compressed; as text it passes through a database driver that takes 10 MiB. */
@@ -36,37 +36,58 @@ export async function readReport(request: Request, scanId: string): Promise<Rece
   // Rejects when the body is refused, which is what the caller is told.
   compressed.catch(() => {});
   const writer = compression.writable.getWriter();
+  const utf8 = new TextDecoder("utf-8", { fatal: true });
   let sizeBytes = 0;
+  const chunks = chunksOf(request);
   try {
-    for await (const chunk of chunksOf(request)) {
+    for (;;) {
+      const { done, value: chunk } = await chunks.next();
+      if (done === true) break;
       sizeBytes += chunk.length;
-      if (sizeBytes > maxReportBytes) throw bodyTooLarge(maxReportBytes);
+      requireUtf8(utf8, chunk);
       splitter.write(chunk);
       await digest.add(chunk);
       await writer.write(chunk);
     }
+    requireUtf8(utf8);
     checkReport(splitter.end(), scanId);
     await writer.close();
   } catch (error) {
     await writer.abort(error).catch(() => {});
+    // A client that still sends would take a closed connection for an outage, and not read why.
+    while ((await chunks.next().catch(() => ended)).done !== true);
     throw error;
   }
   return { digest: await digest.end(), sizeBytes, parts: await compressed };
 }
 
-async function* chunksOf(request: Request): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+const ended = { done: true } as const;
+
+/** The body, at most `maxReportBytes` of it. */
+async function* chunksOf(request: Request): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
   const reader = request.body?.getReader();
   if (reader === undefined) return;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read().catch((cause: unknown) => {
-        throw new AppError("malformed", "The body ended before it was complete", { cause });
-      });
-      if (done) return;
-      yield value as Uint8Array<ArrayBuffer>;
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch((cause: unknown) => {
+      throw new AppError("malformed", "The body ended before it was complete", { cause });
+    });
+    if (done) return;
+    length += value.byteLength;
+    if (length > maxReportBytes) {
+      void reader.cancel().catch(() => {}); // The refusal is what counts; the sender may be gone already.
+      throw bodyTooLarge(maxReportBytes);
     }
-  } finally {
-    void reader.cancel().catch(() => {}); // The answer is what counts; the sender may be gone already.
+    yield value as Uint8Array<ArrayBuffer>;
+  }
+}
+
+function requireUtf8(decoder: TextDecoder, chunk?: Uint8Array): void {
+  try {
+    if (chunk === undefined) decoder.decode();
+    else decoder.decode(chunk, { stream: true });
+  } catch {
+    throw noJson();
   }
 }
 
@@ -96,8 +117,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message quotes the body.
-    throw new AppError("malformed", "The body is not JSON");
+    throw noJson();
   }
 }
 

@@ -11,7 +11,9 @@ import type { Pages } from "./use_pages.ts";
 export function Outcome({ action: { done, problem } }: { readonly action: Action }) {
   const words = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
-    if (done !== null && document.activeElement?.closest(".settings-row")) words.current?.focus();
+    const { activeElement } = document;
+    if (done === null || activeElement?.closest("form")) return;
+    words.current?.focus();
   }, [done]);
   return (
     <>

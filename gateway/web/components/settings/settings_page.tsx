@@ -7,6 +7,7 @@ import { AuditSettings } from "./audit_settings.tsx";
 import { KeysSettings } from "./keys_settings.tsx";
 import { MembersSettings } from "./members_settings.tsx";
 import { SessionSettings } from "./session_settings.tsx";
+import { TenantSettings } from "./tenant_settings.tsx";
 import { WebhooksSettings } from "./webhooks_settings.tsx";
 
 interface SettingsSection {
@@ -26,6 +27,7 @@ const sections: readonly SettingsSection[] = [
   { id: "members", title: "Members", isFor: mayManage, Section: MembersSettings },
   { id: "keys", title: "API keys", isFor: mayManage, Section: KeysSettings },
   { id: "webhooks", title: "Webhooks", isFor: mayManage, Section: WebhooksSettings },
+  { id: "tenant", title: "Tenant", isFor: mayManage, Section: TenantSettings },
   { id: "audit", title: "Audit trail", isFor: mayManage, Section: AuditSettings },
 ];
 

@@ -14,6 +14,8 @@ export type DecidedFinding = Pick<FindingRecord, "check" | "status" | "resourceI
 /** Which decisions are about the findings of one organization, as the next scan with `--decisions-from-gateway` applies them. */
 export interface DecisionIndex {
   waiverOf(finding: DecidedFinding): Decision | null;
+  /** Its waiver, else the attestation of its check; a failure is not attested away. */
+  ofFinding(finding: DecidedFinding): Decision | null;
   attestationOf(check: string): Decision | null;
 }
 
@@ -40,13 +42,18 @@ export function indexDecisions(
       attestations.set(decision.check, decision);
   }
   const budget = createBudget();
+  const attestationOf = (check: string) => attestations.get(check) ?? null;
+
+  function waiverOf({ check, status, resourceId, resourceName }: DecidedFinding): Decision | null {
+    const index = waivers.get(check);
+    if (index === undefined || status === "PASS") return null;
+    return findDecision({ id: resourceId ?? "", name: resourceName }, index, budget) ?? null;
+  }
+
   return {
-    waiverOf({ check, status, resourceId, resourceName }) {
-      const index = waivers.get(check);
-      if (index === undefined || status === "PASS") return null;
-      return findDecision({ id: resourceId ?? "", name: resourceName }, index, budget) ?? null;
-    },
-    attestationOf: (check) => attestations.get(check) ?? null,
+    waiverOf,
+    attestationOf,
+    ofFinding: (finding) => waiverOf(finding) ?? (finding.status === "FAIL" ? null : attestationOf(finding.check)),
   };
 }
 

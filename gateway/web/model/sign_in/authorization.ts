@@ -73,7 +73,7 @@ export function answerFromFrame(): boolean {
 }
 
 /** Where the issuer sends people back to: registered there, letter for letter. */
-export function callbackAddress(): string {
+function callbackAddress(): string {
   return new URL("callback", document.baseURI).href;
 }
 

@@ -1,0 +1,68 @@
+import { getTableName } from "drizzle-orm";
+import * as v from "valibot";
+import type { GatewayIo } from "../../command_line/command_io.ts";
+import { exportHeaderSchema } from "../../shared/schemas/tenant.ts";
+import { deleteInBatches } from "../features/delete_in_batches.ts";
+import { exportTenant, type ExportPage } from "../features/tenant/export_tenant.ts";
+import { exportedTables } from "../features/tenant/exported_tables.ts";
+import { withAdmin } from "./call_admin.ts";
+import { openExportedFile } from "./exported_file.ts";
+
+type TenantIo = Pick<GatewayIo, "env" | "stdout" | "terminal">;
+
+/** `admin tenant delete`: everything that the tenant has, in steps, and the tenant last. */
+export async function deleteTenantCommand(
+  { tenant, confirm }: { readonly tenant: string; readonly confirm: string },
+  io: TenantIo,
+): Promise<number> {
+  await withAdmin(io.env, (run) =>
+    deleteInBatches(
+      (maxRows) => run("tenant.delete", { tenant, confirm, maxRows }) as Promise<{ readonly isGone: boolean }>,
+      ({ isGone }) => isGone,
+    ),
+  );
+  io.stdout(`id: ${tenant}\nname: ${confirm}\ndeleted: true\n`);
+  return 0;
+}
+
+/** `admin tenant export`: the lines that `admin tenant import` reads. */
+export async function exportTenantCommand({ tenant }: { readonly tenant: string }, io: TenantIo): Promise<number> {
+  await withAdmin(io.env, async (run) => {
+    const header = v.parse(exportHeaderSchema, await run("tenant.export-header", { tenant }));
+    const lines = exportTenant(
+      header,
+      (request) => run("tenant.export-page", { tenant, ...request }) as Promise<ExportPage>,
+    );
+    for await (const text of lines) io.stdout(text);
+  });
+  return 0;
+}
+
+/** `admin tenant import`: what is there already stays as it is, so that it may be run again. */
+export async function importTenantCommand(
+  { file, name }: { readonly file: string; readonly name?: string },
+  io: TenantIo,
+): Promise<number> {
+  const exported = await openExportedFile(file, new Set(exportedTables.map(({ table }) => getTableName(table))));
+  const header = { ...exported.header, ...(name === undefined ? {} : { name }) };
+  const { tenant_id: tenant } = header;
+  const created: Record<string, number> = {};
+  await withAdmin(io.env, async (run) => {
+    await run("tenant.import", { header });
+    for await (const { table, rows } of exported.batches()) {
+      const answer = (await run("tenant.import-rows", { tenant, table, rows })) as { readonly created: number };
+      created[table] = (created[table] ?? 0) + answer.created;
+    }
+  });
+  io.stdout(`id: ${tenant}\nname: ${header.name}\n`);
+  for (const { table, isShownOnly } of exportedTables) {
+    const known = getTableName(table);
+    const { [known]: count = 0 } = exported.counts;
+    const text =
+      isShownOnly === true
+        ? `${count} in the file, none carried: make new ones`
+        : `${created[known] ?? 0} new of ${count}`;
+    io.stdout(`${known}: ${text}\n`);
+  }
+  return 0;
+}

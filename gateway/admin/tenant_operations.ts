@@ -1,0 +1,124 @@
+import { getTableName, sql } from "drizzle-orm";
+import * as v from "valibot";
+import type { Database } from "../../drizzle/database.ts";
+import { asOwner, withTenant } from "../../drizzle/with_tenant.ts";
+import { AppError } from "../../shared/app_error.ts";
+import { exportHeaderSchema, type ExportHeader } from "../../shared/schemas/tenant.ts";
+import { readExportPage, type ExportPage } from "../features/tenant/export_tenant.ts";
+import { exportedColumns, requireExportedTable } from "../features/tenant/exported_tables.ts";
+import { deleteTenantStep, renameTenant, selectTenant } from "../features/tenant/tenant_store.ts";
+
+/** Every one but the first step of an import runs with the rights of the application, bound to the one tenant. */
+const asOperator = { actor: "operator:" };
+
+export async function renameTenantAs(database: Database, tenantId: string, name: string): Promise<unknown> {
+  return withTenant(
+    database,
+    tenantId,
+    async (tx) => {
+      await renameTenant(tx, name);
+      const { id, name: stored } = await selectTenant(tx);
+      return { id, name: stored };
+    },
+    asOperator,
+  );
+}
+
+/** One step; the command repeats it until the tenant is gone. */
+export async function deleteTenantAs(
+  database: Database,
+  tenantId: string,
+  { name, maxRows }: { readonly name: string; readonly maxRows: number },
+): Promise<{ readonly isGone: boolean }> {
+  return withTenant(
+    database,
+    tenantId,
+    async (tx) => {
+      const tenant = await selectTenant(tx);
+      if (tenant.name === name) return { isGone: await deleteTenantStep(tx, name, maxRows) };
+      throw new AppError(
+        "invalid",
+        `--confirm is not valid: expected the tenant's name, ${JSON.stringify(tenant.name)}`,
+      );
+    },
+    asOperator,
+  );
+}
+
+export async function exportHeader(database: Database, tenantId: string, nowMs: number): Promise<ExportHeader> {
+  const { id, name } = await withTenant(database, tenantId, (tx) => selectTenant(tx));
+  return { schema: "scanstream.export/1", tenant_id: id, name, exported_at: new Date(nowMs).toISOString() };
+}
+
+export async function exportPage(
+  database: Database,
+  tenantId: string,
+  { table, after }: { readonly table: unknown; readonly after: unknown },
+): Promise<ExportPage> {
+  const exported = requireExportedTable(table);
+  const key = v.is(v.array(v.string()), after) ? after : null;
+  return withTenant(database, tenantId, (tx) => readExportPage(tx, exported, key));
+}
+
+/** The tenant under its own id; one that is there stays as it is. */
+export async function importTenant(database: Database, header: unknown): Promise<{ readonly isNew: boolean }> {
+  const { tenant_id: id, name } = v.parse(exportHeaderSchema, header);
+  const rows = await asOwner(database, (tx) =>
+    tx.execute(sql`insert into tenants (id, name) values (${id}::uuid, ${name}) on conflict do nothing returning id`),
+  );
+  return { isNew: rows.length > 0 };
+}
+
+/**
+ * Rows of one table, as `exportTenant` wrote them. Those that are there stay as they are; those that belong to nothing, or whose
+ * scan was deleted here, are left out. Returns how many were new.
+ */
+export async function importRows(
+  database: Database,
+  tenantId: string,
+  { table: name, rows }: { readonly table: unknown; readonly rows: unknown },
+): Promise<{ readonly created: number }> {
+  const exported = requireExportedTable(name);
+  const { table, parent, isShownOnly } = exported;
+  if (!v.is(v.array(v.looseObject({ tenant_id: v.literal(tenantId) })), rows)) {
+    throw new AppError("invalid", `Rows of ${JSON.stringify(name)} are not valid: expected those of one tenant`);
+  }
+  const [first] = rows;
+  if (first === undefined || isShownOnly === true) return { created: 0 };
+  // Of another version the file may have more columns or fewer.
+  const columns = sql.join(
+    exportedColumns(exported)
+      .filter((column) => column in first)
+      .map((column) => sql.identifier(column)),
+    sql`, `,
+  );
+  const isThere =
+    parent === undefined
+      ? sql`true`
+      : sql`exists (select from ${parent.table} where ${sql.join(
+          parent.columns.map(([own, theirs]) => sql`${theirs} = given.${sql.identifier(own.name)}`),
+          sql` and `,
+        )})`;
+  const isDeleted =
+    getTableName(table) === "scans"
+      ? sql`exists (select from deleted_scans where deleted_scans.id = given.id)`
+      : sql`false`;
+  const json = JSON.stringify(rows);
+  const created = await withTenant(
+    database,
+    tenantId,
+    async (tx) => {
+      if (getTableName(table) === "memberships") {
+        await tx.execute(sql`
+          select scanstream.register_user(given.user_id) from jsonb_to_recordset(${json}::jsonb) as given (user_id text)`);
+      }
+      return tx.execute(sql`
+        insert into ${table} (${columns})
+        select ${columns} from jsonb_populate_recordset(null::${table}, ${json}::jsonb) as given
+        where ${isThere} and not ${isDeleted}
+        on conflict do nothing returning 1 as created`);
+    },
+    asOperator,
+  );
+  return { created: created.length };
+}

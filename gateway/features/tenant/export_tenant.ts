@@ -1,0 +1,84 @@
+import { getTableName, sql, type SQL } from "drizzle-orm";
+import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { ExportHeader } from "../../../shared/schemas/tenant.ts";
+import { exportedColumns, exportedTables, type ExportedTable } from "./exported_tables.ts";
+
+/** Rows of one table, in the order of its key. */
+export interface ExportPage {
+  /** Each the JSON of one row. */
+  readonly rows: readonly string[];
+  /** The key of the last row; null: the table has no more. */
+  readonly next: readonly string[] | null;
+}
+
+export interface ExportRequest {
+  readonly table: string;
+  /** Null: from the beginning. */
+  readonly after: readonly string[] | null;
+}
+
+/** A page passes through a database driver that takes 10 MiB. */
+const maxPageRows = 500;
+const maxPageBytes = 3 * 1024 * 1024;
+
+/**
+ * The lines of an exported tenant, a page at a time: the header, then `{"table", "row"}` for each row, then how many there are of
+ * each table. Where the last line is missing, the file was cut.
+ */
+export async function* exportTenant(
+  header: ExportHeader,
+  readPage: (request: ExportRequest) => Promise<ExportPage>,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(header)}\n`;
+  const counts: Record<string, number> = {};
+  for (const exported of exportedTables) {
+    const table = getTableName(exported.table);
+    counts[table] = 0;
+    let after: readonly string[] | null = null;
+    do {
+      const page: ExportPage = await readPage({ table, after });
+      counts[table] += page.rows.length;
+      if (page.rows.length > 0)
+        yield page.rows.map((row) => `{"table":${JSON.stringify(table)},"row":${row}}\n`).join("");
+      after = page.next;
+    } while (after !== null);
+  }
+  yield `${JSON.stringify({ end: true, rows: counts })}\n`;
+}
+
+/** Of the transaction's tenant. */
+export async function readExportPage(
+  tx: TenantTransaction,
+  exported: ExportedTable,
+  after: readonly string[] | null,
+): Promise<ExportPage> {
+  const { key } = exported;
+  const names = key.map(({ name }) => sql.identifier(name));
+  const columns = exportedColumns(exported).map((name) => sql.identifier(name));
+  const order = list(names);
+  const rows = await tx.execute<{ json: string; key: string }>(sql`
+    select json, key from (
+      select row_to_json(page)::text as json, array_to_json(array[${list(names.map((name) => sql`${name}::text`))}])::text as key,
+        row_number() over (order by ${order}) as position,
+        sum(octet_length(row_to_json(page)::text)) over (order by ${order}) as bytes
+      from (
+        select ${list(columns)} from ${exported.table}
+        where tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid ${isAfter(exported, after)}
+        order by ${order} limit ${maxPageRows}::integer
+      ) as page
+    ) as measured
+    where position = 1 or bytes <= ${maxPageBytes}::bigint
+    order by position`);
+  const last = rows.at(-1);
+  return { rows: rows.map(({ json }) => json), next: last === undefined ? null : JSON.parse(last.key) };
+}
+
+function isAfter({ key }: ExportedTable, after: readonly string[] | null): SQL {
+  if (after === null) return sql``;
+  const values = key.map((column, index) => sql`${after[index] ?? ""}::${sql.raw(column.getSQLType())}`);
+  return sql`and (${list(key.map(({ name }) => sql.identifier(name)))}) > (${list(values)})`;
+}
+
+function list(items: readonly (SQL | ReturnType<typeof sql.identifier>)[]): SQL {
+  return sql.join([...items], sql`, `);
+}

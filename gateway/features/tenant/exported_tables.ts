@@ -1,0 +1,87 @@
+import { getTableColumns, getTableName } from "drizzle-orm";
+import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
+import { AppError } from "../../../shared/app_error.ts";
+import {
+  apiKeys,
+  changes,
+  decisions,
+  deletedScans,
+  findings,
+  memberships,
+  monitors,
+  scanReportParts,
+  scanReports,
+  scans,
+  webhooks,
+} from "../../../drizzle/schema.ts";
+
+/** A table of which every row belongs to one tenant, by its column `tenant_id`. */
+export interface ExportedTable {
+  readonly table: PgTable;
+  /** With the tenant unique: a page begins after one. */
+  readonly key: readonly PgColumn[];
+  /** A row whose parent is not there is not imported. */
+  readonly parent?: {
+    readonly table: PgTable;
+    readonly columns: readonly (readonly [own: PgColumn, theirs: PgColumn])[];
+  };
+  /** Stay here. */
+  readonly secrets?: readonly PgColumn[];
+  /** Shown in the file, and not imported: without its secrets a row is of no use. */
+  readonly isShownOnly?: true;
+}
+
+/**
+ * What an exported tenant has beside its name, each table after those that it refers to. The audit trail stays with the gateway
+ * where it happened.
+ */
+export const exportedTables: readonly ExportedTable[] = [
+  { table: memberships, key: [memberships.userId] },
+  { table: apiKeys, key: [apiKeys.id], secrets: [apiKeys.hash], isShownOnly: true },
+  { table: deletedScans, key: [deletedScans.id] },
+  { table: scans, key: [scans.id] },
+  {
+    table: findings,
+    key: [findings.scanId, findings.fingerprint],
+    parent: { table: scans, columns: [[findings.scanId, scans.id]] },
+  },
+  {
+    table: scanReports,
+    key: [scanReports.scanId],
+    parent: { table: scans, columns: [[scanReports.scanId, scans.id]] },
+  },
+  {
+    table: scanReportParts,
+    key: [scanReportParts.scanId, scanReportParts.uploadId, scanReportParts.part],
+    parent: {
+      table: scanReports,
+      columns: [
+        [scanReportParts.scanId, scanReports.scanId],
+        [scanReportParts.uploadId, scanReports.uploadId],
+      ],
+    },
+  },
+  { table: monitors, key: [monitors.id], secrets: [monitors.doorbellHash] },
+  {
+    table: changes,
+    key: [changes.monitorId, changes.id],
+    parent: { table: monitors, columns: [[changes.monitorId, monitors.id]] },
+  },
+  { table: decisions, key: [decisions.id] },
+  { table: webhooks, key: [webhooks.id], secrets: [webhooks.secret], isShownOnly: true },
+];
+
+/** Throws `AppError("invalid")`. */
+export function requireExportedTable(name: unknown): ExportedTable {
+  const found = exportedTables.find(({ table }) => getTableName(table) === name);
+  if (found !== undefined) return found;
+  throw new AppError("invalid", `There is no table ${JSON.stringify(name)} in an exported tenant`);
+}
+
+/** The columns that the file has, by name. */
+export function exportedColumns({ table, secrets = [] }: ExportedTable): readonly string[] {
+  const secret = new Set(secrets.map(({ name }) => name));
+  return Object.values(getTableColumns(table))
+    .map(({ name }) => name)
+    .filter((name) => !secret.has(name));
+}

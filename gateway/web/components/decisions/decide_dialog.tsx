@@ -1,0 +1,170 @@
+import type { TargetedSubmitEvent } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { AttestedStatus, Decision, DecisionKind } from "../../../../shared/schemas/decision.ts";
+import type { Api } from "../../model/api.ts";
+import { checkTitle } from "../../model/check_catalog.ts";
+import { toProblem } from "../../model/connection.ts";
+import { toOrigin, toResource, type DecidedFinding } from "../../model/decisions/decision_index.ts";
+import { createDecision } from "../../model/decisions/decision_store.ts";
+import { formatOrg } from "../../model/format.ts";
+
+/** What is to be decided. */
+export interface DecisionDraft {
+  readonly kind: DecisionKind;
+  readonly finding: DecidedFinding;
+  readonly orgUrl: string | null;
+}
+
+interface DecideDialogProps extends DecisionDraft {
+  readonly api: Api;
+  readonly onDecided: (decision: Decision) => void;
+  readonly onClose: () => void;
+}
+
+const dayMs = 86_400_000;
+const presetDays = [30, 90, 365] as const;
+const maxReasonLength = 2000;
+
+const texts = {
+  waiver: {
+    title: "Waive a finding",
+    button: "Waive",
+    effect: "show it as waived, with its status, and do not fail because of it.",
+  },
+  attestation: {
+    title: "Attest a check",
+    button: "Attest",
+    effect: "take your answer for the whole check, where the API shows too little. One that finds a failure ends it.",
+  },
+} as const;
+
+/** Asks for the reason and the end of a decision; what was typed stays until the gateway has taken it. */
+export function DecideDialog(props: DecideDialogProps) {
+  const { api, kind, finding, orgUrl, onDecided, onClose } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const resource = toResource(finding);
+  const [isWhole, setWhole] = useState(resource === null);
+  const [status, setStatus] = useState<AttestedStatus>("PASS");
+  const [reason, setReason] = useState("");
+  const [expires, setExpires] = useState(() => toDay(api.nowMs() + presetDays[1] * dayMs));
+  const [isSending, setSending] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+  const { title, button, effect } = texts[kind];
+  const name = finding.resourceName === "" ? "this resource" : finding.resourceName;
+
+  async function submit(event: TargetedSubmitEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    if (!event.currentTarget.reportValidity()) return;
+    setSending(true);
+    setProblem(null);
+    try {
+      const about = kind === "attestation" ? { status } : isWhole || resource === null ? {} : { resource };
+      const body = { kind, check: finding.check, ...about, reason: reason.trim() };
+      const terms = { expires: expires === "" ? null : expires, org_url: toOrigin(orgUrl) };
+      onDecided(await createDecision(api, { ...body, ...terms }, new AbortController().signal));
+      dialog.current?.close();
+    } catch (error) {
+      setProblem(toProblem(error));
+      setSending(false);
+    }
+  }
+
+  return (
+    <dialog ref={dialog} class="dialog card" aria-labelledby="decide-title" onClose={onClose}>
+      <form class="stack" noValidate onSubmit={(event) => void submit(event)}>
+        <h2 id="decide-title">{title}</h2>
+        <p class="strong">{checkTitle(finding.check)}</p>
+        <p class="note">
+          {`Later scans of ${orgUrl === null ? "every organization" : formatOrg({ orgUrl })} with `}
+          <code>--decisions-from-gateway</code>
+          {` ${effect}`}
+        </p>
+        {kind === "waiver" && resource !== null && (
+          <fieldset class="stack">
+            <legend class="strong">What</legend>
+            <label class="row">
+              <input type="radio" name="scope" checked={!isWhole} onChange={() => setWhole(false)} />
+              <span class="grow">{`Only ${name}`}</span>
+            </label>
+            <label class="row">
+              <input type="radio" name="scope" checked={isWhole} onChange={() => setWhole(true)} />
+              <span class="grow">Every finding of this check</span>
+            </label>
+          </fieldset>
+        )}
+        {kind === "attestation" && (
+          <label class="stack strong">
+            What you found
+            <select value={status} onChange={({ currentTarget }) => setStatus(currentTarget.value as AttestedStatus)}>
+              <option value="PASS">Pass: the rule is met</option>
+              <option value="NOT_APPLICABLE">Not applicable here</option>
+              <option value="FAIL">Fail: the rule is not met</option>
+            </select>
+          </label>
+        )}
+        <label class="stack strong">
+          Reason
+          <textarea
+            rows={3}
+            required
+            maxLength={maxReasonLength}
+            value={reason}
+            onInput={({ currentTarget }) => {
+              setReason(currentTarget.value);
+              currentTarget.setCustomValidity(currentTarget.value.trim() === "" ? "Say why" : "");
+            }}
+          />
+        </label>
+        <div class="stack" role="group" aria-label="How long">
+          <label class="strong" for="decide-expires">
+            Until the end of
+          </label>
+          <div class="row wrap">
+            <input
+              id="decide-expires"
+              type="date"
+              min={toDay(api.nowMs())}
+              max="9999-12-30"
+              value={expires}
+              aria-describedby="expires-note"
+              onInput={({ currentTarget }) => setExpires(currentTarget.value)}
+            />
+            {presetDays.map((days) => {
+              const day = toDay(api.nowMs() + days * dayMs);
+              return (
+                <button
+                  key={days}
+                  type="button"
+                  class="button button-small"
+                  aria-pressed={expires === day}
+                  onClick={() => setExpires(day)}
+                >
+                  {`${days} days`}
+                </button>
+              );
+            })}
+          </div>
+          <p id="expires-note" class="fine">
+            UTC. Without a day it holds until somebody withdraws it.
+          </p>
+        </div>
+        <p class="problem tinted tone-fail" role="alert">
+          {problem}
+        </p>
+        <div class="dialog-actions row wrap">
+          <button type="button" class="button" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+          <button type="submit" class="button button-primary" disabled={isSending}>
+            {isSending ? "Sending…" : button}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}
+
+function toDay(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 10);
+}

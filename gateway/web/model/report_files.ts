@@ -1,0 +1,57 @@
+import type { Api } from "./api.ts";
+
+/** The formats that the page writes, with what each is for. The command line has more. */
+export const reportChoices = [
+  { name: "html", label: "HTML", title: "A page to read and print" },
+  { name: "cklb", label: "CKLB", title: "A checklist for STIG Viewer 3" },
+  { name: "csv", label: "CSV", title: "A table for a spreadsheet" },
+  { name: "json", label: "JSON", title: "Everything, for a program" },
+] as const;
+
+export type ReportFormatName = (typeof reportChoices)[number]["name"];
+
+const mediaTypes: Readonly<Record<ReportFormatName, string>> = {
+  html: "text/html",
+  cklb: "application/json",
+  csv: "text/csv",
+  json: "application/json",
+};
+
+/** As `report_page.ts` exports it, which the page loads by its address. */
+interface ReportWriters {
+  readonly reportWriters: readonly {
+    readonly name: string;
+    readonly extension: string;
+    write(report: unknown): string;
+  }[];
+}
+
+/** The stored report of a scan as a file. Rejects with `ApiError`. */
+export async function readReportFile(
+  api: Pick<Api, "getReport">,
+  scanId: string,
+  { format, signal }: { readonly format: ReportFormatName; readonly signal: AbortSignal },
+): Promise<{ readonly name: string; readonly file: Blob }> {
+  const [report, { reportWriters }] = await Promise.all([api.getReport(scanId, signal), loadWriters()]);
+  const writer = reportWriters.find(({ name }) => name === format);
+  if (writer === undefined) throw new TypeError(`Cannot write a report: there is no format ${JSON.stringify(format)}`);
+  const file = new Blob([writer.write(report)], { type: mediaTypes[format] });
+  return { name: `scan-${scanId}.${writer.extension}`, file };
+}
+
+/** Large, and of no use to most visits: loaded with the first report. */
+async function loadWriters(): Promise<ReportWriters> {
+  const path = document.querySelector<HTMLMetaElement>('meta[name="report-writers"]')?.content ?? "";
+  return import(new URL(path, document.baseURI).href) as Promise<ReportWriters>;
+}
+
+/** Hands a file to the browser, as a link with `download` does. */
+export function saveFile({ name, file }: { readonly name: string; readonly file: Blob }): void {
+  const url = URL.createObjectURL(file);
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  // Not at once: some browsers read it after the click.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}

@@ -1,0 +1,18 @@
+import { cklbFormat } from "./scanner/reports/cklb.ts";
+import { csvFormat } from "./scanner/reports/csv.ts";
+import { htmlFormat } from "./scanner/reports/html.ts";
+import { jsonFormat } from "./scanner/reports/json.ts";
+import type { Report } from "./shared/report.ts";
+
+/** Set by `gateway/web/build.ts`. */
+declare const TOOL_VERSION: string;
+
+/**
+ * The scanner's report formats that people ask of the live page. It joins both halves as the command line does: a script of its
+ * own that the page loads when the first report is downloaded (`gateway/web/model/report_files.ts`).
+ */
+export const reportWriters = [htmlFormat, cklbFormat, csvFormat, jsonFormat].map(({ name, extension, render }) => ({
+  name,
+  extension,
+  write: (report: Report) => render(report, { color: false, width: 120, toolVersion: TOOL_VERSION }),
+}));

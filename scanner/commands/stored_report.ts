@@ -1,0 +1,35 @@
+import * as v from "valibot";
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { requireWritable } from "../../command_line/files.ts";
+import { printable } from "../../command_line/terminal.ts";
+import { reportSchema } from "../../shared/schemas/report.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { reportFormats } from "../reports/formats.ts";
+import { reportFileName, writeReports } from "../reports/write_reports.ts";
+import { writtenLines } from "./closing_lines.ts";
+import { parseFormats, type ReportFlags } from "./scan_options.ts";
+
+/** What `--format` takes. */
+export const formatNames: readonly string[] = [...reportFormats.map(({ name }) => name), "all"];
+
+/** Checks the options, and resolves with what writes a report that a gateway has, as `scan` writes its own. */
+export async function prepare(
+  flags: Pick<ReportFlags, "format" | "output">,
+  io: CommandIo,
+): Promise<(report: unknown) => Promise<number>> {
+  const formats = parseFormats(flags, reportFormats);
+  const outputDir = flags.output ?? null;
+  await requireWritable({ directory: outputDir, fileNames: formats.map(reportFileName) });
+  return async (stored) => {
+    const report = v.safeParse(reportSchema, stored);
+    if (!report.success) throw new UsageError(["Cannot read the stored report: expected a scanstream.report/1"]);
+    const { files, problems } = await writeReports(
+      report.output,
+      { formats, outputDir, stdout: io.stdout },
+      { color: io.colorStdout, width: io.terminal.columns, toolVersion: io.toolVersion },
+    );
+    for (const line of [...writtenLines(files, outputDir), ...problems]) io.terminal.write(`${printable(line)}\n`);
+    return problems.length > 0 ? exitCodes.usage : exitCodes.ok;
+  };
+}

@@ -1,0 +1,43 @@
+import * as v from "valibot";
+import { count, fieldMessage, text, time, uuid, type Output } from "./primitives.ts";
+
+/** The tenant of the caller. */
+export const tenantSchema = v.object({
+  id: uuid(),
+  name: v.string(),
+  created_at: time,
+  retention_days: v.nullable(
+    v.pipe(count, v.description("RETENTION_DAYS: what ended longer ago is deleted; null: everything is kept")),
+  ),
+});
+
+const nameMessage = "expected a name that is not blank, without control characters";
+
+/** What people call it. */
+export const tenantNameSchema = v.strictObject(
+  {
+    name: v.pipe(
+      text(1, 200),
+      // Control characters would also forge lines of a terminal.
+      v.regex(/^[^\u0000-\u001f\u007f]*[^\u0000-\u0020\u007f][^\u0000-\u001f\u007f]*$/, nameMessage),
+    ),
+  },
+  fieldMessage,
+);
+
+/** The first line of an exported tenant. */
+export const exportHeaderSchema = v.object({
+  schema: v.literal("scanstream.export/1"),
+  tenant_id: uuid(),
+  name: v.string(),
+  exported_at: time,
+});
+
+/** Its last line. */
+export const exportEndSchema = v.object({
+  end: v.literal(true),
+  rows: v.pipe(v.record(v.string(), count), v.description("How many rows of each table the file has")),
+});
+
+export type Tenant = Output<typeof tenantSchema>;
+export type ExportHeader = Output<typeof exportHeaderSchema>;

@@ -1,0 +1,112 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createSignIn } from "../../../gateway/auth/sign_in.ts";
+
+/** Discovery at an issuer that may be anything. */
+let respond: (response: ServerResponse) => void;
+let requested: string[];
+let issuer: string;
+let nowMs: number;
+const server = createServer((request, response) => {
+  requested.push(request.url ?? "");
+  respond(response);
+});
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/tenant`;
+});
+beforeEach(() => {
+  requested = [];
+  nowMs = 0;
+  respond = (response) => void response.end(JSON.stringify(document()));
+});
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+function document(changed: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  return {
+    issuer,
+    authorization_endpoint: "https://login.issuer.test/authorize",
+    token_endpoint: "https://api.issuer.test/token",
+    end_session_endpoint: "https://login.issuer.test/logout",
+    authorization_response_iss_parameter_supported: true,
+    ...changed,
+  };
+}
+
+function createReader(address = issuer) {
+  const config = { issuer: address, clientId: "page", scopes: "openid", audience: "a", tenantClaim: "tenant_id" };
+  return createSignIn(config, () => nowMs);
+}
+
+test("reads the endpoints where OpenID Connect has them, once in ten minutes", async () => {
+  const signIn = createReader();
+  const expected = {
+    authorization_endpoint: "https://login.issuer.test/authorize",
+    token_endpoint: "https://api.issuer.test/token",
+    end_session_endpoint: "https://login.issuer.test/logout",
+    authorization_response_iss_parameter_supported: true,
+  };
+  expect(await signIn.endpoints()).toEqual(expected);
+  nowMs = 599_999;
+  expect(await signIn.endpoints()).toEqual(expected);
+  expect(requested).toEqual(["/tenant/.well-known/openid-configuration"]);
+  nowMs = 600_000;
+  respond = (response) => void response.end(JSON.stringify(document({ end_session_endpoint: undefined })));
+  expect((await signIn.endpoints())?.end_session_endpoint).toBeNull();
+});
+
+test("an issuer that is away later leaves what is known", async () => {
+  const signIn = createReader();
+  const known = await signIn.endpoints();
+  respond = (response) => void response.writeHead(503).end();
+  nowMs = 600_000;
+  expect(await signIn.endpoints()).toEqual(known);
+  expect(requested).toHaveLength(2);
+});
+
+test("an issuer that is away at first is asked again after a second", async () => {
+  const signIn = createReader();
+  respond = (response) => void response.destroy();
+  expect(await signIn.endpoints()).toBeNull();
+  nowMs = 999;
+  expect(await signIn.endpoints()).toBeNull();
+  expect(requested).toHaveLength(1);
+  respond = (response) => void response.end(JSON.stringify(document()));
+  nowMs = 1000;
+  expect(await signIn.endpoints()).not.toBeNull();
+});
+
+test.each<readonly [string, (response: ServerResponse) => void]>([
+  ["names another issuer", (r) => r.end(JSON.stringify(document({ issuer: "https://evil.test" })))],
+  ["redirects", (r) => r.writeHead(302, { location: "https://evil.test/" }).end()],
+  ["has its token endpoint without TLS", (r) => r.end(JSON.stringify(document({ token_endpoint: "http://a.test/" })))],
+  ["has a script for an endpoint", (r) => r.end(JSON.stringify(document({ authorization_endpoint: "javascript:1" })))],
+  [
+    "breaks out of a policy",
+    (r) => r.end(JSON.stringify(document({ token_endpoint: "https://a.test; script-src *" }))),
+  ],
+  ["has no token endpoint", (r) => r.end(JSON.stringify(document({ token_endpoint: undefined })))],
+  ["is no JSON", (r) => r.end("<html>")],
+  ["is a list", (r) => r.end("[]")],
+  ["is too long", (r) => r.end(JSON.stringify(document({ more: "x".repeat(300_000) })))],
+  ["is an error", (r) => r.writeHead(500).end(JSON.stringify(document()))],
+])("nobody is sent to an issuer whose document %s", async (_what, answer) => {
+  respond = answer;
+  expect(await createReader().endpoints()).toBeNull();
+});
+
+test("a sign-out that the browser may not be sent to is none", async () => {
+  respond = (response) => void response.end(JSON.stringify(document({ end_session_endpoint: "http://a.test/" })));
+  expect((await createReader().endpoints())?.end_session_endpoint).toBeNull();
+});
+
+test("a slash at the issuer's end is no part of the address", async () => {
+  respond = (response) => void response.end(JSON.stringify(document({ issuer: `${issuer}/` })));
+  expect(await createReader(`${issuer}/`).endpoints()).not.toBeNull();
+  expect(requested).toEqual(["/tenant/.well-known/openid-configuration"]);
+});

@@ -1,0 +1,249 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "drizzle-orm";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { deleteByAge } from "../../../../gateway/features/retention.ts";
+import { createMemoryBroker } from "../../../../shared/brokers/memory.ts";
+import { createLog } from "../../../../gateway/observability/log.ts";
+import { asOwner } from "../../../../drizzle/with_tenant.ts";
+import { keptDatabases, startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
+import { aReport } from "../../../support/report_builders.ts";
+import { createScan, problemOf, readStream } from "../../../support/test_gateway.ts";
+
+describe.each(keptDatabases)("deleting over %s", (_name, open) => {
+  let gateway: KeptGateway;
+  let key: string;
+  let user: string;
+
+  beforeAll(async () => {
+    gateway = await startKeptGateway(open);
+    key = `Api-Key ${gateway.acme.apiKey}`;
+    user = `Bearer ${gateway.acme.token}`;
+  });
+  afterAll(() => gateway?.stop());
+
+  const send = (method: string, path: string, json?: unknown, as = key) =>
+    gateway.request(path, json === undefined ? { method, as } : { method, as, json });
+  const owner = async (statement: string, ...params: readonly unknown[]) => {
+    const { rows } = await gateway.opened.database.transact([
+      { sql: "select set_config('role', 'scanstream_admin', true)", params: [] },
+      { sql: statement, params },
+    ]);
+    return rows;
+  };
+
+  async function fullScan(status?: string): Promise<string> {
+    const { id } = await createScan(gateway, gateway.acme);
+    const finding = (fingerprint: string) => ({ fingerprint, check: "c", status: "FAIL" });
+    await send("POST", `/api/v1/scans/${id}/findings`, { findings: [finding("a"), finding("b")] });
+    if (status !== undefined) await send("PATCH", `/api/v1/scans/${id}`, { status });
+    const report = aReport();
+    const stored = await send("PUT", `/api/v1/scans/${id}/report`, { ...report, scan: { ...report.scan, id } });
+    expect(stored.status).toBe(201);
+    return id;
+  }
+
+  const rowsOf = (id: string) =>
+    owner(
+      `select (select count(*)::int from scans where id = $1::uuid), (select count(*)::int from findings where scan_id = $1::uuid),
+        (select count(*)::int from scan_reports where scan_id = $1::uuid), (select count(*)::int from scan_report_parts where scan_id = $1::uuid)`,
+      id,
+    );
+
+  describe("DELETE /scans/{id}", () => {
+    test("204, and with the scan go its findings and its report; a second time 404, as for one that never was", async () => {
+      const id = await fullScan("completed");
+      expect(await rowsOf(id)).toEqual([[1, 2, 1, 1]]);
+      const deleted = await send("DELETE", `/api/v1/scans/${id}`, undefined, user);
+      expect(deleted.status).toBe(204);
+      expect(await deleted.text()).toBe("");
+      expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
+      const paths = ["", "/findings", "/report", "/event-stream"];
+      for (const path of paths) expect((await send("GET", `/api/v1/scans/${id}${path}`)).status, path).toBe(404);
+      expect((await send("PATCH", `/api/v1/scans/${id}`, { status: "running" })).status).toBe(404);
+      expect((await send("POST", `/api/v1/scans/${id}/cancel`)).status).toBe(404);
+      const never = await send("DELETE", `/api/v1/scans/${randomUUID()}`);
+      const again = await send("DELETE", `/api/v1/scans/${id}`);
+      expect(again.status).toBe(404);
+      expect(await problemOf(again)).toEqual(await problemOf(never));
+    });
+
+    test("its id is gone: PUT is 410 with whatever body, and free for another tenant", async () => {
+      const id = randomUUID();
+      await send("PUT", `/api/v1/scans/${id}`, {});
+      await send("DELETE", `/api/v1/scans/${id}`);
+      for (const body of [{}, { checks_total: 29 }]) {
+        expect(await problemOf(await send("PUT", `/api/v1/scans/${id}`, body))).toMatchObject({
+          status: 410,
+          code: "gone",
+        });
+      }
+      expect((await send("PUT", `/api/v1/scans/${id}`, {}, `Api-Key ${gateway.globex.apiKey}`)).status).toBe(201);
+    });
+
+    test("a registration that is sent again while the scan is deleted does not bring it back", async () => {
+      for (let round = 0; round < 10; round += 1) {
+        const id = randomUUID();
+        await send("PUT", `/api/v1/scans/${id}`, {});
+        const [deleted, ...puts] = await Promise.all([
+          send("DELETE", `/api/v1/scans/${id}`),
+          ...Array.from({ length: 4 }, () => send("PUT", `/api/v1/scans/${id}`, {})),
+        ]);
+        expect(deleted?.status).toBe(204);
+        // One that finds neither the scan nor that it was deleted yet is told that there is none.
+        for (const put of puts) expect([200, 404, 410]).toContain(put.status);
+        expect((await send("GET", `/api/v1/scans/${id}`)).status).toBe(404);
+        expect((await send("PUT", `/api/v1/scans/${id}`, {})).status).toBe(410);
+      }
+    });
+
+    test("streams of a running scan end at once, and the tenant's stream says that it is gone", async () => {
+      const id = await fullScan();
+      const tenant = await send("GET", "/api/v1/event-stream?snapshot=1");
+      const [own, several] = await Promise.all([
+        send("GET", `/api/v1/scans/${id}/event-stream`),
+        send("GET", `/api/v1/event-stream?scan_id=${id}`),
+      ]);
+      expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
+      for (const stream of [own, several]) {
+        const text = await readStream(stream, "never");
+        expect(text).toContain(`event: scan.end\ndata: {"scan_id":"${id}","status":"cancelled"`);
+      }
+      const text = await readStream(tenant, `event: scan.deleted\ndata: {"scan_id":"${id}","deleted_scans":`);
+      expect(text).not.toContain("event: scan.end");
+    });
+
+    test("the snapshot of the tenant counts deletions, so that a client knows whether it has missed one", async () => {
+      const count = async () => {
+        const text = await readStream(await send("GET", "/api/v1/event-stream?snapshot=1"), "tenant.snapshot\ndata: {");
+        return Number(/"deleted_scans":(\d+)/.exec(text)?.[1]);
+      };
+      const before = await count();
+      const ids = await Promise.all(
+        Array.from({ length: 5 }, async () => (await createScan(gateway, gateway.acme)).id),
+      );
+      expect(await count()).toBe(before);
+      await Promise.all(ids.map((id) => send("DELETE", `/api/v1/scans/${id}`)));
+      expect(await count()).toBe(before + 5);
+    });
+
+    test("is for operators and admins, of the own tenant", async () => {
+      const id = await fullScan("completed");
+      expect((await send("DELETE", `/api/v1/scans/${id}`, undefined, `Api-Key ${gateway.globex.apiKey}`)).status).toBe(
+        404,
+      );
+      const viewer = await memberWith("viewer");
+      expect((await send("DELETE", `/api/v1/scans/${id}`, undefined, viewer)).status).toBe(403);
+      expect((await send("GET", `/api/v1/scans/${id}`)).status).toBe(200);
+      expect((await send("DELETE", `/api/v1/scans/${id}`, undefined, await memberWith("operator"))).status).toBe(204);
+      const [[action, actor] = []] = await owner(
+        "select action, actor_kind || ':' || actor_id from audit_events where target_id = $1",
+        id,
+      );
+      expect([action, actor]).toEqual(["scan.deleted", "user:operator@acme.test"]);
+    });
+
+    test("one with more findings than a step takes goes as a whole", async () => {
+      const { id } = await createScan(gateway, gateway.acme);
+      await owner(
+        `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
+         select $1::uuid, $2::uuid, n::text, 'c', 'FAIL', 'low', '', '', '', '', '', '' from generate_series(1, 25000) as n`,
+        gateway.acme.id,
+        id,
+      );
+      expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
+      expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
+    });
+  });
+
+  async function memberWith(role: string): Promise<string> {
+    const sub = `${role}@acme.test`;
+    await gateway.gateway.admin("user.create", { tenant: gateway.acme.id, sub, role });
+    return `Bearer ${await gateway.sign({ tenant_id: gateway.acme.id, sub })}`;
+  }
+
+  describe("RETENTION_DAYS", () => {
+    const run = async (retentionDays: number | null) => {
+      const broker = createMemoryBroker();
+      const { database } = gateway.opened;
+      const published: string[] = [];
+      const log = createLog({ level: "debug", write: () => {} });
+      const publisher = {
+        publish: async (channel: string, message: string) => void published.push(`${channel} ${message}`),
+      };
+      const count = await deleteByAge({ database, publisher, log, retentionDays });
+      await broker.close();
+      return { count, published };
+    };
+    const age = (id: string, days: number, table = "scans") =>
+      asOwner(gateway.opened.database, (tx) =>
+        tx.execute(
+          sql`update ${sql.identifier(table)} set ended_at = now() - make_interval(days => ${days}::integer) where id = ${id}::uuid`,
+        ),
+      );
+
+    test("deletes what ended longer ago with all that belongs to it, and says so on the tenant's stream", async () => {
+      const old = await fullScan("completed");
+      const young = await fullScan("completed");
+      const running = await fullScan();
+      await age(old, 31);
+      await age(young, 29);
+      expect(await run(null)).toEqual({ count: 0, published: [] });
+      const { count, published } = await run(30);
+      expect(count).toBe(1);
+      const { id: tenantId } = gateway.acme;
+      expect(published).toEqual([
+        `tenant:${tenantId}:${tenantId} {"type":"scan.deleted","data":{"scan_id":"${old}","deleted_scans":null}}`,
+      ]);
+      expect(await rowsOf(old)).toEqual([[0, 0, 0, 0]]);
+      expect(await rowsOf(young)).toEqual([[1, 2, 1, 1]]);
+      expect(await rowsOf(running)).toEqual([[1, 2, 1, 1]]);
+      expect((await send("PUT", `/api/v1/scans/${old}`, {})).status).toBe(410);
+      expect(await owner("select action from audit_events where target_id = $1", old), "nobody did it").toEqual([]);
+    });
+
+    test("never deletes what ended within a day", async () => {
+      const id = await fullScan("completed");
+      await asOwner(gateway.opened.database, (tx) =>
+        tx.execute(sql`select count(*) from scanstream.delete_expired(0, 1000)`),
+      ).catch(() => undefined);
+      await run(1);
+      expect(await rowsOf(id)).toEqual([[1, 2, 1, 1]]);
+    });
+
+    test("deletes monitors that ended longer ago, with their changes", async () => {
+      const id = randomUUID();
+      await send("PUT", `/api/v1/monitors/${id}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
+      await send("PATCH", `/api/v1/monitors/${id}`, { status: "ended" });
+      await owner(
+        `insert into changes (tenant_id, monitor_id, id, number, "check", fingerprint, resource_type, resource_id, resource_name, to_status, actual, seen_at, cause, explained_by)
+         select $1::uuid, $2::uuid, gen_random_uuid(), n, 'c', n::text, '', '', '', 'FAIL', '', now(), 'log', '[]' from generate_series(1, 30) as n`,
+        gateway.acme.id,
+        id,
+      );
+      await run(30);
+      expect((await send("GET", `/api/v1/monitors/${id}`)).status).toBe(200);
+      await age(id, 31, "monitors");
+      const { published } = await run(30);
+      expect(published.join()).toContain(`{"type":"monitor.end","data":{"monitor_id":"${id}","reason":"deleted"}}`);
+      expect((await send("GET", `/api/v1/monitors/${id}`)).status).toBe(404);
+      expect(await owner("select count(*)::int from changes where monitor_id = $1::uuid", id)).toEqual([[0]]);
+    });
+
+    test("many callers at once delete each scan once, more than a step takes, and forget old deletions", async () => {
+      await owner(
+        `insert into scans (tenant_id, status, ended_at) select $1::uuid, 'completed', now() - interval '100 days' from generate_series(1, 1200)`,
+        gateway.acme.id,
+      );
+      await owner(
+        "insert into deleted_scans (tenant_id, id, deleted_at) values ($1::uuid, gen_random_uuid(), now() - interval '100 days')",
+        gateway.acme.id,
+      );
+      const results = await Promise.all(Array.from({ length: 4 }, () => run(30)));
+      expect(results.reduce((sum, { count }) => sum + count, 0)).toBe(1200);
+      expect(new Set(results.flatMap(({ published }) => published)).size).toBe(1200);
+      expect(
+        await owner("select count(*)::int from deleted_scans where deleted_at < now() - interval '30 days'"),
+      ).toEqual([[0]]);
+    });
+  });
+});

@@ -1,0 +1,237 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { aCheckResult, aFinding, aReport } from "../../../support/report_builders.ts";
+import { everyDriver, startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
+import { createScan, problemOf } from "../../../support/test_gateway.ts";
+
+const mebibyte = 1024 * 1024;
+
+describe.each(everyDriver)("the report of a scan over %s", (_name, open) => {
+  let gateway: KeptGateway;
+  let key: string;
+
+  beforeAll(async () => {
+    gateway = await startKeptGateway(open);
+    key = `Api-Key ${gateway.acme.apiKey}`;
+  });
+  afterAll(() => gateway?.stop());
+
+  const pathOf = (scanId: string) => `/api/v1/scans/${scanId}/report`;
+  const put = (scanId: string, body: string, as = key) =>
+    gateway.request(pathOf(scanId), { method: "PUT", body, as, headers: { "content-type": "application/json" } });
+  const get = (scanId: string, headers = {}, as = key) => gateway.request(pathOf(scanId), { as, headers });
+  const reportOf = (scanId: string, checks = [aCheckResult()]) => {
+    const report = aReport(checks);
+    return JSON.stringify({ ...report, scan: { ...report.scan, id: scanId } });
+  };
+  async function newScan() {
+    const { id } = await createScan(gateway, gateway.acme);
+    return id;
+  }
+
+  test("is given back byte for byte, with an ETag that saves the next answer", async () => {
+    const id = await newScan();
+    expect(await problemOf(await get(id))).toMatchObject({ status: 404, code: "not_found" });
+    const text = reportOf(id);
+    const stored = await put(id, text);
+    expect(stored.status).toBe(201);
+    expect(await stored.json()).toEqual({ scan_id: id, size_bytes: Buffer.byteLength(text) });
+    const read = await get(id);
+    expect(read.status).toBe(200);
+    expect(read.headers.get("content-type")).toBe("application/json");
+    expect(await read.text()).toBe(text);
+    const etag = read.headers.get("etag") ?? "";
+    expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
+    expect(stored.headers.get("etag")).toBe(etag);
+    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
+      const again = await get(id, { "if-none-match": known });
+      expect(again.status, known).toBe(304);
+      expect(await again.text()).toBe("");
+    }
+    expect((await get(id, { "if-none-match": '"x"' })).status).toBe(200);
+  });
+
+  test("is stored once: the same body is 200, another is 409, also many at once and after the end of the scan", async () => {
+    const id = await newScan();
+    await gateway.request(`/api/v1/scans/${id}`, { method: "PATCH", as: key, json: { status: "completed" } });
+    const text = reportOf(id);
+    const statuses = await Promise.all(Array.from({ length: 5 }, async () => (await put(id, text)).status));
+    expect(new Set(statuses)).toEqual(new Set(statuses.includes(200) ? [200, 201] : [201]));
+    expect((await put(id, text)).status).toBe(200);
+    expect(await problemOf(await put(id, `${text} `))).toMatchObject({ status: 409, code: "conflict" });
+    expect(await (await get(id)).text()).toBe(text);
+    const { rows } = await gateway.opened.database.transact([
+      { sql: "select set_config('role', 'scanstream_admin', true)", params: [] },
+      {
+        sql: "select count(*)::int, min(part_count) from scan_report_parts join scan_reports using (scan_id) where scan_id = $1",
+        params: [id],
+      },
+    ]);
+    expect(rows, "no part of a report that is not kept").toEqual([[1, 1]]);
+  });
+
+  test("of two that are stored at once one is kept, whole", async () => {
+    const id = await newScan();
+    const texts = Array.from({ length: 4 }, (_, at) => reportOf(id, [aCheckResult({ title: `${at}` })]));
+    const statuses = await Promise.all(texts.map(async (text) => (await put(id, text)).status));
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409]);
+    expect(texts).toContain(await (await get(id)).text());
+  });
+
+  test("may be large: 30 MiB that hardly compress, in parts that every driver takes", async () => {
+    const id = await newScan();
+    const findings = Array.from({ length: 300 }, (_, at) =>
+      aFinding({ fingerprint: `f${at}`, actual: randomBytes(76_800).toString("base64") }),
+    );
+    const text = reportOf(id, [aCheckResult({ findings })]);
+    expect(text.length).toBeGreaterThan(29 * mebibyte);
+    expect((await put(id, text)).status).toBe(201);
+    const digest = (value: string) => createHash("sha256").update(value).digest("hex");
+    expect(digest(await (await get(id)).text())).toBe(digest(text));
+    expect(gateway.largestTransaction()).toBeLessThan(10 * mebibyte);
+  }, 60_000);
+
+  test("is for keys that publish, and of the own tenant's scans", async () => {
+    const id = await newScan();
+    const text = reportOf(id);
+    expect((await put(id, text, `Bearer ${gateway.acme.token}`)).status).toBe(403);
+    expect((await put(id, text, `Api-Key ${gateway.globex.apiKey}`)).status).toBe(404);
+    expect((await put(id, text)).status).toBe(201);
+    expect((await get(id, {}, `Api-Key ${gateway.globex.apiKey}`)).status).toBe(404);
+    expect((await get(id, {}, `Bearer ${gateway.acme.token}`)).status).toBe(200);
+    const unknown = randomUUID();
+    expect((await put(unknown, reportOf(unknown))).status).toBe(404);
+    expect((await put("x", text)).status).toBe(404);
+  });
+});
+
+describe("what is no report", () => {
+  let gateway: KeptGateway;
+  let id: string;
+  beforeAll(async () => {
+    gateway = await startKeptGateway((everyDriver[0] ?? [])[1] ?? (() => Promise.reject(new Error("no driver"))));
+    id = (await createScan(gateway, gateway.acme)).id;
+  });
+  afterAll(() => gateway?.stop());
+
+  const put = (body: BodyInit) =>
+    gateway.request(`/api/v1/scans/${id}/report`, {
+      method: "PUT",
+      body,
+      as: `Api-Key ${gateway.acme.apiKey}`,
+      headers: { "content-type": "application/json" },
+    });
+  const valid = () => {
+    const report = aReport();
+    return { ...report, scan: { ...report.scan, id } };
+  };
+  const json = (change: (report: ReturnType<typeof valid>) => unknown) => JSON.stringify(change(valid()));
+  const [check] = aReport().checks;
+  const withFindings = (findings: readonly unknown[]) =>
+    json((report) => ({ ...report, checks: [{ ...check, findings }] }));
+
+  test.each<readonly [name: string, status: number, body: () => string]>([
+    ["no body", 400, () => ""],
+    ["no JSON", 400, () => "{"],
+    ["JSON that was cut in a finding", 400, () => json((report) => report).slice(0, 900)],
+    ["a list", 422, () => "[]"],
+    ["null", 422, () => "null"],
+    ["another schema", 422, () => json((report) => ({ ...report, schema: "scanstream.report/2" }))],
+    [
+      "the scan of another id",
+      422,
+      () => json((report) => ({ ...report, scan: { ...report.scan, id: randomUUID() } })),
+    ],
+    ["no checks", 422, () => json(({ checks: _checks, ...report }) => report)],
+    ["a finding without a status", 422, () => withFindings([{ ...aFinding(), status: "OK" }])],
+    ["a finding that is the number that stands for one", 422, () => withFindings([0])],
+    ["findings beside such a number", 422, () => withFindings([aFinding(), 0])],
+    ["a finding that is a list", 422, () => withFindings([[aFinding()]])],
+    ["findings that are an object", 422, () => json((report) => ({ ...report, checks: [{ ...check, findings: {} }] }))],
+    [
+      "two lists of checks, of which the second hides the first",
+      422,
+      () =>
+        json((report) => report).replace(
+          '"checks":',
+          '"checks":[{"findings":[' + JSON.stringify(aFinding()) + ']}],"checks":',
+        ),
+    ],
+    [
+      "findings without a comma between them",
+      400,
+      () => withFindings([aFinding(), aFinding()]).replace('},{"status"', '}{"status"'),
+    ],
+    [
+      "findings behind an escaped name that are none",
+      422,
+      () => withFindings([{ status: "OK" }]).replace('"findings"', '"find\\u0069ngs"'),
+    ],
+    ["a deep nest", 422, () => `${"[".repeat(5000)}${"]".repeat(5000)}`],
+    ["too much beside the findings", 422, () => json((report) => ({ ...report, more: Array(4.5 * mebibyte).fill(0) }))],
+    ["a finding of too many parts", 422, () => withFindings([{ ...aFinding(), more: Array(600_000).fill(0) }])],
+    [
+      "a wrong escape deep in a long text",
+      400,
+      () => withFindings([aFinding({ actual: "x".repeat(mebibyte) })]).replace('xx",', 'x\\x",'),
+    ],
+    [
+      "a line break deep in a long text",
+      400,
+      () => withFindings([aFinding({ actual: "x".repeat(mebibyte) })]).replace('xx",', 'x\n",'),
+    ],
+    ["more than 32 MiB", 413, () => `${json((report) => report)}${" ".repeat(32 * mebibyte)}`],
+  ])("%s is refused", async (_name, status, body) => {
+    const response = await put(body());
+    expect(response.status, await response.clone().text()).toBe(status);
+    await problemOf(response);
+    expect((await gateway.request(`/api/v1/scans/${id}/report`, { as: `Api-Key ${gateway.acme.apiKey}` })).status).toBe(
+      404,
+    );
+  });
+
+  test("more than 32 MiB without a declared length, and text that is no UTF-8, are refused", async () => {
+    const stream = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(mebibyte).fill(32));
+      },
+    });
+    const response = await fetch(new URL(`/api/v1/scans/${id}/report`, gateway.url), {
+      method: "PUT",
+      body: stream,
+      duplex: "half",
+      headers: { authorization: `Api-Key ${gateway.acme.apiKey}`, "content-type": "application/json" },
+    } as RequestInit);
+    expect(response.status).toBe(413);
+    expect((await put(new Uint8Array([0x7b, 0xff, 0x7d]))).status).toBe(400);
+  });
+
+  test.each<readonly [name: string, change: (text: string) => string]>([
+    ["written with blanks", (text) => JSON.stringify(JSON.parse(text), null, 2)],
+    ["with more blanks than it has text", (text) => text.replace('"checks":', `"checks":${" ".repeat(20 * mebibyte)}`)],
+    ["with an escaped name", (text) => text.replace('"findings"', '"find\\u0069ngs"')],
+    [
+      "with a long text beside its findings",
+      (text) => text.replace('"title":"', `"title":"${"é\\u00e9\\n".repeat(2 * mebibyte)}`),
+    ],
+    [
+      "with a long text in a finding",
+      (text) => text.replace('"actual":"', `"actual":"${"😀\\n".repeat(3 * mebibyte)}`),
+    ],
+  ])("a right report %s is taken", async (_name, change) => {
+    const { id: other } = await createScan(gateway, gateway.acme);
+    const as = `Api-Key ${gateway.acme.apiKey}`;
+    const report = valid();
+    const text = change(JSON.stringify({ ...report, scan: { ...report.scan, id: other } }));
+    const stored = await gateway.request(`/api/v1/scans/${other}/report`, {
+      method: "PUT",
+      body: text,
+      as,
+      headers: { "content-type": "application/json" },
+    });
+    expect(stored.status, await stored.clone().text()).toBe(201);
+    const read = await (await gateway.request(`/api/v1/scans/${other}/report`, { as })).text();
+    expect(read === text).toBe(true);
+    JSON.parse(read);
+  });
+});

@@ -1,0 +1,269 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { importTenantCommand } from "../../../../gateway/admin/tenant_commands.ts";
+import { openExportedFile } from "../../../../gateway/admin/exported_file.ts";
+import { openPgliteDatabase } from "../../../../drizzle/databases/pglite.ts";
+import { keptDatabases, startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
+import { aReport } from "../../../support/report_builders.ts";
+import {
+  createScan,
+  problemOf,
+  startTestGateway,
+  type TestGateway,
+  type TestTenant,
+} from "../../../support/test_gateway.ts";
+import { seedTenant } from "../../../drizzle/seed.ts";
+
+const known = new Set([
+  "memberships",
+  "api_keys",
+  "deleted_scans",
+  "scans",
+  "findings",
+  "scan_reports",
+  "scan_report_parts",
+  "monitors",
+  "changes",
+  "decisions",
+  "webhooks",
+]);
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "scanstream-keeping-"));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** Scans with findings, reports and without, a monitor with changes, and a deleted scan. */
+async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
+  const as = `Api-Key ${apiKey}`;
+  const send = async (method: string, path: string, json?: unknown) => {
+    const response = await gateway.request(path, json === undefined ? { method, as } : { method, as, json });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  };
+  for (let at = 0; at < 3; at += 1) {
+    const id = randomUUID();
+    await send("PUT", `/api/v1/scans/${id}`, { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 1 });
+    const findings = Array.from({ length: 700 }, (_, n) => ({
+      fingerprint: `f${n}`,
+      check: "c",
+      status: "FAIL",
+      actual: `é "quoted" \\ 😀 ${n}`,
+    }));
+    await send("POST", `/api/v1/scans/${id}/findings`, { findings });
+    await send("PATCH", `/api/v1/scans/${id}`, { status: "completed", checks_done: 1, fail: 1 });
+    const report = aReport();
+    if (at > 0) await send("PUT", `/api/v1/scans/${id}/report`, { ...report, scan: { ...report.scan, id } });
+  }
+  const monitor = randomUUID();
+  await send("PUT", `/api/v1/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
+  const change = {
+    schema: "scanstream.change/1",
+    id: randomUUID(),
+    check: "c",
+    fingerprint: "f1",
+    resource: { type: "policy", id: "p", name: "P" },
+    from: { status: "PASS", reason: null },
+    to: { status: "FAIL", reason: null },
+    actual: "x",
+    seen_at: "2026-11-22T09:30:00.000Z",
+    cause: "log",
+    explained_by: [],
+  };
+  await send("POST", `/api/v1/monitors/${monitor}/changes`, { changes: [change] });
+  const deleted = randomUUID();
+  await send("PUT", `/api/v1/scans/${deleted}`, {});
+  await send("DELETE", `/api/v1/scans/${deleted}`);
+  return { deleted };
+}
+
+/** What every GET of the tenant answers, by its path. */
+async function readAll(gateway: TestGateway, as: string): Promise<Record<string, unknown>> {
+  const answers: Record<string, unknown> = {};
+  const get = async (path: string) => {
+    const response = await gateway.request(path, { as });
+    answers[path] = { status: response.status, etag: response.headers.get("etag"), body: await response.json() };
+    return answers[path] as { readonly body: { readonly items?: readonly { readonly id: string }[] } };
+  };
+  for (const { id } of (await get("/api/v1/scans")).body.items ?? []) {
+    for (const path of ["", "/findings?limit=200", "/report"]) await get(`/api/v1/scans/${id}${path}`);
+  }
+  for (const { id } of (await get("/api/v1/monitors")).body.items ?? []) {
+    for (const path of ["", "/changes", "/findings"]) await get(`/api/v1/monitors/${id}${path}`);
+  }
+  return answers;
+}
+
+describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
+  let gateway: KeptGateway;
+  let admin: string;
+
+  beforeAll(async () => {
+    gateway = await startKeptGateway(open, { RETENTION_DAYS: "90" });
+    admin = `Api-Key ${gateway.acme.apiKey}`;
+  });
+  afterAll(() => gateway?.stop());
+
+  const send = (method: string, json?: unknown, as = admin) =>
+    gateway.request("/api/v1/tenant", json === undefined ? { method, as } : { method, as, json });
+
+  test("GET says what it is called and how long it keeps what has ended", async () => {
+    expect(await (await send("GET")).json()).toEqual({
+      id: gateway.acme.id,
+      name: "Acme",
+      created_at: expect.stringMatching(/Z$/),
+      retention_days: 90,
+    });
+  });
+
+  test("PATCH renames it, for admins only, and the audit trail says who", async () => {
+    const renamed = await send("PATCH", { name: "Acme Ltd." });
+    expect(await renamed.json()).toMatchObject({ id: gateway.acme.id, name: "Acme Ltd." });
+    expect(await (await send("GET")).json()).toMatchObject({ name: "Acme Ltd." });
+    for (const name of ["", "  ", "a\nb", "x".repeat(201), 1, null]) {
+      expect((await send("PATCH", { name })).status, JSON.stringify(name)).toBe(422);
+    }
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      const json = method === "GET" ? undefined : { name: "Acme Ltd." };
+      expect((await send(method, json, `Bearer ${gateway.acme.token}`)).status, method).toBe(403);
+    }
+    const other = await gateway.request("/api/v1/tenant", { as: `Api-Key ${gateway.globex.apiKey}` });
+    expect(await other.json()).toMatchObject({ name: "Globex" });
+    await send("PATCH", { name: "Acme" });
+  });
+
+  test("an exported tenant is the same in another gateway, however often it is imported", async () => {
+    const { deleted } = await fill(gateway, gateway.acme);
+    const before = await readAll(gateway, admin);
+    const exported = await gateway.request("/api/v1/tenant/export", { as: admin });
+    expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
+    const text = await exported.text();
+    expect(text).not.toContain("hash");
+    const file = join(directory, `${randomUUID()}.ndjson`);
+    await writeFile(file, text);
+    const whole = await openExportedFile(file, known);
+    expect(whole.header).toMatchObject({ tenant_id: gateway.acme.id, name: "Acme" });
+    expect(whole.counts).toMatchObject({ findings: 2100, scans: 3, scan_reports: 2, changes: 1, deleted_scans: 1 });
+
+    // The embedded database of another folder, as the command finds it.
+    const folder = await mkdtemp(join(directory, "other-"));
+    const cwd = process.cwd();
+    process.chdir(folder);
+    const printed: string[] = [];
+    const io = { env: {}, stdout: (line: string) => void printed.push(line), terminal: { write: () => {} } };
+    try {
+      expect(await importTenantCommand({ file }, io)).toBe(0);
+      expect(printed.join("")).toContain("findings: 2100 new of 2100\n");
+      expect(printed.join("")).toContain("api_keys: 1 in the file, none carried: make new ones\n");
+      printed.length = 0;
+      await importTenantCommand({ file }, io);
+      expect(printed.join("")).toContain("findings: 0 new of 2100\n");
+    } finally {
+      process.chdir(cwd);
+    }
+    const database = await openPgliteDatabase({ directory: join(folder, ".scanstream", "database") });
+    const other = await startTestGateway({}, { database, issuerKey: gateway.issuerKey });
+    try {
+      const key = (await other.gateway.admin("api-key.create", {
+        tenant: gateway.acme.id,
+        name: "new",
+        scopes: "read,publish,admin",
+      })) as { api_key: string };
+      const as = `Api-Key ${key.api_key}`;
+      expect(await readAll(other, as)).toEqual(before);
+      expect((await other.request(`/api/v1/scans/${deleted}`, { method: "PUT", as, json: {} })).status).toBe(410);
+      const member = await other.request("/api/v1/scans", { as: `Bearer ${gateway.acme.token}` });
+      expect(member.status, "a member is one there, too").toBe(200);
+    } finally {
+      await other.stop();
+    }
+  }, 60_000);
+
+  test("an export that was cut, or was changed, is refused whole", async () => {
+    const text = await (await gateway.request("/api/v1/tenant/export", { as: admin })).text();
+    const lines = text.trimEnd().split("\n");
+    const file = join(directory, "damaged.ndjson");
+    const other = JSON.stringify({ table: "scans", row: { tenant_id: gateway.globex.id, id: randomUUID() } });
+    const damaged: readonly (readonly [text: string, problem: RegExp])[] = [
+      [lines.slice(0, -1).join("\n"), /its last line is missing/],
+      [text.slice(0, text.length / 2), /expected a row of the tenant|its last line is missing/],
+      [lines.toSpliced(3, 1).join("\n"), /rows of memberships|rows of|last line says/],
+      ["", /is empty/],
+      ["{}", /line 1: expected the header/],
+      [lines.toSpliced(3, 0, other).join("\n"), /line 4: expected a row of the tenant/],
+      [
+        lines.toSpliced(3, 0, JSON.stringify({ table: "x", row: { tenant_id: gateway.acme.id } })).join("\n"),
+        /line 4: .*not "x"/,
+      ],
+      [`${text}{}`, /expected nothing after the last line/],
+    ];
+    for (const [damage, problem] of damaged) {
+      await writeFile(file, damage);
+      await expect(openExportedFile(file, known)).rejects.toThrow(problem);
+    }
+    await expect(openExportedFile(join(directory, "none"), known)).rejects.toThrow(/ENOENT/);
+    expect(await readFile(file, "utf8")).toBe(`${text}{}`);
+  });
+
+  test("rows of another tenant are refused, whatever the header says", async () => {
+    const row = { tenant_id: gateway.globex.id, id: randomUUID() };
+    const args = { tenant: gateway.acme.id, table: "scans", rows: [row] };
+    await expect(gateway.gateway.admin("tenant.import-rows", args)).rejects.toMatchObject({ code: "invalid" });
+  });
+
+  test("DELETE takes everything with it, in steps, and asks for the name", async () => {
+    const tenant = await gateway.createTenant("Initech");
+    await fill(gateway, tenant);
+    const owner = (sql: string, ...params: readonly unknown[]) =>
+      gateway.opened.database.transact([
+        { sql: "select set_config('role', 'scanstream_admin', true)", params: [] },
+        { sql, params },
+      ]);
+    await owner(
+      `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
+       select tenant_id, id, 'many' || n, 'c', 'FAIL', 'low', '', '', '', '', '', '' from scans, generate_series(1, 10000) as n where tenant_id = $1::uuid`,
+      tenant.id,
+    );
+    const as = `Api-Key ${tenant.apiKey}`;
+    const bystander = await seedTenant(gateway.opened.database, "bystander");
+    const rowsOf = async (id: string) => {
+      const tables = await owner(
+        `select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
+         where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by 1`,
+      );
+      const counts: Record<string, unknown> = {};
+      for (const [table] of tables.rows) {
+        const { rows } = await owner(`select count(*)::int from ${String(table)} where tenant_id = $1::uuid`, id);
+        counts[String(table)] = rows[0]?.[0];
+      }
+      return counts;
+    };
+    const others = await rowsOf(bystander.id);
+    expect(await problemOf(await send("DELETE", { name: "initech" }, as))).toMatchObject({ status: 422 });
+    expect((await send("DELETE", {}, as)).status).toBe(422);
+    expect((await rowsOf(tenant.id))["scans"]).toBe(3);
+    const deleted = await send("DELETE", { name: "Initech" }, as);
+    expect(deleted.status).toBe(204);
+    expect(new Set(Object.values(await rowsOf(tenant.id)))).toEqual(new Set([0]));
+    expect((await owner("select count(*)::int from tenants where id = $1::uuid", tenant.id)).rows).toEqual([[0]]);
+    expect(await rowsOf(bystander.id)).toEqual(others);
+    expect((await send("GET", undefined, as)).status).toBe(401);
+    expect(gateway.log.some((line) => line.includes('"a tenant was deleted"') && line.includes(tenant.id))).toBe(true);
+  });
+
+  test("an operator renames and deletes one by the command", async () => {
+    const tenant = await gateway.createTenant("Umbrella");
+    await createScan(gateway, tenant);
+    const { gateway: running } = gateway;
+    expect(await running.admin("tenant.rename", { tenant: tenant.id, name: "Umbrella 2" })).toEqual({
+      id: tenant.id,
+      name: "Umbrella 2",
+    });
+    const remove = (confirm: string) => running.admin("tenant.delete", { tenant: tenant.id, confirm, maxRows: 1000 });
+    await expect(remove("Umbrella")).rejects.toMatchObject({ code: "invalid" });
+    expect(await remove("Umbrella 2")).toEqual({ isGone: true });
+    await expect(remove("Umbrella 2")).rejects.toMatchObject({ code: "not_found" });
+  });
+});

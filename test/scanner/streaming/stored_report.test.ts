@@ -1,0 +1,139 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { createGatewayClient } from "../../../scanner/streaming/gateway_client.ts";
+import { createScanPublisher, type ScanPublisherOptions } from "../../../scanner/streaming/scan_publisher.ts";
+import { createGatewayBroker } from "../../../shared/brokers/gateway_broker.ts";
+import { countStatuses, type CheckResult, type Report } from "../../../shared/report.ts";
+import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
+import { startTcpProxy, type TcpProxy } from "../../support/tcp_proxy.ts";
+import { startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+
+/** What the scanner does with its report, and with a scan that somebody deletes, over a network that is slow and loses answers. */
+
+let gateway: TestGateway;
+let network: TcpProxy;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  network = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(gateway.url).port) });
+});
+afterEach(() => network.restore());
+afterAll(async () => {
+  await network.close();
+  await gateway.stop();
+});
+
+const results: readonly CheckResult[] = [aCheckResult({ check: "one", findings: [aFinding()] })];
+const key = () => `Api-Key ${gateway.acme.apiKey}`;
+
+function startScan(options: Partial<ScanPublisherOptions> = {}) {
+  const url = `http://127.0.0.1:${network.port}`;
+  const { apiKey } = gateway.acme;
+  const scanId = randomUUID();
+  const warnings: string[] = [];
+  const publisher = createScanPublisher({
+    gateway: createGatewayClient({ url, apiKey, timeoutMs: 1000 }),
+    publisher: createGatewayBroker({ url, apiKey, timeoutMs: 1000 }),
+    scanId,
+    scan: { org_url: "https://acme.okta.com", client_id: "0oa1", checks_total: 1 },
+    warn: (message) => warnings.push(message),
+    heartbeatMs: 50,
+    ...options,
+  });
+  return { ...publisher, scanId, warnings };
+}
+
+function reportOf(scanId: string, checks = results): Report {
+  const report = aReport(checks);
+  return { ...report, scan: { ...report.scan, id: scanId, status: "completed" } };
+}
+
+const read = (scanId: string) => gateway.request(`/api/v1/scans/${scanId}/report`, { as: key() });
+
+async function endedScan(options?: Partial<ScanPublisherOptions>) {
+  const scan = startScan(options);
+  scan.checkEvaluated(results[0] ?? aCheckResult(), { checks_done: 1, checks_total: 1, ...countStatuses(results) });
+  await scan.end("completed", results);
+  return scan;
+}
+
+test("is stored after the end", async () => {
+  const scan = await endedScan();
+  const report = reportOf(scan.scanId);
+  await scan.storeReport(report);
+  expect(await (await read(scan.scanId)).json()).toEqual(JSON.parse(JSON.stringify(report)));
+  expect(scan.warnings).toEqual([]);
+});
+
+test("is stored though its answer is lost, and at a round trip of 200 ms", async () => {
+  const scan = await endedScan();
+  network.impair({ delayMs: 100 });
+  network.loseNextAnswer();
+  await scan.storeReport(reportOf(scan.scanId));
+  expect((await read(scan.scanId)).status).toBe(200);
+  expect(scan.warnings).toEqual([]);
+});
+
+test("a large one is stored over a slow line, for which a call's own time would not do", async () => {
+  const scan = await endedScan();
+  const findings = Array.from({ length: 3000 }, (_, at) =>
+    aFinding({ fingerprint: `${at}`, actual: "x".repeat(1000) }),
+  );
+  network.slow(3_000_000);
+  await scan.storeReport(reportOf(scan.scanId, [aCheckResult({ findings })]));
+  expect(scan.warnings).toEqual([]);
+  expect((await read(scan.scanId)).status).toBe(200);
+});
+
+test("where it cannot be stored, that is said once, and within the time that an end may take", async () => {
+  const refused = await endedScan();
+  await refused.storeReport(reportOf(randomUUID()));
+  expect(refused.warnings).toEqual([
+    expect.stringMatching(/^The report was not stored at the gateway: 422 .*\/scan\/id/),
+  ]);
+
+  const unreachable = await endedScan({ endTimeoutMs: 1000 });
+  network.refuse();
+  const startedMs = performance.now();
+  await unreachable.storeReport(reportOf(unreachable.scanId));
+  expect(performance.now() - startedMs).toBeLessThan(2500);
+  expect(unreachable.warnings).toEqual([expect.stringMatching(/^The report was not stored at the gateway: /)]);
+});
+
+test("is not sent where the gateway was given up at the end", async () => {
+  network.refuse();
+  const scan = startScan({ endTimeoutMs: 300 });
+  await scan.end("completed", results);
+  expect(scan.warnings.length).toBeGreaterThan(0);
+  const before = scan.warnings.length;
+  await scan.storeReport(reportOf(scan.scanId));
+  expect(scan.warnings).toHaveLength(before);
+});
+
+test("a scan that somebody deletes stops, and says why", async () => {
+  const scan = startScan();
+  await expect.poll(() => scan.registered()).not.toBeNull();
+  expect(scan.cancelRequested.aborted).toBe(false);
+  const deleted = await gateway.request(`/api/v1/scans/${scan.scanId}`, { method: "DELETE", as: key() });
+  expect(deleted.status).toBe(204);
+  await expect.poll(() => scan.cancelRequested.aborted).toBe(true);
+  expect(scan.warnings).toEqual(["The scan was deleted at the gateway: it stops, and reports what was evaluated"]);
+  await scan.end("cancelled", results);
+  await scan.storeReport(reportOf(scan.scanId));
+  expect(scan.warnings).toHaveLength(1);
+});
+
+test("a 404 that is not the gateway's stops no scan", async () => {
+  const redirected: typeof fetch = (input, init) => {
+    const url = new URL(new Request(input).url);
+    // As behind a proxy that has lost its route, but for the registration.
+    return fetch(init?.method === "PUT" ? url : new URL(`/nowhere${url.pathname}`, gateway.url), init);
+  };
+  const { apiKey } = gateway.acme;
+  const scan = startScan({
+    gateway: createGatewayClient({ url: gateway.url, apiKey, timeoutMs: 1000, fetch: redirected }),
+  });
+  await expect.poll(() => scan.warnings.length).toBe(1);
+  expect(scan.warnings[0]).toMatch(/^The scan goes on without its live view/);
+  expect(scan.cancelRequested.aborted).toBe(false);
+  await scan.end("completed", results);
+});

@@ -1,0 +1,26 @@
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+
+/** What axe finds wrong with the page as it is now is nothing. */
+export async function expectAccessible(page: Page, state: string): Promise<void> {
+  // Evaluated by the debugger, so the page's own policy against foreign scripts stands.
+  await page.evaluate(axe.source);
+  const violations = await page.evaluate(async () => {
+    const { run } = Reflect.get(globalThis, "axe") as typeof axe;
+    const results = await run(document, { resultTypes: ["violations"] });
+    return results.violations.map(
+      ({ id, impact, nodes }) => `${impact}: ${id} at ${nodes.map(({ html }) => html.slice(0, 160)).join(" and ")}`,
+    );
+  });
+  expect(violations, state).toEqual([]);
+}
+
+/** Presses Tab until an element that matches has the focus. */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let count = 0; count < 60; count += 1) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate((wanted) => document.activeElement?.matches(wanted) === true, selector)) return;
+  }
+  throw new Error(`Cannot reach ${selector} with the keyboard`);
+}

@@ -1,0 +1,199 @@
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expect, test } from "vitest";
+import type { WebTenant } from "../support/web_gateway.ts";
+import { expectAccessible, tabTo } from "./accessible.ts";
+import { openPage, openStage, signIn } from "./watched_page.ts";
+
+const { browser, gateway } = await openStage();
+
+const self = "member@acme.test";
+const looks: readonly [string, BrowserContextOptions][] = [
+  ["light", { colorScheme: "light" }],
+  ["dark on a phone", { colorScheme: "dark", viewport: { width: 390, height: 844 } }],
+];
+
+/** A tenant whose member is an admin, and the page signed in as that one. */
+async function adminTenant(): Promise<WebTenant> {
+  const tenant = await gateway.createTenant("Acme");
+  await gateway.addMember(tenant, self, "admin");
+  return tenant;
+}
+
+async function openSettings(page: Page, credential: string, section: string): Promise<void> {
+  await signIn(page, credential);
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: section }).click();
+  await page.getByRole("heading", { level: 2, name: section }).waitFor();
+}
+
+async function rest(tenant: WebTenant, path: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const headers = { authorization: `Api-Key ${tenant.apiKey}` };
+  const answer = await fetch(`${gateway.url}/api/v1/${path}`, { headers });
+  return ((await answer.json()) as { readonly items: readonly Readonly<Record<string, unknown>>[] }).items;
+}
+
+const rowOf = (page: Page, text: string) => page.locator(".settings-row", { hasText: text });
+
+test("members: an admin adds, changes and removes one, and cannot lock themselves out", async () => {
+  const tenant = await adminTenant();
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await openSettings(page, tenant.accessToken, "Members");
+  await page.getByLabel("Subject").fill("auth0|ann");
+  await page.getByRole("button", { name: "Add member" }).click();
+  await page.getByText("auth0|ann is a member: operator").waitFor();
+  await page.getByLabel("Role of auth0|ann").selectOption("viewer");
+  await rowOf(page, "auth0|ann").getByRole("button", { name: "Save" }).click();
+  await page.getByText("auth0|ann is viewer now").waitFor();
+  expect(await rest(tenant, "members")).toContainEqual(expect.objectContaining({ sub: "auth0|ann", role: "viewer" }));
+
+  expect(await rowOf(page, self).getByRole("button").count()).toBe(0);
+  await rowOf(page, self).getByText("another admin can change it").waitFor();
+
+  await page.getByRole("button", { name: "Remove auth0|ann" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Keep" }).click();
+  await page.getByRole("button", { name: "Remove auth0|ann" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+  await page.getByText("auth0|ann is no member any more").waitFor();
+  await expect.poll(() => rowOf(page, "auth0|ann").count()).toBe(0);
+  expect((await rest(tenant, "members")).map(({ sub }) => sub)).toEqual([self]);
+});
+
+test("a key that is made is shown once, copied, and revoked after a question", async () => {
+  const tenant = await adminTenant();
+  await using watched = await openPage(browser, gateway.url, { permissions: ["clipboard-read", "clipboard-write"] });
+  const { page } = watched;
+  await openSettings(page, tenant.accessToken, "API keys");
+  await page.getByLabel("Name").fill("nightly scan");
+  await page.getByLabel("Expires").selectOption({ label: "in 30 days" });
+  await page.getByRole("checkbox", { name: /^read/ }).uncheck();
+  await page.getByRole("button", { name: "Make key" }).click();
+  const key = await page.getByLabel("API key nightly scan").inputValue();
+  expect(key).toMatch(/^scs_[0-9a-f]{8}_[0-9a-f]{64}$/);
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByText("Copied", { exact: true }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key);
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("link", { name: "Members" }).click();
+  await page.getByRole("link", { name: "API keys" }).click();
+  await rowOf(page, "nightly scan").getByText("never used").waitFor();
+  expect(await page.content()).not.toContain(key);
+
+  const [made] = await rest(tenant, "api-keys");
+  expect(made).toMatchObject({ name: "nightly scan", scopes: ["publish"], revoked_at: null });
+  const days = (Date.parse(String(made?.["expires_at"])) - Date.now()) / 86_400_000;
+  expect(days).toBeGreaterThan(29.9);
+  expect(days).toBeLessThan(30.1);
+
+  await page.getByRole("button", { name: /^Revoke nightly scan/ }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+  await rowOf(page, "nightly scan").getByText("Revoked").waitFor();
+  expect((await fetch(`${gateway.url}/api/v1/scans`, { headers: { authorization: `Api-Key ${key}` } })).status).toBe(
+    401,
+  );
+});
+
+test("the audit trail says who did what, and is filtered", async () => {
+  const tenant = await adminTenant();
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await openSettings(page, tenant.accessToken, "Members");
+  await page.getByLabel("Subject").fill("bob");
+  await page.getByRole("button", { name: "Add member" }).click();
+  await page.getByText("bob is a member").waitFor();
+  await page.getByRole("link", { name: "Audit trail" }).click();
+  await rowOf(page, `${self}: created member bob`).waitFor();
+  await rowOf(page, "An operator of the gateway: created tenant Acme").waitFor();
+  await page.getByLabel("By").fill(self);
+  await page.getByRole("button", { name: "Filter" }).click();
+  await expect.poll(() => page.locator(".settings-row").count()).toBe(1);
+  await page.locator(".settings-row summary").click();
+  await page.getByText("role: operator").waitFor();
+  await page.getByRole("button", { name: "Show all" }).click();
+  await expect.poll(() => page.locator(".settings-row").count()).toBeGreaterThan(1);
+});
+
+test.each(["viewer", "operator"] as const)("a %s is not offered what would be refused", async (role) => {
+  const tenant = await gateway.createTenant("Acme");
+  await gateway.addMember(tenant, self, role);
+  const scan = await tenant.producer.register({ org_url: "https://acme.okta.com", checks_total: 1 });
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await signIn(page, tenant.accessToken);
+  await page.locator(".scan-link").click();
+  await watched.untilConnection("live");
+  expect(await page.getByRole("button", { name: "Cancel scan" }).count()).toBe(role === "viewer" ? 0 : 1);
+  await page.goto(`${gateway.url}/#/settings/members`);
+  await page.getByRole("heading", { level: 2, name: "Your session" }).waitFor();
+  expect(await page.getByRole("navigation", { name: "Settings" }).count()).toBe(0);
+  await scan.end("completed", { pass: 1, fail: 0, manual: 0 });
+});
+
+test("a key that manages offers the scopes that it has, and not to revoke itself", async () => {
+  const tenant = await gateway.createTenant("Acme");
+  const headers = { authorization: `Api-Key ${tenant.apiKey}`, "content-type": "application/json" };
+  const body = JSON.stringify({ name: "terraform", scopes: ["read", "admin"] });
+  const answer = await fetch(`${gateway.url}/api/v1/api-keys`, { method: "POST", headers, body });
+  const { api_key: key } = (await answer.json()) as { readonly api_key: string };
+  await using watched = await openPage(browser, gateway.url);
+  await openSettings(watched.page, key, "API keys");
+  await rowOf(watched.page, "terraform").getByText("you are signed in with it").waitFor();
+  const offered = await watched.page.getByRole("checkbox").evaluateAll((boxes) => boxes.length);
+  expect(offered).toBe(2);
+});
+
+test("what the gateway refuses is said, and nothing that was typed is lost", async () => {
+  const tenant = await adminTenant();
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await openSettings(page, tenant.accessToken, "Members");
+  await page.getByLabel("Subject").fill("..");
+  await page.getByRole("button", { name: "Add member" }).click();
+  await page.getByRole("alert").filter({ hasText: "Could not add the member: The body is not valid" }).waitFor();
+  expect(await page.getByLabel("Subject").inputValue()).toBe("..");
+});
+
+test.for(looks)("axe finds no violation in the settings, %s", async ([, options]) => {
+  const tenant = await adminTenant();
+  await gateway.addMember(tenant, "a-long-subject-".repeat(12), "viewer");
+  await using watched = await openPage(browser, gateway.url, { reducedMotion: "reduce", ...options });
+  const { page } = watched;
+  await openSettings(page, tenant.accessToken, "Members");
+  await page.getByLabel(/^Role of a-long/).selectOption("operator");
+  await expectAccessible(page, "members");
+  await page.getByRole("button", { name: /^Remove a-long/ }).click();
+  await expectAccessible(page, "a question");
+  await page.keyboard.press("Escape");
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByLabel("Name").fill("terraform");
+  await page.getByRole("button", { name: "Make key" }).click();
+  await page.locator(".shown-key").waitFor();
+  await expectAccessible(page, "keys");
+  await page.getByRole("link", { name: "Audit trail" }).click();
+  await page.locator(".settings-row summary").first().click();
+  await expectAccessible(page, "audit");
+  for (const section of ["Your session", "Members", "API keys", "Audit trail"]) {
+    await page.getByRole("link", { name: section }).click();
+    await page.getByRole("heading", { level: 2, name: section }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  }
+});
+
+test("a member is removed with the keyboard alone, and the focus stays in the page", async () => {
+  const tenant = await adminTenant();
+  await gateway.addMember(tenant, "bob", "viewer");
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await openSettings(page, tenant.accessToken, "Members");
+  await page.getByRole("button", { name: "Remove bob" }).waitFor();
+  await tabTo(page, '[aria-label="Remove bob"]');
+  await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Remove bob");
+  await page.keyboard.press("Enter");
+  await tabTo(page, "dialog .tone-fail");
+  await page.keyboard.press("Enter");
+  await page.getByText("bob is no member any more").waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.className)).toBe("outcome");
+});
