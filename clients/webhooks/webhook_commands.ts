@@ -23,7 +23,7 @@ export function webhooksListCommand({ format }: FormatFlag, io: CommandIo): Prom
   const columns = {
     WEBHOOK: field("id"),
     STATE: ({ enabled, disabled_reason: reason }: Resource) =>
-      enabled === true ? "enabled" : reason === null ? "disabled" : `disabled: ${String(reason)}`,
+      enabled === true ? "enabled" : typeof reason === "string" ? `disabled: ${reason}` : "disabled",
     FORMAT: field("format"),
     EVENTS: ({ events }: Resource) => (Array.isArray(events) ? events.map(String).join(",") : ""),
     CREATED: field("created_at"),
