@@ -53,35 +53,35 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
 
 /** What takes several operations, or a file. */
 function addTenantCommands(tenant: Command, run: RunCommand): void {
-  tenant
+  const remove = tenant
     .command("delete")
     .description("delete a tenant with everything that it has; its streams close within 30 s")
     .requiredOption(...tenantInput)
     .requiredOption("--confirm <name>", "the tenant's name, to say that it is meant")
-    .addHelpText("after", `\nExample:\n  $ scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`)
     .action((flags: { readonly tenant: string; readonly confirm: string }) =>
       run(async (io) => (await import("./admin/tenant_commands.ts")).deleteTenantCommand(flags, io)),
     );
-  tenant
+  addExamples(remove, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
+  const exported = tenant
     .command("export")
     .description("write everything of a tenant to stdout, a line of JSON each, for `admin tenant import`")
     .requiredOption(...tenantInput)
-    .addHelpText("after", `\nExample:\n  $ scanstream admin tenant export ${tenantExample} > acme.ndjson`)
     .action((flags: { readonly tenant: string }) =>
       run(async (io) => (await import("./admin/tenant_commands.ts")).exportTenantCommand(flags, io)),
     );
-  tenant
+  addExamples(exported, `scanstream admin tenant export ${tenantExample} > acme.ndjson`);
+  const imported = tenant
     .command("import")
     .description("take in an exported tenant under its own ids; what is there already stays as it is")
     .argument("<file>", "what `admin tenant export` or GET /api/v1/tenant/export wrote")
     .option("--name <name>", "another name than the exported one")
-    .addHelpText("after", "\nExample:\n  $ scanstream admin tenant import acme.ndjson")
     .action((file: string, { name }: { readonly name?: string }) =>
       run(async (io) => {
         const { importTenantCommand } = await import("./admin/tenant_commands.ts");
         return importTenantCommand({ file, ...(name === undefined ? {} : { name }) }, io);
       }),
     );
+  addExamples(imported, "scanstream admin tenant import acme.ndjson");
 }
 
 interface AdminCommand {

@@ -4,10 +4,29 @@ const snapshots = "snapshots without bound; a flood while one is read";
 const tooMany = "too many streams of one tenant";
 const slowReaders = "clients that read nothing or little";
 const slowHeads = "heads that never end, by the hundred";
+const largeReports = "a report whose size, shape or nesting fills memory";
 const oversized = "oversized heads, addresses, bodies, bodies without length, deep JSON";
 
 /** The fourth table of `docs/threat_model.md`, "Using everything up". */
 export const limits: readonly Mutation[] = [
+  {
+    mistake: "a report without a declared length has no bound",
+    holds: [largeReports],
+    file: "gateway/features/scans/report/read_report.ts",
+    find: "if (length > maxReportBytes) {",
+    replace: "if (length > 4 * maxReportBytes) {",
+    testFile: "test/gateway/features/keeping/report.test.ts",
+    test: "more than 32 MiB without a declared length",
+  },
+  {
+    mistake: "a report may have whatever it likes beside its findings",
+    holds: [largeReports],
+    file: "gateway/features/scans/report/report_splitter.ts",
+    find: "const maxRestBytes = 8 * 1024 * 1024;",
+    replace: "const maxRestBytes = 64 * 1024 * 1024;",
+    testFile: "test/gateway/features/keeping/report.test.ts",
+    test: "%s is refused",
+  },
   {
     mistake: "a tenant's snapshot has everything that has not ended",
     holds: [snapshots],

@@ -7,6 +7,10 @@ const tenantStream = "the stream of a tenant: everything on one channel";
 const foreignScan = "one foreign scan among a hundred that are named";
 export const falseState =
   "an API key that publishes on its tenant's `tenant:` channel: a state or an end that never was";
+const foreignDeletion = "deleting another tenant's scan, or one with a role that only reads";
+const comesBack = "a deleted scan that comes back under its id";
+const foreignRows = "an exported file that names rows of another tenant";
+const wrongTenant = "a tenant that is deleted by mistake, or that takes more with it";
 const existence = "finding out which tenants or scans exist";
 const caches = "a shared cache that keeps a stream or an answer";
 const origins = "a page of another origin";
@@ -24,6 +28,51 @@ export const otherTenants: readonly Mutation[] = [
     replace: "[what, kind, onlyStream, target.name]",
     testFile: "test/gateway/features/tenant/channels.test.ts",
     test: "S3: tenants that open",
+  },
+  {
+    mistake: "whoever may read a scan may delete it",
+    holds: [foreignDeletion],
+    file: "gateway/features/scans/routes.ts",
+    find: 'routes.delete("/scans/:id", allow("delete")',
+    replace: 'routes.delete("/scans/:id", allow("read")',
+    testFile: "test/gateway/features/keeping/deletion.test.ts",
+    test: "is for operators and admins",
+  },
+  {
+    mistake: "the ids of deleted scans are looked up before the insert and not after it",
+    holds: [comesBack],
+    file: "drizzle/migrations/0007_keeping.sql",
+    find: "CREATE OR REPLACE TRIGGER scans_not_deleted AFTER INSERT",
+    replace: "CREATE OR REPLACE TRIGGER scans_not_deleted BEFORE INSERT",
+    testFile: "test/gateway/features/keeping/deletion.test.ts",
+    test: "a registration that is sent again",
+  },
+  {
+    mistake: "an export without its last line is imported",
+    holds: [foreignRows],
+    file: "gateway/admin/exported_file.ts",
+    find: "if (end === null) throw",
+    replace: "if (end === null && number < 0) throw",
+    testFile: "test/gateway/features/keeping/tenant.test.ts",
+    test: "an export that was cut",
+  },
+  {
+    mistake: "rows of any tenant are imported",
+    holds: [foreignRows],
+    file: "gateway/admin/tenant_operations.ts",
+    find: "tenant_id: v.literal(tenantId)",
+    replace: "tenant_id: v.string()",
+    testFile: "test/gateway/features/keeping/tenant.test.ts",
+    test: "rows of another tenant",
+  },
+  {
+    mistake: "a tenant is deleted whatever the request calls it",
+    holds: [wrongTenant],
+    file: "drizzle/migrations/0007_keeping.sql",
+    find: "WHERE id = tenant AND name = wanted_name)",
+    replace: "WHERE id = tenant)",
+    testFile: "test/gateway/features/keeping/tenant.test.ts",
+    test: "DELETE takes everything",
   },
   {
     mistake: "of several scans those that are not visible are left out",

@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { isUuid } from "../../shared/channel_name.ts";
-import { webhookEvents } from "../../shared/schemas/webhook.ts";
+import { webhookEvents } from "../../shared/webhook_names.ts";
 import type { Resource } from "../gateway_api.ts";
 import { changeCommand, field, listCommand, type FormatFlag } from "../team/resource_output.ts";
 

@@ -22,7 +22,8 @@ export async function findEnded(
     tables.map(async ({ prefix, table }) => {
       const ids = channels.flatMap((channel) => {
         const name = parseChannelName(channel);
-        return name?.prefix === prefix && isUuid(name.resourceId) ? [name.resourceId] : [];
+        const isOne = name?.prefix === prefix && name.tenantId === tenantId && isUuid(name.resourceId);
+        return isOne ? [name.resourceId] : [];
       });
       if (ids.length === 0) return [];
       const present = await withTenant(database, tenantId, (tx) =>

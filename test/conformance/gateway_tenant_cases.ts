@@ -213,7 +213,8 @@ export const tenantCases: readonly GatewayCase[] = [
       const [first, ...others] = eventsIn(rest.slice(0, rest.indexOf(": snapshot complete\n")));
       const scans = others.filter(({ type }) => type === "scan.snapshot");
       const monitors = others.filter(({ type }) => type === "monitor.snapshot");
-      const { newest_ended_scan_id: newestEndedId, ...counts } = first?.data ?? {};
+      const { newest_ended_scan_id: newestEndedId, deleted_scans: deletedScans, ...counts } = first?.data ?? {};
+      assert.equal(typeof deletedScans, "number");
       assert.deepEqual(counts, { tenant_id: gateway.tenant.id, count: scans.length, monitors: monitors.length });
       // Other scans of the tenant may end meanwhile.
       const readScan = async (id: unknown) =>

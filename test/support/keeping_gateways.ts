@@ -50,10 +50,6 @@ export async function startKeptGateway(
   };
 }
 
-/** Bytes travel as two digits each. */
 function sizeOf(values: readonly unknown[]): number {
-  return values.reduce<number>(
-    (sum, value) => sum + (value instanceof Uint8Array ? value.length * 2 : String(value).length),
-    0,
-  );
+  return values.reduce<number>((sum, value) => sum + String(value).length, 0);
 }

@@ -10,9 +10,7 @@ const maxSnapshots = 1000;
 
 /** The scans that have not ended, and all monitors, newest first. */
 async function getSnapshot({ tx, principal }: Pick<ChannelsRequest, "tx" | "principal">): Promise<Snapshot> {
-  // First, so that a deletion that the lists do not show yet is not counted yet either.
-  const [tenantRow] = await tx.select({ deletedScans: tenants.deletedScans }).from(tenants);
-  const [scanRows, monitorRows, [newestEnded]] = await Promise.all([
+  const [scanRows, monitorRows, [newestEnded], [tenantRow]] = await Promise.all([
     tx
       .select()
       .from(scans)
@@ -32,6 +30,7 @@ async function getSnapshot({ tx, principal }: Pick<ChannelsRequest, "tx" | "prin
       .where(isNotNull(scans.endedAt))
       .orderBy(desc(scans.createdAt), desc(scans.id))
       .limit(1),
+    tx.select({ deletedScans: tenants.deletedScans }).from(tenants),
   ]);
   const nowMs = Date.now();
   return {

@@ -74,7 +74,14 @@ describe("a preflight", () => {
       expect(response.headers.get("access-control-allow-origin")).toBe("http://localhost:3000");
       expect(response.headers.get("access-control-allow-methods")).toBe("GET, POST, PATCH, PUT, DELETE");
       const allowed = response.headers.get("access-control-allow-headers")?.split(", ");
-      expect(allowed).toEqual(["authorization", "content-type", "cache-control", "last-event-id", "x-tenant-id"]);
+      expect(allowed).toEqual([
+        "authorization",
+        "content-type",
+        "cache-control",
+        "last-event-id",
+        "if-none-match",
+        "x-tenant-id",
+      ]);
       expect(response.headers.get("vary")).toBe("Origin");
     },
   );

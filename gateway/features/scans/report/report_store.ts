@@ -26,7 +26,7 @@ export async function storeReport(
     for (const [part, content] of parts.entries()) {
       await tx.execute(sql`
         insert into scan_report_parts (tenant_id, scan_id, upload_id, part, content)
-        select tenant_id, id, ${uploadId}::uuid, ${part}::integer, ${sql.param(content)}::bytea
+        select tenant_id, id, ${uploadId}::uuid, ${part}::integer, decode(${toBase64(content)}, 'base64')
         from scans where id = ${scanId}::uuid`);
     }
     const [kept] = await tx.execute<{ digest: string | null }>(sql`
@@ -60,7 +60,20 @@ export async function selectPart(
     where scan_id = ${scanId}::uuid and upload_id = ${uploadId}::uuid and part = ${part}::integer
       and tenant_id = ${report.tenantId}::uuid`);
   if (row === undefined) throw new NotFound("No report of this scan is stored");
-  const binary = atob(row.content);
+  return fromBase64(row.content);
+}
+
+/** Of three bytes each, so that the pieces' texts make the whole's. */
+const piece = 3 * 4096;
+
+function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += piece) text += btoa(String.fromCharCode(...bytes.subarray(at, at + piece)));
+  return text;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
   return bytes;

@@ -46,7 +46,7 @@ test("a monitor of another tenant, a deleted one and an unknown one are not foun
   await expect(channelsOf(randomUUID())).rejects.toBeInstanceOf(NotFound);
 });
 
-test("findEnded names those that ended some seconds ago among scans and monitors of the tenant, and no other channel", async () => {
+test("findEnded names those that ended some seconds ago, or are not there, among scans and monitors of the tenant, and no other channel", async () => {
   const [open, ended, deleted] = [await insert(), await insert(over), await insert({ ...over, deletedAt: new Date() })];
   const justEnded = await insert({ ...over, endedAt: new Date() });
   const [scanId = "", openScanId = ""] = acme.scanIds;
@@ -55,13 +55,17 @@ test("findEnded names those that ended some seconds ago among scans and monitors
       sql`update scans set status = 'failed', ended_at = now() - interval '6 seconds' where id = ${scanId}::uuid`,
     ),
   );
+  const noScan = randomUUID();
   const channels = [
     ...[open, ended, deleted, justEnded].map((id) => monitorChannel(acme.id, id)),
-    ...[scanId, openScanId, ended].map((id) => scanChannel(acme.id, id)),
+    ...[scanId, openScanId, noScan].map((id) => scanChannel(acme.id, id)),
     `job:${acme.id}:${ended}`,
   ];
   expect(await findEnded(database, acme.id, channels)).toEqual(
-    new Set([monitorChannel(acme.id, ended), monitorChannel(acme.id, deleted), scanChannel(acme.id, scanId)]),
+    new Set([
+      ...[ended, deleted].map((id) => monitorChannel(acme.id, id)),
+      ...[scanId, noScan].map((id) => scanChannel(acme.id, id)),
+    ]),
   );
   expect(await findEnded(database, globex.id, channels)).toEqual(new Set());
   expect(await findEnded(database, acme.id, [])).toEqual(new Set());

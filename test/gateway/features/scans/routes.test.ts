@@ -595,7 +595,7 @@ describe("paths", () => {
 
   test.each([
     ["PUT", "/api/v1/scans", "GET"],
-    ["DELETE", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7", "PATCH"],
+    ["POST", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7", "PATCH"],
     ["POST", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/event-stream", "GET"],
     ["HEAD", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/event-stream", "GET"],
     ["GET", "/api/v1/scans/7c9e6679-7425-40de-944b-e07fc1f90ae7/cancel", "POST"],

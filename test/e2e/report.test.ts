@@ -1,0 +1,145 @@
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { aReport } from "../support/report_builders.ts";
+import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
+import { runCommand, startCommand, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { freePort } from "../support/free_port.ts";
+import { createScanProducer, type ScanProducer } from "../support/scan_producer.ts";
+
+/** `report`, `scans delete` and `admin tenant …` against a gateway that keeps a tenant's scans. */
+
+let gateway: CommandGateway;
+let producer: ScanProducer;
+beforeAll(async () => {
+  gateway = await startCommandGateway();
+  producer = createScanProducer(gateway.env["SCANSTREAM_URL"] ?? "", gateway.env["SCANSTREAM_API_KEY"] ?? "");
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+function run(...args: readonly string[]): Promise<Outcome> {
+  return runCommand(args, { cwd: gateway.folder, env: gateway.env });
+}
+
+async function scanWithReport(): Promise<string> {
+  const { id } = await producer.register({ org_url: "https://acme.okta.com" });
+  const report = aReport();
+  const response = await fetch(`${gateway.env["SCANSTREAM_URL"]}/api/v1/scans/${id}/report`, {
+    method: "PUT",
+    headers: {
+      authorization: `Api-Key ${gateway.env["SCANSTREAM_API_KEY"]}`,
+      "content-type": "application/json",
+    },
+    body: JSON.stringify({ ...report, scan: { ...report.scan, id } }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return id;
+}
+
+describe("report", () => {
+  test("writes every format of scan into a directory", async () => {
+    const id = await scanWithReport();
+    const directory = await mkdtemp(join(gateway.folder, "reports-"));
+    const { code, stdout, stderr } = await run("report", id, "--format", "all", "--output", directory);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain("files to");
+    expect((await readdir(directory)).length).toBeGreaterThanOrEqual(15);
+    expect(JSON.parse(await readFile(join(directory, "scan.json"), "utf8"))).toMatchObject({ scan: { id } });
+  });
+
+  test("writes one format to stdout, a table unless another is named", async () => {
+    const id = await scanWithReport();
+    const table = await run("report", "--latest");
+    expect(table.code).toBe(0);
+    expect(table.stdout).toContain("V-273186");
+    const json = await run("report", id, "--format", "json");
+    expect(JSON.parse(json.stdout)).toMatchObject({ scan: { id } });
+  });
+
+  test("says what is wrong in one line, and writes nothing", async () => {
+    const { id } = await producer.register({});
+    const cases = [
+      [["report", id], /^Cannot read the report: 404 No report of this scan is stored\n$/],
+      [["report", "x"], /SCAN_ID "x": expected the UUID of a scan/],
+      [["report"], /SCAN_ID: expected the UUID of a scan, or --latest/],
+      [["report", id, "--format", "pdf"], /--format "pdf": there is no format "pdf"/],
+      [["report", id, "--format", "html,csv"], /several formats need --output DIR/],
+    ] as const;
+    for (const [args, problem] of cases) {
+      const { code, stdout, stderr } = await run(...args);
+      expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(problem);
+    }
+  });
+});
+
+test("scans delete takes a scan with its report away", async () => {
+  const id = await scanWithReport();
+  expect(await run("scans", "delete", id)).toMatchObject({ code: 0, stderr: `Deleted scan ${id}\n` });
+  expect(await run("scans", "delete", id)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("404 No such scan"),
+  });
+  expect((await run("report", id)).stderr).toContain("404 No such scan");
+});
+
+describe("admin tenant", () => {
+  /** Lines of `name: value`. */
+  const valueOf = ({ stdout }: Outcome, name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(stdout)?.[1] ?? "";
+
+  async function movesTenant(cwd: string, url: string | null): Promise<void> {
+    const admin = (...args: readonly string[]) => runCommand(["admin", ...args], { cwd, env: {} });
+    const id = valueOf(await admin("tenant", "create", "--name", "Acme"), "id");
+    const key = async () =>
+      valueOf(
+        await admin("api-key", "create", "--tenant", id, "--name", "ci", "--scopes", "read,publish,admin"),
+        "api_key",
+      );
+    const scans = async () => {
+      if (url === null) return null;
+      const response = await fetch(`${url}/api/v1/scans`, { headers: { authorization: `Api-Key ${await key()}` } });
+      return ((await response.json()) as { readonly items: unknown }).items;
+    };
+    if (url !== null) await createScanProducer(url, await key()).register({ org_url: "https://acme.okta.com" });
+    const before = await scans();
+    const exported = await admin("tenant", "export", "--tenant", id);
+    expect(exported, exported.stderr).toMatchObject({ code: 0, stderr: "" });
+    const file = join(cwd, "tenant.ndjson");
+    await writeFile(file, exported.stdout);
+    const wrong = await admin("tenant", "delete", "--tenant", id, "--confirm", "another");
+    expect(wrong).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining('the tenant\'s name, "Acme"') });
+    const deleted = await admin("tenant", "delete", "--tenant", id, "--confirm", "Acme");
+    expect(deleted).toMatchObject({ code: 0, stdout: `id: ${id}\nname: Acme\ndeleted: true\n` });
+    const imported = await admin("tenant", "import", file, "--name", "Back again");
+    expect(imported, imported.stderr).toMatchObject({ code: 0, stderr: "" });
+    expect(valueOf(imported, "name")).toBe("Back again");
+    expect(await scans()).toEqual(before);
+    const renamed = await admin("tenant", "rename", "--tenant", id, "--name", "Acme 2", "--format", "json");
+    expect(JSON.parse(renamed.stdout)).toEqual({ id, name: "Acme 2" });
+    const none = await admin("tenant", "export", "--tenant", "00000000-0000-4000-8000-000000000000");
+    expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("none has the id") });
+  }
+
+  test("moves a tenant while a gateway has the database open", async () => {
+    await using folder = await temporaryFolder();
+    const port = await freePort();
+    const serve = startCommand(["serve"], { cwd: folder.path, env: { PORT: String(port) } });
+    const url = `http://127.0.0.1:${port}`;
+    try {
+      const isReady = () =>
+        fetch(`${url}/readyz`).then(
+          ({ status }) => status,
+          () => 0,
+        );
+      await expect.poll(isReady, { timeout: 20_000 }).toBe(200);
+      await movesTenant(folder.path, url);
+    } finally {
+      await serve.stop("SIGKILL");
+    }
+  }, 90_000);
+
+  test("moves a tenant while no gateway runs", async () => {
+    await using folder = await temporaryFolder();
+    await movesTenant(folder.path, null);
+  }, 90_000);
+});
