@@ -1,23 +1,34 @@
-import { mkdtemp, rm, writeFile, mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { getAssetAsBlob, getAssetKeys, getRawAsset, isSea } from "node:sea";
+import process from "node:process";
 import type { PGliteOptions } from "@electric-sql/pglite";
 import { migrationConfig } from "./migrations_folder.ts";
 
+/** The part of `node:sea` that reads files inside the single executable; Deno has no such module. */
+interface EmbeddedFiles {
+  isSea(): boolean;
+  getAssetKeys(): readonly string[];
+  getRawAsset(key: string): ArrayBuffer;
+  getAssetAsBlob(key: string): Blob;
+}
+
+const sea = process.getBuiltinModule("node:sea") as EmbeddedFiles | undefined;
+
 /**
- * The single executable (`tools/build_executable.ts`) holds what an installed package has as files. Everywhere else these
- * functions change nothing.
+ * What an installed package has as files, where this is the single executable (`tools/build_executable.ts`): `web/…`,
+ * `migrations/…`, `pglite/…`. Null everywhere else.
  */
+export const embeddedFiles: EmbeddedFiles | null = sea?.isSea() === true ? sea : null;
 
 /** Drizzle reads migrations from a folder: the executable writes them to one that only this user can read, for as long as `use` takes. */
 export async function withMigrations<T>(use: (config: typeof migrationConfig) => Promise<T>): Promise<T> {
-  if (!isSea()) return use(migrationConfig);
+  if (embeddedFiles === null) return use(migrationConfig);
   const folder = await mkdtemp(join(tmpdir(), "scanstream-migrations-"));
   try {
-    for (const key of getAssetKeys().filter((name) => name.startsWith("migrations/"))) {
+    for (const key of embeddedFiles.getAssetKeys().filter((name) => name.startsWith("migrations/"))) {
       await mkdir(dirname(join(folder, key)), { recursive: true });
-      await writeFile(join(folder, key), new Uint8Array(getRawAsset(key)));
+      await writeFile(join(folder, key), new Uint8Array(embeddedFiles.getRawAsset(key)));
     }
     return await use({ ...migrationConfig, migrationsFolder: join(folder, "migrations") });
   } finally {
@@ -30,10 +41,10 @@ export async function embeddedPostgres(): Promise<Pick<
   PGliteOptions,
   "pgliteWasmModule" | "initdbWasmModule" | "fsBundle"
 > | null> {
-  if (!isSea()) return null;
-  const [pgliteWasmModule, initdbWasmModule] = await Promise.all(
-    ["pglite.wasm", "initdb.wasm"].map((name) => WebAssembly.compile(getRawAsset(`pglite/${name}`))),
-  );
-  if (pgliteWasmModule === undefined || initdbWasmModule === undefined) return null;
-  return { pgliteWasmModule, initdbWasmModule, fsBundle: getAssetAsBlob("pglite/pglite.data") };
+  if (embeddedFiles === null) return null;
+  const [pgliteWasmModule, initdbWasmModule] = await Promise.all([
+    WebAssembly.compile(embeddedFiles.getRawAsset("pglite/pglite.wasm")),
+    WebAssembly.compile(embeddedFiles.getRawAsset("pglite/initdb.wasm")),
+  ]);
+  return { pgliteWasmModule, initdbWasmModule, fsBundle: embeddedFiles.getAssetAsBlob("pglite/pglite.data") };
 }

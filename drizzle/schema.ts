@@ -26,9 +26,6 @@ import type { ActorKind, Role, Scope } from "../shared/schemas/team.ts";
 import type { Delivery, DeliveryStatus, WebhookEvent, WebhookFormat } from "../shared/schemas/webhook.ts";
 import { currentTenantId, policies, tenantPolicies } from "./policies.ts";
 
-/** Set by wrangler.toml: constraints, indexes and policies are for migrations, and a Worker, which only queries, does not carry them. */
-declare const SCHEMA_IS_QUERIED: true | undefined;
-
 /** Milliseconds, as exact as a JavaScript `Date`, so that a cursor made of one finds its place again. */
 const instant = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: "date" });
 
@@ -43,12 +40,10 @@ export const tenants = pgTable(
     deletedScans: bigint("deleted_scans", { mode: "number" }).notNull().default(0),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        check("tenants_name_length", sql`length(${table.name}) between 1 and 200`),
-        ...tenantPolicies("tenants", table.id),
-      ],
+  (table) => [
+    check("tenants_name_length", sql`length(${table.name}) between 1 and 200`),
+    ...tenantPolicies("tenants", table.id),
+  ],
 );
 
 /** A person or program that signs in with a JWT. One subject may be a member of several tenants. */
@@ -59,16 +54,14 @@ export const users = pgTable(
     sub: text("sub").primaryKey(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        check("users_sub_length", sql`length(${table.sub}) between 1 and 255`),
-        // Members only; memberships has a policy of its own, so the sub-select sees this tenant's rows alone.
-        ...policies(
-          "users",
-          sql`exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = ${currentTenantId})`,
-        ),
-      ],
+  (table) => [
+    check("users_sub_length", sql`length(${table.sub}) between 1 and 255`),
+    // Members only; memberships has a policy of its own, so the sub-select sees this tenant's rows alone.
+    ...policies(
+      "users",
+      sql`exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = ${currentTenantId})`,
+    ),
+  ],
 );
 
 export const memberships = pgTable(
@@ -84,14 +77,12 @@ export const memberships = pgTable(
     role: text("role").$type<Role>().notNull().default("operator"),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
-        index("memberships_user_id").on(table.userId),
-        check("memberships_role", sql`${table.role} in ('viewer', 'operator', 'admin')`),
-        ...tenantPolicies("memberships", table.tenantId),
-      ],
+  (table) => [
+    primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
+    index("memberships_user_id").on(table.userId),
+    check("memberships_role", sql`${table.role} in ('viewer', 'operator', 'admin')`),
+    ...tenantPolicies("memberships", table.tenantId),
+  ],
 );
 
 export const apiKeys = pgTable(
@@ -114,19 +105,17 @@ export const apiKeys = pgTable(
     /** Kept to about a minute. */
     lastUsedAt: instant("last_used_at"),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        uniqueIndex("api_keys_hash").on(table.hash),
-        index("api_keys_of_tenant").on(table.tenantId, table.createdAt, table.id),
-        check("api_keys_hash_is_sha256_hex", sql`${table.hash} ~ '^[0-9a-f]{64}$'`),
-        check(
-          "api_keys_scopes",
-          sql`${table.scopes} <@ array['read', 'publish', 'admin'] and cardinality(${table.scopes}) between 1 and 3`,
-        ),
-        check("api_keys_name_length", sql`length(${table.name}) between 1 and 200`),
-        ...tenantPolicies("api_keys", table.tenantId),
-      ],
+  (table) => [
+    uniqueIndex("api_keys_hash").on(table.hash),
+    index("api_keys_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    check("api_keys_hash_is_sha256_hex", sql`${table.hash} ~ '^[0-9a-f]{64}$'`),
+    check(
+      "api_keys_scopes",
+      sql`${table.scopes} <@ array['read', 'publish', 'admin'] and cardinality(${table.scopes}) between 1 and 3`,
+    ),
+    check("api_keys_name_length", sql`length(${table.name}) between 1 and 200`),
+    ...tenantPolicies("api_keys", table.tenantId),
+  ],
 );
 
 /** Who did what. Rows are written by triggers (`scanstream.write_audit`), so that no way of writing leaves one out. */
@@ -149,13 +138,11 @@ export const auditEvents = pgTable(
     detail: jsonb("detail").$type<Readonly<Record<string, unknown>>>().notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        index("audit_events_of_tenant").on(table.tenantId, table.number),
-        check("audit_events_actor_kind", sql`${table.actorKind} in ('user', 'api_key', 'operator', 'gateway')`),
-        ...tenantPolicies("audit_events", table.tenantId),
-      ],
+  (table) => [
+    index("audit_events_of_tenant").on(table.tenantId, table.number),
+    check("audit_events_actor_kind", sql`${table.actorKind} in ('user', 'api_key', 'operator', 'gateway')`),
+    ...tenantPolicies("audit_events", table.tenantId),
+  ],
 );
 
 export const scans = pgTable(
@@ -186,34 +173,32 @@ export const scans = pgTable(
     /** Set with an end status and only then. */
     endedAt: instant("ended_at"),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        // What findings refer to, so that a finding cannot belong to another tenant's scan.
-        unique("scans_tenant_id_id").on(table.tenantId, table.id),
-        index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
-        // The scan before a scan of the same org, for what is new in it.
-        index("scans_completed")
-          .on(table.tenantId, sql`coalesce(${table.orgUrl}, '')`, table.endedAt)
-          .where(sql`${table.status} = 'completed'`),
-        index("scans_unfinished")
-          .on(table.updatedAt)
-          .where(sql`${table.status} in ('pending', 'running')`),
-        // In the order in which they are deleted once they are old.
-        index("scans_ended")
-          .on(table.endedAt)
-          .where(sql`${table.endedAt} is not null`),
-        check(
-          "scans_status",
-          sql`${table.status} in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')`,
-        ),
-        check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
-        check(
-          "scans_counts",
-          sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`,
-        ),
-        ...tenantPolicies("scans", table.tenantId),
-      ],
+  (table) => [
+    // What findings refer to, so that a finding cannot belong to another tenant's scan.
+    unique("scans_tenant_id_id").on(table.tenantId, table.id),
+    index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    // The scan before a scan of the same org, for what is new in it.
+    index("scans_completed")
+      .on(table.tenantId, sql`coalesce(${table.orgUrl}, '')`, table.endedAt)
+      .where(sql`${table.status} = 'completed'`),
+    index("scans_unfinished")
+      .on(table.updatedAt)
+      .where(sql`${table.status} in ('pending', 'running')`),
+    // In the order in which they are deleted once they are old.
+    index("scans_ended")
+      .on(table.endedAt)
+      .where(sql`${table.endedAt} is not null`),
+    check(
+      "scans_status",
+      sql`${table.status} in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')`,
+    ),
+    check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
+    check(
+      "scans_counts",
+      sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`,
+    ),
+    ...tenantPolicies("scans", table.tenantId),
+  ],
 );
 
 export const findings = pgTable(
@@ -241,22 +226,20 @@ export const findings = pgTable(
     advisory: boolean("advisory").notNull().default(false),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
-        primaryKey({ name: "findings_pkey", columns: [table.tenantId, table.scanId, table.fingerprint] }),
-        foreignKey({
-          name: "findings_scan",
-          columns: [table.tenantId, table.scanId],
-          foreignColumns: [scans.tenantId, scans.id],
-        }).onDelete("cascade"),
-        index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
-        check("findings_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
-        check("findings_coverage", sql`${table.coverage} in ('full', 'partial')`),
-        check("findings_severity", sql`${table.severity} in ('high', 'medium', 'low')`),
-        ...tenantPolicies("findings", table.tenantId),
-      ],
+  (table) => [
+    // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
+    primaryKey({ name: "findings_pkey", columns: [table.tenantId, table.scanId, table.fingerprint] }),
+    foreignKey({
+      name: "findings_scan",
+      columns: [table.tenantId, table.scanId],
+      foreignColumns: [scans.tenantId, scans.id],
+    }).onDelete("cascade"),
+    index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
+    check("findings_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("findings_coverage", sql`${table.coverage} in ('full', 'partial')`),
+    check("findings_severity", sql`${table.severity} in ('high', 'medium', 'low')`),
+    ...tenantPolicies("findings", table.tenantId),
+  ],
 );
 
 /** The ids of scans that were deleted: they are not used again. Written by a trigger of `scans`. */
@@ -269,13 +252,11 @@ export const deletedScans = pgTable(
     id: uuid("id").notNull(),
     deletedAt: instant("deleted_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        primaryKey({ name: "deleted_scans_pkey", columns: [table.tenantId, table.id] }),
-        index("deleted_scans_by_time").on(table.deletedAt),
-        ...tenantPolicies("deleted_scans", table.tenantId),
-      ],
+  (table) => [
+    primaryKey({ name: "deleted_scans_pkey", columns: [table.tenantId, table.id] }),
+    index("deleted_scans_by_time").on(table.deletedAt),
+    ...tenantPolicies("deleted_scans", table.tenantId),
+  ],
 );
 
 /** The finished report of a scan. Its row is written after its parts: without it there is no report. */
@@ -292,18 +273,16 @@ export const scanReports = pgTable(
     partCount: integer("part_count").notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
-        foreignKey({
-          name: "scan_reports_scan",
-          columns: [table.tenantId, table.scanId],
-          foreignColumns: [scans.tenantId, scans.id],
-        }).onDelete("cascade"),
-        check("scan_reports_sizes", sql`${table.sizeBytes} >= 0 and ${table.partCount} > 0`),
-        ...tenantPolicies("scan_reports", table.tenantId),
-      ],
+  (table) => [
+    primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
+    foreignKey({
+      name: "scan_reports_scan",
+      columns: [table.tenantId, table.scanId],
+      foreignColumns: [scans.tenantId, scans.id],
+    }).onDelete("cascade"),
+    check("scan_reports_sizes", sql`${table.sizeBytes} >= 0 and ${table.partCount} > 0`),
+    ...tenantPolicies("scan_reports", table.tenantId),
+  ],
 );
 
 /** A compressed report in pieces that pass through every driver. */
@@ -320,20 +299,18 @@ export const scanReportParts = pgTable(
     content: bytes("content").notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        primaryKey({
-          name: "scan_report_parts_pkey",
-          columns: [table.tenantId, table.scanId, table.uploadId, table.part],
-        }),
-        foreignKey({
-          name: "scan_report_parts_scan",
-          columns: [table.tenantId, table.scanId],
-          foreignColumns: [scans.tenantId, scans.id],
-        }).onDelete("cascade"),
-        ...tenantPolicies("scan_report_parts", table.tenantId),
-      ],
+  (table) => [
+    primaryKey({
+      name: "scan_report_parts_pkey",
+      columns: [table.tenantId, table.scanId, table.uploadId, table.part],
+    }),
+    foreignKey({
+      name: "scan_report_parts_scan",
+      columns: [table.tenantId, table.scanId],
+      foreignColumns: [scans.tenantId, scans.id],
+    }).onDelete("cascade"),
+    ...tenantPolicies("scan_report_parts", table.tenantId),
+  ],
 );
 
 export const monitors = pgTable(
@@ -378,26 +355,24 @@ export const monitors = pgTable(
     doorbellHash: text("doorbell_hash"),
     doorbellRungAt: instant("doorbell_rung_at"),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        // What changes refer to, so that a change cannot belong to another tenant's monitor.
-        unique("monitors_tenant_id_id").on(table.tenantId, table.id),
-        index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
-        index("monitors_running")
-          .on(table.updatedAt)
-          .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
-        index("monitors_ended")
-          .on(table.endedAt)
-          .where(sql`${table.endedAt} is not null and ${table.deletedAt} is null`),
-        check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
-        check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
-        check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
-        check("monitors_deleted_at", sql`${table.deletedAt} is null or ${table.endedAt} is not null`),
-        check("monitors_counts", sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`),
-        check("monitors_doorbell_hash_is_sha256_hex", sql`${table.doorbellHash} ~ '^[0-9a-f]{64}$'`),
-        ...tenantPolicies("monitors", table.tenantId),
-      ],
+  (table) => [
+    // What changes refer to, so that a change cannot belong to another tenant's monitor.
+    unique("monitors_tenant_id_id").on(table.tenantId, table.id),
+    index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    index("monitors_running")
+      .on(table.updatedAt)
+      .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
+    index("monitors_ended")
+      .on(table.endedAt)
+      .where(sql`${table.endedAt} is not null and ${table.deletedAt} is null`),
+    check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
+    check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
+    check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
+    check("monitors_deleted_at", sql`${table.deletedAt} is null or ${table.endedAt} is not null`),
+    check("monitors_counts", sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`),
+    check("monitors_doorbell_hash_is_sha256_hex", sql`${table.doorbellHash} ~ '^[0-9a-f]{64}$'`),
+    ...tenantPolicies("monitors", table.tenantId),
+  ],
 );
 
 /** Verdicts that moved, in the order they were stored. */
@@ -427,23 +402,21 @@ export const changes = pgTable(
     explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),
-        foreignKey({
-          name: "changes_monitor",
-          columns: [table.tenantId, table.monitorId],
-          foreignColumns: [monitors.tenantId, monitors.id],
-        }).onDelete("cascade"),
-        uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
-        index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
-        check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
-        check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
-        check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
-        check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start')`),
-        ...tenantPolicies("changes", table.tenantId),
-      ],
+  (table) => [
+    primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),
+    foreignKey({
+      name: "changes_monitor",
+      columns: [table.tenantId, table.monitorId],
+      foreignColumns: [monitors.tenantId, monitors.id],
+    }).onDelete("cascade"),
+    uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
+    index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
+    check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
+    check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start')`),
+    ...tenantPolicies("changes", table.tenantId),
+  ],
 );
 
 /** Receivers of a tenant's events, https://www.standardwebhooks.com */
@@ -467,25 +440,23 @@ export const webhooks = pgTable(
     createdAt: instant("created_at").notNull().defaultNow(),
     updatedAt: instant("updated_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        // What deliveries refer to, so that a delivery cannot belong to another tenant's webhook.
-        unique("webhooks_tenant_id_id").on(table.tenantId, table.id),
-        index("webhooks_of_tenant").on(table.tenantId, table.createdAt, table.id),
-        check(
-          "webhooks_events",
-          sql`${table.events} <@ array['scan.end', 'finding.created', 'finding.updated', 'monitor.error'] and cardinality(${table.events}) between 1 and 4`,
-        ),
-        check("webhooks_format", sql`${table.format} in ('json', 'slack')`),
-        check(
-          "webhooks_disabled_reason",
-          sql`${table.disabledReason} is null or (${table.disabledReason} = 'gone' and not ${table.enabled})`,
-        ),
-        check("webhooks_url_length", sql`length(${table.url}) between 1 and 2048`),
-        check("webhooks_secret", sql`cardinality(${table.secret}) between 1 and 2`),
-        ...tenantPolicies("webhooks", table.tenantId),
-      ],
+  (table) => [
+    // What deliveries refer to, so that a delivery cannot belong to another tenant's webhook.
+    unique("webhooks_tenant_id_id").on(table.tenantId, table.id),
+    index("webhooks_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    check(
+      "webhooks_events",
+      sql`${table.events} <@ array['scan.end', 'finding.created', 'finding.updated', 'monitor.error'] and cardinality(${table.events}) between 1 and 4`,
+    ),
+    check("webhooks_format", sql`${table.format} in ('json', 'slack')`),
+    check(
+      "webhooks_disabled_reason",
+      sql`${table.disabledReason} is null or (${table.disabledReason} = 'gone' and not ${table.enabled})`,
+    ),
+    check("webhooks_url_length", sql`length(${table.url}) between 1 and 2048`),
+    check("webhooks_secret", sql`cardinality(${table.secret}) between 1 and 2`),
+    ...tenantPolicies("webhooks", table.tenantId),
+  ],
 );
 
 /** What is sent to a webhook: written by triggers in the transaction of what it tells. */
@@ -511,29 +482,24 @@ export const webhookDeliveries = pgTable(
     deliveredAt: instant("delivered_at"),
     createdAt: instant("created_at").notNull().defaultNow(),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        foreignKey({
-          name: "webhook_deliveries_webhook",
-          columns: [table.tenantId, table.webhookId],
-          foreignColumns: [webhooks.tenantId, webhooks.id],
-        }).onDelete("cascade"),
-        index("webhook_deliveries_of_webhook").on(table.tenantId, table.webhookId, table.createdAt, table.id),
-        index("webhook_deliveries_pending")
-          .on(table.tenantId, table.webhookId)
-          .where(sql`${table.status} = 'pending'`),
-        index("webhook_deliveries_due")
-          .on(table.nextAttemptAt)
-          .where(sql`${table.status} = 'pending'`),
-        index("webhook_deliveries_old").on(table.createdAt),
-        check("webhook_deliveries_status", sql`${table.status} in ('pending', 'delivered', 'dead')`),
-        check(
-          "webhook_deliveries_delivered_at",
-          sql`(${table.deliveredAt} is not null) = (${table.status} = 'delivered')`,
-        ),
-        ...tenantPolicies("webhook_deliveries", table.tenantId),
-      ],
+  (table) => [
+    foreignKey({
+      name: "webhook_deliveries_webhook",
+      columns: [table.tenantId, table.webhookId],
+      foreignColumns: [webhooks.tenantId, webhooks.id],
+    }).onDelete("cascade"),
+    index("webhook_deliveries_of_webhook").on(table.tenantId, table.webhookId, table.createdAt, table.id),
+    index("webhook_deliveries_pending")
+      .on(table.tenantId, table.webhookId)
+      .where(sql`${table.status} = 'pending'`),
+    index("webhook_deliveries_due")
+      .on(table.nextAttemptAt)
+      .where(sql`${table.status} = 'pending'`),
+    index("webhook_deliveries_old").on(table.createdAt),
+    check("webhook_deliveries_status", sql`${table.status} in ('pending', 'delivered', 'dead')`),
+    check("webhook_deliveries_delivered_at", sql`(${table.deliveredAt} is not null) = (${table.status} = 'delivered')`),
+    ...tenantPolicies("webhook_deliveries", table.tenantId),
+  ],
 );
 
 /** What people decided about findings. A row is never removed: it ends, and stays as the record of what was decided. */
@@ -570,29 +536,27 @@ export const decisions = pgTable(
     /** The scan that contradicted it, which may be deleted since. */
     endedScanId: uuid("ended_scan_id"),
   },
-  typeof SCHEMA_IS_QUERIED === "boolean"
-    ? undefined
-    : (table) => [
-        // Hashed: together they may be longer than an index takes.
-        uniqueIndex("decisions_not_ended")
-          .on(
-            table.tenantId,
-            table.kind,
-            table.check,
-            sql`md5(coalesce(${table.resource}, ''))`,
-            sql`md5(coalesce(${table.orgUrl}, ''))`,
-          )
-          .where(sql`${table.endedAt} is null`),
-        index("decisions_of_tenant").on(table.tenantId, table.createdAt, table.id),
-        check("decisions_kind", sql`${table.kind} in ('waiver', 'attestation')`),
-        check("decisions_status", sql`${table.status} in ('PASS', 'FAIL', 'NOT_APPLICABLE')`),
-        check(
-          "decisions_of_kind",
-          sql`(${table.kind} = 'attestation') = (${table.status} is not null) and (${table.kind} = 'waiver' or ${table.resource} is null)`,
-        ),
-        check("decisions_expires_at", sql`(${table.expires} is null) = (${table.expiresAt} is null)`),
-        check("decisions_ended_reason", sql`${table.endedReason} in ('withdrawn', 'contradicted', 'expired')`),
-        check("decisions_ended_at", sql`(${table.endedAt} is null) = (${table.endedReason} is null)`),
-        ...tenantPolicies("decisions", table.tenantId),
-      ],
+  (table) => [
+    // Hashed: together they may be longer than an index takes.
+    uniqueIndex("decisions_not_ended")
+      .on(
+        table.tenantId,
+        table.kind,
+        table.check,
+        sql`md5(coalesce(${table.resource}, ''))`,
+        sql`md5(coalesce(${table.orgUrl}, ''))`,
+      )
+      .where(sql`${table.endedAt} is null`),
+    index("decisions_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    check("decisions_kind", sql`${table.kind} in ('waiver', 'attestation')`),
+    check("decisions_status", sql`${table.status} in ('PASS', 'FAIL', 'NOT_APPLICABLE')`),
+    check(
+      "decisions_of_kind",
+      sql`(${table.kind} = 'attestation') = (${table.status} is not null) and (${table.kind} = 'waiver' or ${table.resource} is null)`,
+    ),
+    check("decisions_expires_at", sql`(${table.expires} is null) = (${table.expiresAt} is null)`),
+    check("decisions_ended_reason", sql`${table.endedReason} in ('withdrawn', 'contradicted', 'expired')`),
+    check("decisions_ended_at", sql`(${table.endedAt} is null) = (${table.endedReason} is null)`),
+    ...tenantPolicies("decisions", table.tenantId),
+  ],
 );

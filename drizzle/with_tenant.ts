@@ -64,7 +64,7 @@ export async function findApiKey(database: Database, hash: string): Promise<Foun
     tx.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
       select id, tenant_id, name, array_to_json(scopes)::text as scopes,
         floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
-      from scanstream.find_api_key(${hash})`),
+      from scanstream.find_valid_api_key(${hash})`),
   );
   const [row] = rows;
   if (row === undefined) return null;

@@ -1,5 +1,6 @@
 import { decisionFiles } from "./decision_files.ts";
 import { faults } from "./faults.ts";
+import { gatewayDecisions } from "./gateway_decisions.ts";
 import { gettingIn } from "./getting_in.ts";
 import { limits } from "./limits.ts";
 import type { Mutation } from "./mutation.ts";
@@ -27,5 +28,6 @@ export const mutations: readonly Mutation[] = [
   ...faults,
   ...processFaults,
   ...decisionFiles,
+  ...gatewayDecisions,
   ...promises,
 ];

@@ -18,8 +18,29 @@ const origins = "a page of another origin";
 const scansOfTenant = `USING ("scans"."tenant_id" = (select nullif(current_setting('app.tenant_id', true), '')::uuid)) WITH`;
 const statement = "const { columns, rows } = await database.transact([...beginGuarded, { sql: text, params }]);";
 
+const team = "members, keys or the audit trail of another tenant";
+
 /** The second table of `docs/threat_model.md`. */
 export const otherTenants: readonly Mutation[] = [
+  {
+    mistake: "a key is revoked by its id alone",
+    holds: [team],
+    file: "drizzle/migrations/0006_team.sql",
+    find: "  WHERE id = wanted_id AND tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid\n",
+    replace: "  WHERE id = wanted_id\n",
+    testFile: "test/gateway/features/team/api_keys.test.ts",
+    test: "not the key that asks",
+  },
+  {
+    mistake: "the audit trail of every tenant is read",
+    holds: [team],
+    file: "drizzle/migrations/0006_team.sql",
+    find: 'ON "audit_events" AS PERMISSIVE FOR ALL TO "scanstream_app" USING (',
+    replace: 'ON "audit_events" AS PERMISSIVE FOR ALL TO "scanstream_app" USING (true or ',
+    testFile: "test/gateway/features/team/audit_suite.ts",
+    via: "test/gateway/features/team/audit.test.ts",
+    test: "an event cannot be written",
+  },
   {
     mistake: "all who open the same stream at the same time share what is looked up",
     holds: [tenantStream, "S3"],

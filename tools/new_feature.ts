@@ -32,7 +32,7 @@ export function newFeature(name: string): Start {
         "tenantDescription,",
         "featureDescriptions:",
       ),
-      append("test/drizzle/seed.ts", `, ${camel}s`, ' } from "../../drizzle/schema.ts"'),
+      append("test/drizzle/seed.ts", `  ${camel}s,\n`, '} from "../../drizzle/schema.ts"'),
       append(
         "test/drizzle/seed.ts",
         `  await tx.insert(${camel}s).values(["one", "two"].map((each) => ({ tenantId: id, name: each })));\n  `,

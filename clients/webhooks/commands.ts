@@ -2,7 +2,7 @@ import { Option, type Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
 import { offering } from "../../command_line/completion/offered_values.ts";
 import { addExamples } from "../../command_line/examples.ts";
-import { deliveryStatuses, webhookEvents } from "../../shared/schemas/webhook.ts";
+import { deliveryStatuses, webhookEvents } from "../../shared/webhook_names.ts";
 import { formats, toWhole } from "../options.ts";
 import type { FormatFlag } from "../team/resource_output.ts";
 import type { DeliveriesFlags, WebhookAddFlags } from "./webhook_commands.ts";

@@ -1,6 +1,6 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { isUuid } from "../../shared/channel_name.ts";
-import { webhookEvents } from "../../shared/schemas/webhook.ts";
+import { webhookEvents } from "../../shared/webhook_names.ts";
 import type { Resource } from "../gateway_api.ts";
 import { changeCommand, field, listCommand, type FormatFlag } from "../team/resource_output.ts";
 
@@ -23,7 +23,7 @@ export function webhooksListCommand({ format }: FormatFlag, io: CommandIo): Prom
   const columns = {
     WEBHOOK: field("id"),
     STATE: ({ enabled, disabled_reason: reason }: Resource) =>
-      enabled === true ? "enabled" : reason === null ? "disabled" : `disabled: ${String(reason)}`,
+      enabled === true ? "enabled" : typeof reason === "string" ? `disabled: ${reason}` : "disabled",
     FORMAT: field("format"),
     EVENTS: ({ events }: Resource) => (Array.isArray(events) ? events.map(String).join(",") : ""),
     CREATED: field("created_at"),

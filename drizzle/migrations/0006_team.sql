@@ -95,9 +95,7 @@ CREATE OR REPLACE TRIGGER monitors_doorbell_audit AFTER UPDATE OF doorbell_hash 
 GRANT CREATE ON SCHEMA scanstream TO scanstream_admin;--> statement-breakpoint
 SET LOCAL ROLE scanstream_admin;--> statement-breakpoint
 
--- Gateways of before read the first three columns.
-DROP FUNCTION scanstream.find_api_key(text);--> statement-breakpoint
-CREATE FUNCTION scanstream.find_api_key(wanted_hash text)
+CREATE OR REPLACE FUNCTION scanstream.find_valid_api_key(wanted_hash text)
 RETURNS TABLE (id uuid, tenant_id uuid, name text, scopes text[], expires_at timestamptz)
 LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
@@ -116,8 +114,17 @@ AS $$
   WHERE found.hash = wanted_hash AND found.revoked_at IS NULL AND (found.expires_at IS NULL OR found.expires_at > now());
 $$;--> statement-breakpoint
 
+-- For gateways of before, while they are replaced one after the other.
+CREATE OR REPLACE FUNCTION scanstream.find_api_key(wanted_hash text)
+RETURNS TABLE (id uuid, tenant_id uuid, name text)
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT found.id, found.tenant_id, found.name FROM scanstream.find_valid_api_key(wanted_hash) AS found;
+$$;--> statement-breakpoint
+
 -- A subject that may belong to other tenants already, of whom the caller learns nothing.
-CREATE FUNCTION scanstream.register_user(wanted_sub text) RETURNS text
+CREATE OR REPLACE FUNCTION scanstream.register_user(wanted_sub text) RETURNS text
 LANGUAGE sql VOLATILE STRICT SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -126,7 +133,7 @@ AS $$
 $$;--> statement-breakpoint
 
 -- Of the transaction's tenant. The application cannot update the column itself, so nothing makes a revoked key valid again.
-CREATE FUNCTION scanstream.revoke_api_key(wanted_id uuid) RETURNS SETOF uuid
+CREATE OR REPLACE FUNCTION scanstream.revoke_api_key(wanted_id uuid) RETURNS SETOF uuid
 LANGUAGE sql VOLATILE STRICT SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -135,7 +142,7 @@ AS $$
   RETURNING id;
 $$;--> statement-breakpoint
 
-REVOKE ALL ON FUNCTION scanstream.find_api_key(text), scanstream.register_user(text), scanstream.revoke_api_key(uuid) FROM PUBLIC;--> statement-breakpoint
-GRANT EXECUTE ON FUNCTION scanstream.find_api_key(text), scanstream.register_user(text), scanstream.revoke_api_key(uuid) TO scanstream_app;--> statement-breakpoint
+REVOKE ALL ON FUNCTION scanstream.find_api_key(text), scanstream.find_valid_api_key(text), scanstream.register_user(text), scanstream.revoke_api_key(uuid) FROM PUBLIC;--> statement-breakpoint
+GRANT EXECUTE ON FUNCTION scanstream.find_api_key(text), scanstream.find_valid_api_key(text), scanstream.register_user(text), scanstream.revoke_api_key(uuid) TO scanstream_app;--> statement-breakpoint
 RESET ROLE;--> statement-breakpoint
 REVOKE CREATE ON SCHEMA scanstream FROM scanstream_admin;

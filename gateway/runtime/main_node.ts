@@ -1,4 +1,3 @@
-import { isSea } from "node:sea";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
@@ -26,7 +25,7 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
   const log = createLog({ write: (line) => terminal.write(line), ...logOptions });
-  const webAssets = isSea() ? createEmbeddedFiles() : createStaticFiles(webFolder());
+  const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,
     log,

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { getAssetKeys, getRawAsset } from "node:sea";
+import { embeddedFiles } from "../../drizzle/embedded_files.ts";
 import type { WebAssets } from "../http/dependencies.ts";
 import { hasCode } from "../../shared/error_code.ts";
 
@@ -29,11 +29,13 @@ export function createStaticFiles(folder: string): WebAssets {
   });
 }
 
-/** The page inside the single executable, which `tools/build_executable.ts` puts there. */
-export function createEmbeddedFiles(): WebAssets {
-  const keys = new Set(getAssetKeys());
+/** The page inside the single executable; null: this is none. */
+export function createEmbeddedFiles(): WebAssets | null {
+  const files = embeddedFiles;
+  if (files === null) return null;
+  const keys = new Set(files.getAssetKeys());
   return createWebAssets((path) =>
-    Promise.resolve(keys.has(`web/${path}`) ? new Uint8Array(getRawAsset(`web/${path}`)) : null),
+    Promise.resolve(keys.has(`web/${path}`) ? new Uint8Array(files.getRawAsset(`web/${path}`)) : null),
   );
 }
 

@@ -6,40 +6,20 @@ import { systemClock, type Clock } from "../idp/clock.ts";
 import { IdpError, type IdpErrorCode } from "../idp/idp_error.ts";
 import { readOrganization, type Organization } from "../idp/organization.ts";
 import { generalReads } from "../idp/probe.ts";
-import { createAuthorizedClient, createRequestSender, type AuthorizedClient } from "../idp/connection.ts";
+import {
+  createAuthorizedClient,
+  createRequestSender,
+  type AuthorizedClient,
+  type ConnectOptions,
+} from "../idp/connection.ts";
+import { fail, ok, warn, type DoctorResult, type DoctorStep } from "./doctor_result.ts";
 import { grantScopes } from "../idp/token_errors.ts";
 import type { RequestSender } from "../idp/request_sender.ts";
-import type { RequestTrace } from "../idp/request_trace.ts";
 
-export type DoctorStep =
-  | "configuration"
-  | "private_key"
-  | "organization"
-  | "clock"
-  | "token"
-  | "dpop"
-  | "scopes"
-  | "role"
-  | "rate_limits";
-
-/** `warn`: a scan works, but something should be better; `skipped`: an earlier step failed that this one needs. */
-export type DoctorState = "ok" | "warn" | "fail" | "skipped";
-
-export interface DoctorResult {
-  readonly step: DoctorStep;
-  readonly state: DoctorState;
-  /** What was found, in one sentence. */
-  readonly detail: string;
-  /** What to click or set; null where there is nothing to do. */
-  readonly remedy: string | null;
-}
-
-export interface DoctorInput {
+export interface DoctorInput extends Pick<ConnectOptions, "signal" | "trace"> {
   readonly flags: ScannerFlags;
   readonly env: Environment;
-  readonly signal: AbortSignal;
   readonly clock?: Clock;
-  readonly trace?: RequestTrace | undefined;
 }
 
 /** The steps in their order; each appears exactly once in what `diagnose` gives. */
@@ -287,15 +267,3 @@ const requireDpop =
 const assignRole = "Assign Read-Only Administrator in Applications → your app → Admin roles → Edit assignments";
 const useReadOnly =
   'Assign Read-Only Administrator for routine scans (Applications → your app → Admin roles → Edit assignments) and Super Administrator for a separate run only; turn off Settings → Account → "Public client app admins", which assigns Super Administrator by itself';
-
-function ok(step: DoctorStep, detail: string): DoctorResult {
-  return { step, state: "ok", detail, remedy: null };
-}
-
-function warn(step: DoctorStep, detail: string, remedy: string | null): DoctorResult {
-  return { step, state: "warn", detail, remedy };
-}
-
-function fail(step: DoctorStep, detail: string, remedy: string): DoctorResult {
-  return { step, state: "fail", detail, remedy };
-}

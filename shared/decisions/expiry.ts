@@ -14,8 +14,8 @@ export function isExpired(expires: string | null, nowMs: number): boolean {
   return expires !== null && nowMs > endOfExpiry(expires);
 }
 
-/** `Date.parse` takes February 30 for March 2. */
-function isDay(text: string): boolean {
+/** Such as 2027-01-31. `Date.parse` takes February 30 for March 2. */
+export function isDay(text: string): boolean {
   const startMs = Date.parse(`${text}T00:00:00Z`);
   return !Number.isNaN(startMs) && new Date(startMs).toISOString().startsWith(text);
 }

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { uuidPattern } from "../channel_name.ts";
+import { isDay } from "../decisions/expiry.ts";
 
 /** What the schemas of this folder are made of. Types, request validation and the API documents all come from them. */
 
@@ -25,7 +26,7 @@ const instantMessage = "expected a time like 2026-11-22T09:30:00.000Z";
 export const instant = v.pipe(
   v.string(instantMessage),
   v.isoTimestamp(instantMessage),
-  v.check((value) => Date.parse(value) >= 0, instantMessage),
+  v.check((value) => Date.parse(value) >= 0 && isDay(value.slice(0, 10)), instantMessage),
   v.metadata({ format: "date-time" }),
 );
 

@@ -1,8 +1,9 @@
 import * as v from "valibot";
+import { deliveryStatuses, webhookEvents } from "../webhook_names.ts";
 import { fieldMessage, isStorable, time, uuid, type Output } from "./primitives.ts";
 
-/** What a webhook can be told of; docs/webhooks.md has each with its payload. */
-export const webhookEvents = ["scan.end", "finding.created", "finding.updated", "monitor.error"] as const;
+export { deliveryStatuses, webhookEvents };
+
 const eventMessage = `expected one of ${webhookEvents.join(", ")}`;
 const eventsMessage = `expected a list of one or more of ${webhookEvents.join(", ")}, each once`;
 const eventSchema = v.picklist(webhookEvents, eventMessage);
@@ -68,7 +69,6 @@ export const webhookWithSecretSchema = v.object({
   secret: v.pipe(v.string(), v.metadata({ pattern: "^whsec_[A-Za-z0-9+/]+=*$" })),
 });
 
-export const deliveryStatuses = ["pending", "delivered", "dead"] as const;
 const nullableTime = v.nullable(time);
 
 export const deliverySchema = v.object({

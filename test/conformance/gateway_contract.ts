@@ -8,6 +8,8 @@ import { sessionCases } from "./gateway_session_cases.ts";
 import { streamCases } from "./gateway_stream_cases.ts";
 import { tenantCases } from "./gateway_tenant_cases.ts";
 import { webhookCases } from "./gateway_webhook_cases.ts";
+import { endedAuthorityCases } from "./permissions/ended_authority_cases.ts";
+import { permissionCases } from "./permissions/permission_cases.ts";
 
 /** Everything that a gateway promises to its clients, on every runtime. */
 export const gatewayContract: readonly GatewayCase[] = [
@@ -20,4 +22,6 @@ export const gatewayContract: readonly GatewayCase[] = [
   ...sessionCases,
   ...webhookCases,
   ...streamCases,
+  ...endedAuthorityCases,
+  ...permissionCases,
 ];

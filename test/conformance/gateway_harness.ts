@@ -39,6 +39,8 @@ export interface GatewayControl {
   sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
   revokeApiKey(id: string): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
+  /** Of an API key; past the gateway, which never changes them. */
+  setScopes(apiKeyId: string, scopes: readonly string[]): Promise<void>;
   /** Publishes past the gateway, whatever the message is. */
   publishRaw(channel: string, message: string): Promise<void>;
   /** How many subscriptions the broker has for the channel. */

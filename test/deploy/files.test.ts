@@ -135,7 +135,7 @@ describe("the Helm chart", async () => {
 });
 
 describe.runIf(process.platform === "linux")("the systemd unit", async () => {
-  const path = join(deploy, "systemd/scanstream@.service");
+  const path = join(deploy, "systemd/scanstream-gateway@.service");
   const unit = await readFile(path, "utf8");
 
   test("leaves the gateway more time than it needs to leave, by its default delay", () => {

@@ -63,6 +63,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
         "expire_stale_scans",
         "find_api_key",
         "find_doorbell",
+        "find_valid_api_key",
         "finish_report",
         "mark_stale_monitors",
         "register_user",

@@ -177,6 +177,18 @@ describe("several organizations", () => {
     expect(await readdir(cwd)).toEqual(["scanstream.config.json"]);
   });
 
+  test("two that would write to one place are refused", async () => {
+    const cwd = await inFolder({
+      organizations: [
+        { ...(await entry("acme", acme)), output: "one" },
+        { ...(await entry("globex", globex)), output: "./one/" },
+      ],
+    });
+    const { code, stderr } = await runCommand(["scan"], { cwd });
+    expect(code).toBe(2);
+    expect(stderr).toBe('scanstream.config.json /organizations/1 (globex): output "one/": acme writes there too\n');
+  });
+
   test("a secret in the file is refused by its place", async () => {
     const cwd = await mkdtemp(join(folder.path, "work-"));
     const organization = { ...(await entry("acme", acme)), private_key: acme.privateKeyPem };

@@ -39,6 +39,7 @@ export async function toGatewayUnderTest(
       sign: (claims, lifetimeSeconds) => backends.sign(claims, lifetimeSeconds),
       revokeApiKey: (id) => backends.revokeApiKey(id),
       removeUser: (tenantId, sub) => backends.removeUser(tenantId, sub),
+      setScopes: (apiKeyId, scopes) => backends.setScopes(apiKeyId, scopes),
       async publishRaw(channel, message) {
         await backends.redis.command("PUBLISH", key(channel), message);
       },

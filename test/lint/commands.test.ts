@@ -13,17 +13,22 @@ const otherPrograms: Readonly<Record<string, string>> = {
   ".": "of the shell",
   awk: "reads what a stream says",
   cd: "of the shell",
+  chmod: "of the shell",
   curl: "test/gateway and test/e2e read the same addresses",
   docker: "needs Docker; the image is built in ci.yml",
+  do: "of the shell",
   done: "of the shell",
+  echo: "of the shell",
   export: "of the shell",
   for: "of the shell",
   gh: "needs an account at GitHub, and a release",
+  helm: "comes from no registry that tests use; test/deploy reads the chart",
   kill: "of the shell",
   mkdir: "of the shell",
   openssl: "test/scanner/idp reads keys in the forms it writes",
   set: "of the shell",
   sha256sum: "test/e2e/executable.test.ts",
+  source: "of the shell",
   sudo: "apt, for the benchmarks",
   systemctl: "needs systemd",
   terraform: "needs the provider from its registry; test/scanner/fix reads what it would",
@@ -54,13 +59,14 @@ async function exampleLines(): Promise<readonly Line[]> {
 /** What a line runs, one after another, without variables that are set before a program's name. */
 function commandsOf(line: string): readonly (readonly string[])[] {
   return line
+    .replaceAll(/<\(([^)]*)\)/g, "; $1")
     .replaceAll(/'[^']*'|"[^"]*"/g, (quoted) => quoted.replaceAll(/[\s;&|]+/g, "_"))
     .split(/&&|\|\||[;|&]/)
     .map((part) =>
       part
         .trim()
         .replace(/^\(|\)$/g, "")
-        .replace(/^do /, ""),
+        .replace(/^do\b/, ""),
     )
     .map((part) => part.split(/\s+/).filter((word) => word !== ""))
     .map((words) => words.slice(words.findIndex((word) => !/^\w+=/.test(word))))

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -58,7 +58,9 @@ describe("no file of the repository", () => {
 
   test("installs a package named scanstream from a registry", () => {
     expect(lines.filter((line) => registryInstall.test(line))).toEqual([]);
-    expect(lines.filter((line) => /["'`= ]scanstream@[\d$"]/.test(line))).toEqual([]);
+    // A unit of systemd has a port where a package has a version.
+    const packages = lines.filter((line) => !/\bsystemctl (?:enable|restart)\b/.test(line));
+    expect(packages.filter((line) => /["'`= ]scanstream@[\d$"]/.test(line))).toEqual([]);
   });
 
   test("uses an action of others by a name that can be moved, in action.yml", () => {
@@ -95,7 +97,7 @@ describe("action.yml", () => {
 
   const inputs = { FORMAT: "json,sarif", OUTPUT: "report", FAIL_ON: "fail", FAIL_ON_NEW: "false" };
 
-  async function scan(given: Readonly<Record<string, string>>) {
+  async function scan(given: Readonly<Record<string, string>>, { action = root, cwd = folder.path } = {}) {
     const all = { BASELINE: "", WAIVERS: "", ATTESTATIONS: "", ...inputs, ...given };
     const env = {
       PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"]}`,
@@ -106,12 +108,12 @@ describe("action.yml", () => {
       IDP_PRIVATE_KEY_ID: "",
       SCANSTREAM_URL: "",
       SCANSTREAM_API_KEY: "",
-      GITHUB_ACTION_PATH: root,
+      GITHUB_ACTION_PATH: action,
       GITHUB_OUTPUT: join(folder.path, "outputs"),
       ...Object.fromEntries(Object.entries(all).map(([name, value]) => [`INPUT_${name}`, value])),
     };
     const script = await stepScript("Scan");
-    return run("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", script], { cwd: folder.path, env }).then(
+    return run("bash", ["--noprofile", "--norc", "-eo", "pipefail", "-c", script], { cwd, env }).then(
       () => 0,
       (error: { readonly code: number }) => error.code,
     );
@@ -123,6 +125,24 @@ describe("action.yml", () => {
       schema: "scanstream.report/1",
     });
     expect(await readFile(join(folder.path, "outputs"), "utf8")).toBe("report=report/scan.json\n");
+  });
+
+  test("installs what the scan needs and nothing else, in an empty repository", { timeout: 120_000 }, async () => {
+    const action = join(folder.path, "action");
+    const { stdout } = await run("git", ["-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    const files = stdout.split("\0").filter((file) => /^(?!test\/|docs\/).*\.(?:ts|tsx|json)$/.test(file));
+    for (const file of files) await cp(join(root, file), join(action, file));
+    const repository = join(folder.path, "empty");
+    await mkdir(repository);
+    const env = { ...process.env, GITHUB_ACTION_PATH: action };
+    const shell = ["--noprofile", "--norc", "-eo", "pipefail", "-c"];
+    await run("bash", [...shell, await stepScript("Install")], { cwd: repository, env });
+    const installed = await readdir(join(action, "node_modules"));
+    expect(installed).toEqual(expect.arrayContaining(["undici", "jose", "commander"]));
+    expect(installed).not.toContain("vitest");
+    expect(await scan({ OUTPUT: "there" }, { action, cwd: repository })).toBe(1);
+    expect(await readdir(repository)).toEqual(["there"]);
+    expect((await readdir(join(repository, "there"))).toSorted()).toEqual(["scan.json", "scan.sarif"]);
   });
 
   test("passes every input on, and none becomes a command", async () => {

@@ -201,6 +201,8 @@ test("may write only where something is published", () => {
   );
   expect(writing.toSorted()).toEqual([
     "codeql.yml: analyze: security-events",
+    "docs.yml: publish: id-token",
+    "docs.yml: publish: pages",
     "release.yml: attest: attestations",
     "release.yml: attest: id-token",
     "release.yml: github: contents",
@@ -220,8 +222,11 @@ test("the package is tried on the oldest and the newest Node of each line of `en
   expect(matrix).toEqual(wanted);
 });
 
-test("action.yml and the workflows agree about each action's commit", async () => {
-  const texts = [await read("action.yml"), ...workflows.map(([, text]) => text)].join("\n");
+test("workflows, action.yml and the documents' recipes use one commit of each action, and never a name that can be moved", async () => {
+  const recipes = (await documents()).map(([, text]) => text);
+  const texts = [await read("action.yml"), ...workflows.map(([, text]) => text), ...recipes].join("\n");
+  const uses = texts.match(/\buses: (?!\.\/)\S+/g) ?? [];
+  expect(uses.filter((use) => !/@(?:[0-9a-f]{40}|<commit>)$/.test(use))).toEqual([]);
   const commits = new Map<string, Set<string>>();
   for (const [, action = "", commit = ""] of texts.matchAll(/uses: ([\w-]+\/[\w-]+)\S*@([0-9a-f]{40})/g)) {
     commits.set(action, (commits.get(action) ?? new Set()).add(commit));

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { runAdmin } from "../../gateway/admin/call_admin.ts";
 import { startNeonProxy, type NeonProxy } from "./neon_proxy.ts";
-import { createTestDatabase, type PostgresServer, type TestDatabase } from "./postgres.ts";
+import { asAdmin, createTestDatabase, type PostgresServer, type TestDatabase } from "./postgres.ts";
 import { suitePostgres } from "./suite_postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
@@ -31,6 +31,7 @@ export interface EdgeBackends {
   sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
   revokeApiKey(id: string): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
+  setScopes(apiKeyId: string, scopes: readonly string[]): Promise<void>;
   /** Every key and token that was ever given out, and the gateway's own: none may be logged. */
   secrets(): readonly string[];
   close(): Promise<void>;
@@ -131,6 +132,13 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     },
     async removeUser(tenantId, sub) {
       await admin("user.remove", { tenant: tenantId, sub });
+    },
+    async setScopes(apiKeyId, scopes) {
+      // The server's superuser, whom no policy holds back.
+      const url = new URL(`/${database.name}`, postgres.adminUrl).href;
+      await asAdmin(url, async (client) => {
+        await client.query("update api_keys set scopes = $1 where id = $2", [scopes, apiKeyId]);
+      });
     },
     async close() {
       await neonNetwork.close();

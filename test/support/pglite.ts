@@ -24,9 +24,10 @@ async function readDump(): Promise<Blob> {
   } catch {
     const dump = await createDump();
     await mkdir(cacheFolder, { recursive: true });
-    // Whole or not at all: another worker may read, or write the same, at this moment.
-    await writeFile(`${file}.${process.pid}`, dump.stream());
-    await rename(`${file}.${process.pid}`, file);
+    // Whole or not at all: another caller may read, or write the same, at this moment.
+    const own = `${file}.${crypto.randomUUID()}`;
+    await writeFile(own, dump.stream());
+    await rename(own, file);
     return dump;
   }
 }

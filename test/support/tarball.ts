@@ -18,7 +18,9 @@ export interface Tarball {
 export async function packTarball(folder: string): Promise<Tarball> {
   await mkdir(folder, { recursive: true });
   const metafile = await buildPackage(join(folder, "dist"));
-  const copied = packageJson.files.filter((file) => file !== "dist").map((file) => file.replace(/\/\*.*$/, ""));
+  const copied = packageJson.files
+    .filter((file) => file !== "dist" && !file.startsWith("!"))
+    .map((file) => file.replace(/\/\*.*$/, ""));
   for (const file of new Set(["package.json", ...copied])) {
     await cp(join(root, file), join(folder, file), { recursive: true });
   }

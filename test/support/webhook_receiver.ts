@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { SelfSigned } from "./self_signed.ts";
@@ -38,7 +38,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Webh
   let connections = 0;
   const server = tls === undefined ? createServer() : createTlsServer({ cert: tls.cert, key: tls.key });
   server.on("connection", () => (connections += 1));
-  server.on("request", async (incoming, response) => {
+  const receive = async (incoming: IncomingMessage, response: ServerResponse) => {
     incoming.setEncoding("utf8");
     let body = "";
     for await (const text of incoming) body += text;
@@ -46,7 +46,8 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Webh
     received.push(request);
     for (const check of waiting) check();
     answer(response, request);
-  });
+  };
+  server.on("request", (incoming, response) => void receive(incoming, response));
   await new Promise<void>((done) => server.listen(0, host, done));
   const { port } = server.address() as AddressInfo;
   return {

@@ -3,6 +3,9 @@ import { afterAll, expect, test } from "vitest";
 import type { Person } from "../../practice_org/sign_in/people.ts";
 import { launchChromium } from "../support/chromium.ts";
 import { openSignInStage } from "../support/sign_in_stage.ts";
+import { freePort } from "../support/free_port.ts";
+import { startWebGateway } from "../support/web_gateway.ts";
+import { expectAccessible } from "./accessible.ts";
 import { openPage, type WatchedPage } from "./watched_page.ts";
 
 /** The page signs in at the practice org, in a browser that reports every violation of the content security policy. */
@@ -81,7 +84,7 @@ test("a person with two tenants switches between them, and sees each one's scans
   await watched.untilConnection("live");
   expect(await page.getByText("only-acme").count()).toBe(0);
   await page.getByRole("link", { name: "Settings" }).click();
-  await page.getByText(/members, API keys, webhooks and the tenant itself/).waitFor();
+  await page.getByText("admin: also members, keys and webhooks").waitFor();
 });
 
 test("a subject that is no member is told who they are, which tenant it is, and who can add them", async () => {
@@ -126,6 +129,52 @@ test("an answer of another sign-in is refused: a foreign state, a second tab, an
   await page.getByText("The issuer's answer does not belong to this sign-in").waitFor();
   expect(requestUrls.filter((url) => url.endsWith("/v1/token"))).toEqual([]);
   expect(await storageOf(page)).toEqual(emptyStorage);
+});
+
+test.each([
+  ["on a wide screen", { width: 1440, height: 900 }],
+  ["on a phone", { width: 390, height: 844 }],
+])("axe finds no violation on the way in, %s, and nothing is wider than the screen", async (_where, viewport) => {
+  await using watched = await openPage(browser, gateway.url, {
+    otherOrigins: [new URL(issuer).origin],
+    reducedMotion: "reduce",
+    viewport,
+  });
+  const { page } = watched;
+  const check = async (state: string) => {
+    await expectAccessible(page, state);
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow, state).toBeLessThanOrEqual(0);
+  };
+  await page.getByRole("button", { name: /^Sign in at / }).waitFor();
+  await check("the ways in");
+  await page.getByRole("button", { name: /^Sign in at / }).click();
+  await logIn(page, { ...people.both, password: "wrong" });
+  await page.getByRole("alert").filter({ hasText: "do not belong together" }).waitFor();
+  await check("the issuer's login page");
+  await logIn(page, people.both);
+  await page.getByLabel("Tenant").waitFor();
+  await check("signed in");
+  await page.getByRole("link", { name: "Settings" }).click();
+  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await check("settings");
+});
+
+test("an issuer that the gateway cannot reach is named, and a key still signs in", async () => {
+  const away = `http://127.0.0.1:${await freePort()}`;
+  await using other = await startWebGateway({ AUTH_ISSUER: away, OIDC_CLIENT_ID: "page" });
+  const tenant = await other.createTenant("Acme");
+  await using watched = await open(other.url);
+  const { page } = watched;
+  await page
+    .getByRole("alert")
+    .filter({ hasText: `The gateway cannot reach the issuer ${away}` })
+    .waitFor();
+  await page.getByLabel("Access token or API key").fill(tenant.apiKey);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("heading", { name: "No scans yet" }).waitFor();
 });
 
 test("the back button after signing in leads to no second use of the code", async () => {

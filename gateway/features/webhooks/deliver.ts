@@ -102,7 +102,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   }
 
   async function idle(): Promise<void> {
-    while (claiming !== null || inFlight.size > 0) await Promise.all([claiming, ...inFlight.values()]);
+    const underWay = () => (claiming === null ? [] : [claiming]).concat(...inFlight.values());
+    for (let waiting = underWay(); waiting.length > 0; waiting = underWay()) await Promise.all(waiting);
   }
 
   return {

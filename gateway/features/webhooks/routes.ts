@@ -51,10 +51,7 @@ export const webhooks = { prefix: "webhook", routes: webhookRoutes, eventStreams
 
 /** The REST resources of webhooks. The client is authenticated before any of the request's body is read. */
 function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
-  const {
-    database,
-    webhooks: { rules, sendDue },
-  } = dependencies;
+  const { database, webhooks: sender } = dependencies;
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
 
@@ -87,7 +84,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     if (update.url !== undefined) requireTarget(update.url);
     const row = await query(principal, (tx) => updateWebhook(tx, webhookId, update));
     // What waited while it was disabled.
-    if (update.enabled === true) afterResponse(c, sendDue());
+    if (update.enabled === true) afterResponse(c, sender.sendDue());
     return c.json(toWebhook(row));
   });
 
@@ -110,7 +107,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     const principal = c.get("principal");
     const webhookId = idOf(c, "id", "webhook");
     const row = await query(principal, (tx) => insertTest(tx, webhookId));
-    afterResponse(c, sendDue());
+    afterResponse(c, sender.sendDue());
     return c.json(toDelivery(row), 202);
   });
 
@@ -128,14 +125,14 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     const webhookId = idOf(c, "id", "webhook");
     const deliveryId = idOf(c, "delivery_id", "delivery");
     const row = await query(principal, (tx) => replayDelivery(tx, { webhookId, deliveryId }));
-    afterResponse(c, sendDue());
+    afterResponse(c, sender.sendDue());
     return c.json(toDelivery(row), 202);
   });
 
   return routes;
 
   function requireTarget(url: string): void {
-    const problem = targetProblem(url, rules);
+    const problem = targetProblem(url, sender.rules);
     if (problem !== null) throw new InvalidBody([{ pointer: "/url", detail: problem }]);
   }
 

@@ -30,29 +30,31 @@ const maxNameLength = 80;
 const maxTextLength = 200;
 
 export function toSlackMessage(type: Delivery["type"], data: JsonObject): SlackMessage {
-  const [heading, ...lines] = describe(type, data);
+  const org = typeof data["org_url"] === "string" ? ` of ${shown(data["org_url"])}` : "";
+  const [heading, ...lines] = describe[type](data, org);
   const blocks = [`*${heading}*`, ...lines].map((text) => ({ type: "section", text: mrkdwn(text) }) as const);
   return { text: heading, blocks, unfurl_links: false, unfurl_media: false };
 }
 
-function describe(type: Delivery["type"], data: JsonObject): readonly [string, ...string[]] {
-  const org = typeof data["org_url"] === "string" ? ` of ${shown(data["org_url"])}` : "";
-  switch (type) {
-    case "scan.end":
-      return [
-        `Scan ${shown(data["status"])}${org}`,
-        `${shown(data["pass"])} passed · ${shown(data["fail"])} failed · ${shown(data["manual"])} to be checked by a person`,
-      ];
-    case "finding.created":
-      return [`New failing findings${org}: ${shown(data["count"])}`, ...items(data, "findings", toFindingText)];
-    case "finding.updated":
-      return [`Changed findings${org}: ${shown(data["count"])}`, ...items(data, "changes", toChangeText)];
-    case "monitor.error":
-      return [`Monitor${org}: ${shown(data["code"])}`, shown(data["detail"], maxTextLength)];
-    case "webhook.test":
-      return ["A test of this webhook", "Messages of scanstream arrive here."];
-  }
-}
+type Lines = readonly [heading: string, ...others: string[]];
+
+/** `org` is ` of <the org>`, or nothing where it is not known. */
+const describe: Readonly<Record<Delivery["type"], (data: JsonObject, org: string) => Lines>> = {
+  "scan.end": (data, org) => [
+    `Scan ${shown(data["status"])}${org}`,
+    `${shown(data["pass"])} passed · ${shown(data["fail"])} failed · ${shown(data["manual"])} to be checked by a person`,
+  ],
+  "finding.created": (data, org) => [
+    `New failing findings${org}: ${shown(data["count"])}`,
+    ...items(data, "findings", toFindingText),
+  ],
+  "finding.updated": (data, org) => [
+    `Changed findings${org}: ${shown(data["count"])}`,
+    ...items(data, "changes", toChangeText),
+  ],
+  "monitor.error": (data, org) => [`Monitor${org}: ${shown(data["code"])}`, shown(data["detail"], maxTextLength)],
+  "webhook.test": () => ["A test of this webhook", "Messages of scanstream arrive here."],
+};
 
 /** Not more than a message holds, and how many that leaves out. */
 function items(data: JsonObject, name: string, toText: (item: JsonObject) => string): readonly string[] {

@@ -79,10 +79,15 @@ async function prepareAll(
       const { flags, env } = inputsOf(organization, config, { flags: given, env: io.env });
       const own = ioOfOrganization(name, { ...io, env });
       requirePlace(flags, organizations.length);
-      const place = flags.output === undefined ? null : resolve(flags.output);
-      const other = place === null ? undefined : places.get(place);
-      if (other !== undefined) throw new UsageError([`output: is the folder of ${other} too`]);
-      if (place !== null) places.set(place, name);
+      for (const [member, path] of [
+        ["output", flags.output],
+        ["save_artifacts", flags.saveArtifacts],
+      ] as const) {
+        if (path === undefined) continue;
+        const other = places.get(resolve(path));
+        if (other !== undefined) throw new UsageError([`${member} ${JSON.stringify(path)}: ${other} writes there too`]);
+        places.set(resolve(path), name);
+      }
       const progress = given.quiet === true ? createQuietProgress(own.io.terminal) : createTotals(own.io.terminal);
       scans.push({ name, io: own, prepared: await prepareScan(flags, own.io, progress) });
     } catch (error) {

@@ -110,7 +110,7 @@ describe("an answer", () => {
         write();
       },
     });
-    const result = await attempt(receiver.url, send);
+    const result = await attempt(receiver.url, send, 600_000);
     expect(result).toMatchObject({ kind: "failed", status: 500 });
     expect((result as { error: string }).error.length).toBeLessThanOrEqual(300);
     await closed.promise;

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { diagnose, doctorSteps, type DoctorResult, type DoctorStep } from "../../../scanner/commands/doctor.ts";
+import { diagnose, doctorSteps } from "../../../scanner/commands/doctor.ts";
+import type { DoctorResult, DoctorStep } from "../../../scanner/commands/doctor_result.ts";
 import { createPracticeOrg, type PracticeOrgOptions } from "../../../practice_org/create_practice_org.ts";
 import { createFakeClock } from "../../support/fake_clock.ts";
 import { createScriptedIdp, oauthError, rateHeaders, tokenPath, type Reply } from "../../support/scripted_idp.ts";

@@ -52,7 +52,7 @@ export function WebhookDeliveries({ api, webhook: { id, enabled } }: { readonly 
             ))}
           </select>
         </label>
-        <button type="button" class="button button-small" onClick={pages.reload}>
+        <button type="button" class="button button-small" onClick={() => pages.reload()}>
           Read again
         </button>
       </div>

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { toBody } from "../../../../gateway/features/webhooks/payload.ts";
 import { toSlackMessage } from "../../../../gateway/features/webhooks/slack.ts";

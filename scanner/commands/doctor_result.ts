@@ -1,0 +1,34 @@
+export type DoctorStep =
+  | "configuration"
+  | "private_key"
+  | "organization"
+  | "clock"
+  | "token"
+  | "dpop"
+  | "scopes"
+  | "role"
+  | "rate_limits";
+
+/** `warn`: a scan works, but something should be better; `skipped`: an earlier step failed that this one needs. */
+export type DoctorState = "ok" | "warn" | "fail" | "skipped";
+
+export interface DoctorResult {
+  readonly step: DoctorStep;
+  readonly state: DoctorState;
+  /** What was found, in one sentence. */
+  readonly detail: string;
+  /** What to click or set; null where there is nothing to do. */
+  readonly remedy: string | null;
+}
+
+export function ok(step: DoctorStep, detail: string): DoctorResult {
+  return { step, state: "ok", detail, remedy: null };
+}
+
+export function warn(step: DoctorStep, detail: string, remedy: string | null): DoctorResult {
+  return { step, state: "warn", detail, remedy };
+}
+
+export function fail(step: DoctorStep, detail: string, remedy: string): DoctorResult {
+  return { step, state: "fail", detail, remedy };
+}

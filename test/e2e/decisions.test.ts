@@ -1,0 +1,101 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startCommandStage, type CommandStage } from "../support/command_gateway.ts";
+import { runCommand, type Outcome } from "../support/command_line.ts";
+import { freePort } from "../support/free_port.ts";
+
+/** Decisions that are kept at a gateway: made, listed and withdrawn by commands, counted by a scan and offline. */
+
+const check = "signon_global_session_idle_timeout_15min";
+
+let stage: CommandStage;
+beforeAll(async () => {
+  stage = await startCommandStage();
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> =>
+  runCommand(args, { cwd: stage.cwd, env: { ...stage.idpEnv, ...stage.gateway.env, ...env } });
+const decisions = (...args: readonly string[]) => run(["decisions", ...args]);
+const scan = (...args: readonly string[]) => run(["scan", "--check", check, "--quiet", ...args]);
+
+async function waive(...args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await decisions("waive", check, "--reason", "Moves in January", "-f", "json", ...args);
+  expect(stderr).toBe("");
+  return (JSON.parse(stdout) as { id: string }).id;
+}
+
+test("a waiver is made, listed, counted by a scan and offline, and withdrawn", async () => {
+  expect(await decisions("list")).toEqual({ code: 0, stdout: "None\n", stderr: "" });
+  expect((await scan("--save-artifacts", "evidence.json")).code).toBe(1);
+  const id = await waive("--expires", "2099-01-31", "--org-url", stage.idpEnv["IDP_ORG_URL"] ?? "");
+  const listed = (await decisions("list", "--kind", "waiver")).stdout.split("\n").map((line) => line.split(/ {2,}/));
+  expect(listed).toEqual([
+    ["DECISION", "KIND", "STATE", "CHECK", "ABOUT", "EXPIRES", "BY", "REASON"],
+    [id, "waiver", "active", check, "every finding", "2099-01-31", "test", "Moves in January"],
+    [""],
+  ]);
+
+  const waived = await scan("--decisions-from-gateway");
+  expect([waived.code, waived.stderr]).toEqual([0, ""]);
+  expect(waived.stdout.replaceAll(/\s+/g, " ")).toContain(
+    "waived by test (gateway) until 2099-01-31: Moves in January",
+  );
+  expect((await run(["evaluate", "--from-artifacts", "evidence.json", "--decisions-from-gateway"])).code).toBe(0);
+
+  expect(await decisions("withdraw", id)).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: `Withdrew ${id}: it counts in no later scan\n`,
+  });
+  expect((await scan("--decisions-from-gateway")).code).toBe(1);
+  expect((await decisions("list")).stdout).toBe("None\n");
+  expect((await decisions("list", "--all")).stdout).toMatch(new RegExp(`^${id} +waiver +withdrawn`, "m"));
+});
+
+test("a file's waiver of the same counts before the gateway's, and both are named", async () => {
+  const id = await waive();
+  await writeFile(join(stage.cwd, "waivers.json"), JSON.stringify([{ check, reason: "of the file" }]));
+  const { code, stdout, stderr } = await scan("--decisions-from-gateway", "--waivers", "waivers.json");
+  expect(code).toBe(0);
+  expect(stderr).toBe(`The waiver of ${check} by test at the gateway is ignored: --waivers has its own\n`);
+  expect(stdout.replaceAll(/\s+/g, " ")).toContain("waived: of the file");
+  await decisions("withdraw", id);
+});
+
+test("an attestation is made, and a second one is refused with the first one's name", async () => {
+  const attest = () =>
+    decisions("attest", "systemlog_streaming_enabled", "--status", "PASS", "--reason", "seen", "-f", "json");
+  const { id } = JSON.parse((await attest()).stdout) as { id: string };
+  const again = await attest();
+  expect([again.code, again.stdout]).toEqual([2, ""]);
+  expect(again.stderr).toMatch(new RegExp(`^Cannot attest: 409 The same is decided already by ${id}: [^\n]*\n$`));
+});
+
+test.each([
+  [["waive", check], /--reason/],
+  [["attest", check, "--reason", "x"], /--status/],
+  [["attest", check, "--reason", "x", "--status", "MAYBE"], /PASS, FAIL, NOT_APPLICABLE/],
+  [
+    ["waive", check, "--reason", "x", "--expires", "2020-01-31"],
+    /\/expires has passed: expected a day or a time to come/,
+  ],
+  [["waive", check, "--reason", "x", "--expires", "soon"], /\/expires expected a day \(2027-01-31\)/],
+  [["withdraw", "1"], /ID "1": expected the UUID of a decision/],
+])("decisions %j: 2, and what was wrong", async (args, message) => {
+  const { code, stdout, stderr } = await decisions(...args);
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(message);
+});
+
+test("without the decisions that were asked for nothing is scanned: 2, one line, no report", async () => {
+  const env = { ...stage.gateway.env, SCANSTREAM_URL: `http://127.0.0.1:${await freePort()}` };
+  const gone = await run(["scan", "--check", check, "--no-stream", "--decisions-from-gateway"], env);
+  expect([gone.code, gone.stdout]).toEqual([2, ""]);
+  expect(gone.stderr).toMatch(/^Cannot use --decisions-from-gateway: [^\n]*ECONNREFUSED[^\n]*\n$/);
+  const options = { cwd: stage.cwd, env: stage.idpEnv };
+  const unnamed = await runCommand(["scan", "--check", check, "--decisions-from-gateway"], options);
+  expect([unnamed.code, unnamed.stdout]).toEqual([2, ""]);
+  expect(unnamed.stderr).toMatch(/SCANSTREAM_URL and SCANSTREAM_API_KEY: are not set/);
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
+import { runCommand, type Outcome } from "../support/command_line.ts";
+
+/** `members`, `keys` and `audit` against a gateway, with a key that manages. */
+
+let gateway: CommandGateway;
+beforeAll(async () => {
+  gateway = await startCommandGateway();
+});
+afterAll(() => gateway[Symbol.asyncDispose]());
+
+function run(...args: readonly string[]): Promise<Outcome> {
+  return runCommand(args, { cwd: gateway.folder, env: gateway.env });
+}
+
+const columnsOf = (stdout: string) =>
+  stdout
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.replaceAll(/\S+Z/g, "TIME").split(/ {2,}/));
+
+test("a member is added, gets another role, is listed and removed", async () => {
+  const added = await run("members", "add", "auth0|ann", "--format", "json");
+  expect(JSON.parse(added.stdout)).toMatchObject({ sub: "auth0|ann", role: "operator" });
+  expect((await run("members", "add", "auth0|ann", "--role", "viewer")).stdout).toContain("role: viewer\n");
+  expect(columnsOf((await run("members", "list")).stdout)).toEqual([
+    ["SUB", "ROLE", "CREATED"],
+    ["auth0|ann", "viewer", "TIME"],
+    ["member@acme.test", "operator", "TIME"],
+  ]);
+  expect(await run("members", "remove", "auth0|ann")).toEqual({
+    code: 0,
+    stdout: "",
+    stderr: 'Removed "auth0|ann": open streams close within 30 s\n',
+  });
+  expect(await run("members", "remove", "auth0|ann")).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: "Cannot remove the member: 404 No such member\n",
+  });
+});
+
+test("the last admin stays, and the way out is named", async () => {
+  await run("members", "add", "ada", "--role", "admin");
+  const { code, stderr } = await run("members", "remove", "ada");
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    /^Cannot remove the member: 409 "ada" is the tenant's last admin: make another member admin first/,
+  );
+  await run("members", "add", "bob", "--role", "admin");
+  expect((await run("members", "remove", "ada")).code).toBe(0);
+});
+
+test("a key is made, shown once, used, listed and revoked", async () => {
+  const made = await run("keys", "create", "nightly scan", "--scopes", "publish,read", "--format", "json");
+  const key = JSON.parse(made.stdout) as { readonly id: string; readonly api_key: string };
+  const env = { ...gateway.env, SCANSTREAM_API_KEY: key.api_key };
+  expect((await runCommand(["scans", "list"], { cwd: gateway.folder, env })).code).toBe(0);
+  const refused = await runCommand(["keys", "list"], { cwd: gateway.folder, env });
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toMatch(/^Cannot list the keys: 403 This needs an API key with the scope admin/);
+  const { stdout } = await run("keys", "list");
+  expect(columnsOf(stdout)[1]?.slice(0, 3)).toEqual([key.id, key.api_key.slice(0, 12), "publish,read"]);
+  expect(stdout).not.toContain(key.api_key);
+  expect((await run("keys", "revoke", key.id)).stderr).toBe(`Revoked ${key.id}: its open streams close within 30 s\n`);
+  expect((await runCommand(["scans", "list"], { cwd: gateway.folder, env })).code).toBe(3);
+});
+
+test.each([
+  [
+    ["keys", "create", "x", "--scopes", "write"],
+    '--scopes "write": expected read, publish, admin, or several with commas\n',
+  ],
+  [
+    ["keys", "create", "x", "--expires-at", "soon"],
+    "Cannot create the key: 422 The body is not valid: /expires_at expected",
+  ],
+  [["keys", "revoke", "x"], 'ID "x": expected the UUID of a key, as `keys list` shows it\n'],
+  [["members", "add", ""], "Cannot add the member: 422 The body is not valid: /sub expected"],
+  [["members", "add", "x", "--role", "owner"], "error: option '-r, --role <role>' argument 'owner' is invalid"],
+  [["members", "remove", ""], "SUB: expected the member's sub"],
+  [["audit", "list", "--from", "yesterday"], "Cannot list the audit events: 400 The query's from is not valid"],
+] as const)("%j is refused in a line, with 2", async (args, words) => {
+  const { code, stdout, stderr } = await run(...args);
+  expect(stderr.replace("option '--role", "option '-r, --role")).toContain(words);
+  expect([code, stdout]).toEqual([2, ""]);
+});
+
+test("the audit trail says who did what, and is filtered", async () => {
+  await run("members", "add", "carol");
+  const { stdout } = await run("audit", "list", "--target", "carol");
+  const [head, row] = columnsOf(stdout);
+  expect(head).toEqual(["TIME", "ACTION", "TARGET", "BY", "ACTOR"]);
+  expect(row?.slice(0, 4)).toEqual(["TIME", "member.created", "carol", "api_key"]);
+  const lines = (await run("audit", "list", "--limit", "1", "--format", "ndjson")).stdout.trimEnd().split("\n");
+  expect(lines).toHaveLength(1);
+});

@@ -1,0 +1,32 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { permissions } from "../../../gateway/auth/permissions.ts";
+import { servedRoutes, type ServedRoute } from "../../conformance/permissions/served_routes.ts";
+
+const document = await readFile(new URL("../../../docs/permissions.md", import.meta.url), "utf8");
+
+/** The rows of the table below a heading. */
+function rowsBelow(heading: string): readonly string[] {
+  const [, below = ""] = document.split(`\n## ${heading}\n`);
+  const [section = ""] = below.split("\n## ");
+  return section.split("\n").filter((line) => line.startsWith("| `"));
+}
+
+const list = (names: readonly string[]) => (names.length === 0 ? "–" : names.join(", "));
+
+function toRow({ method, path, access }: ServedRoute): string {
+  const route = `\`${method} ${path}\``;
+  if (access === "public") return `| ${route} | none | everybody | everybody |`;
+  if (access === "session") return `| ${route} | none | every member | every key |`;
+  const { roles, scope } = permissions[access];
+  return `| ${route} | ${access} | ${list(roles)} | ${scope} |`;
+}
+
+/** The walk asks of each route what it declares; that it declares the right thing stands here, written down by people. */
+test("docs/permissions.md names for every route the permission, and for every permission the roles and the scope", () => {
+  expect(rowsBelow("Routes")).toEqual(servedRoutes().map(toRow));
+  const named = Object.entries(permissions).map(
+    ([name, { roles, scope, description }]) => `| \`${name}\` | ${list(roles)} | ${scope} | ${description} |`,
+  );
+  expect(rowsBelow("Permissions")).toEqual(named);
+});

@@ -1,0 +1,30 @@
+import { afterAll, beforeAll } from "vitest";
+import { permissionCases } from "../../conformance/permissions/permission_cases.ts";
+import type { GatewayControl, GatewayUnderTest } from "../../conformance/gateway_harness.ts";
+import { describeGateway } from "../../edge/gateway_under_test.ts";
+import { member, startTestGateway, type TestGateway } from "../../support/test_gateway.ts";
+
+let gateway: TestGateway;
+let underTest: GatewayUnderTest;
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  const withSub = (tenant: TestGateway["acme"]) => ({ ...tenant, sub: member });
+  // The walk needs no more of it.
+  const control: Pick<GatewayControl, "createTenant" | "sign"> = {
+    createTenant: async (name) => withSub(await gateway.createTenant(name)),
+    sign: (claims, lifetimeSeconds = 600) =>
+      gateway.sign({ ...claims, exp: Math.floor(Date.now() / 1000) + lifetimeSeconds }),
+  };
+  underTest = {
+    url: gateway.url.replace(/\/$/, ""),
+    tenant: withSub(gateway.acme),
+    strangerApiKey: gateway.globex.apiKey,
+    origin: null,
+    seesEmptyHeaders: true,
+    control: control as GatewayControl,
+  };
+});
+afterAll(() => gateway.stop());
+
+describeGateway("on Node, in this process", permissionCases, () => underTest);
