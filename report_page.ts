@@ -11,8 +11,8 @@ declare const TOOL_VERSION: string;
  * The scanner's report formats that people ask of the live page. It joins both halves as the command line does: a script of its
  * own that the page loads when the first report is downloaded (`gateway/web/model/report_files.ts`).
  */
-export const reportWriters = [htmlFormat, cklbFormat, csvFormat, jsonFormat].map(({ name, extension, render }) => ({
-  name,
-  extension,
-  write: (report: Report) => render(report, { color: false, width: 120, toolVersion: TOOL_VERSION }),
+export const reportWriters = [htmlFormat, cklbFormat, csvFormat, jsonFormat].map((format) => ({
+  name: format.name,
+  extension: format.extension,
+  write: (report: Report) => format.render(report, { color: false, width: 120, toolVersion: TOOL_VERSION }),
 }));

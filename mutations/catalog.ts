@@ -4,6 +4,7 @@ import { gatewayDecisions } from "./gateway_decisions.ts";
 import { gettingIn } from "./getting_in.ts";
 import { limits } from "./limits.ts";
 import type { Mutation } from "./mutation.ts";
+import { operating } from "./operating.ts";
 import { otherTenants } from "./other_tenants.ts";
 import { processFaults } from "./process_faults.ts";
 import { promises } from "./promises.ts";
@@ -25,6 +26,7 @@ export const mutations: readonly Mutation[] = [
   ...provider,
   ...reports,
   ...secrets,
+  ...operating,
   ...faults,
   ...processFaults,
   ...decisionFiles,

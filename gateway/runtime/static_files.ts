@@ -31,11 +31,11 @@ export function createStaticFiles(folder: string): WebAssets {
 
 /** The page inside the single executable; null: this is none. */
 export function createEmbeddedFiles(): WebAssets | null {
-  if (embeddedFiles === null) return null;
-  const { getAssetKeys, getRawAsset } = embeddedFiles;
-  const keys = new Set(getAssetKeys());
+  const files = embeddedFiles;
+  if (files === null) return null;
+  const keys = new Set(files.getAssetKeys());
   return createWebAssets((path) =>
-    Promise.resolve(keys.has(`web/${path}`) ? new Uint8Array(getRawAsset(`web/${path}`)) : null),
+    Promise.resolve(keys.has(`web/${path}`) ? new Uint8Array(files.getRawAsset(`web/${path}`)) : null),
   );
 }
 

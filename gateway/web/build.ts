@@ -17,7 +17,7 @@ export async function buildPage(
     bundle("styles/page.css"),
     bundle("../../report_page.ts", {
       // What else of Node is imported beside the formats is not used by them.
-      plugins: [{ name: "node", setup: ({ onResolve }) => onResolve({ filter: /^node:/ }, leaveOut) }],
+      plugins: [{ name: "node", setup: (build) => build.onResolve({ filter: /^node:/ }, leaveOut) }],
       inject: [source("report_page_globals.ts")],
       define: { TOOL_VERSION: JSON.stringify(await readVersion()) },
     }),

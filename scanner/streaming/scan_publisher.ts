@@ -199,10 +199,12 @@ export function createScanPublisher(options: ScanPublisherOptions): ScanPublishe
   async function isDeleted(error: unknown): Promise<boolean> {
     if (!(error instanceof GatewayRefusal)) return false;
     if (error.httpStatus !== 404 || scan === null) return error.httpStatus === 410;
-    const refusal: unknown = await gateway
-      .putScan(options.scanId, options.scan, abandoned.signal)
-      .catch((reason) => reason);
-    return refusal instanceof GatewayRefusal && refusal.httpStatus === 410;
+    try {
+      await gateway.putScan(options.scanId, options.scan, abandoned.signal);
+      return false;
+    } catch (refusal) {
+      return refusal instanceof GatewayRefusal && refusal.httpStatus === 410;
+    }
   }
 
   async function updateScan(scanId: string, update: ScanUpdate): Promise<void> {

@@ -78,7 +78,8 @@ export const keepingCases: readonly GatewayCase[] = [
       assert.equal(lines[0]?.["schema"], "scanstream.export/1");
       const scans = lines.filter(({ table }) => table === "scans").map(({ row }) => (row as { id: string }).id);
       assert.equal(scans.includes(id), true);
-      assert.equal((lines.at(-1)?.["rows"] as Record<string, number>)["scans"], scans.length);
+      const { rows } = lines.at(-1) as { readonly rows: Record<string, number> };
+      assert.equal(rows["scans"], scans.length);
     },
   },
 ];

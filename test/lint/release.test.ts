@@ -201,6 +201,8 @@ test("may write only where something is published", () => {
   );
   expect(writing.toSorted()).toEqual([
     "codeql.yml: analyze: security-events",
+    "docs.yml: publish: id-token",
+    "docs.yml: publish: pages",
     "release.yml: attest: attestations",
     "release.yml: attest: id-token",
     "release.yml: github: contents",

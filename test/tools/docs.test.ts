@@ -13,12 +13,14 @@ import { temporaryFolder } from "../support/command_line.ts";
 const otherSites = new Set([
   "www.contributor-covenant.org",
   "developers.cloudflare.com",
+  "docs.slack.dev",
   "github.com",
   "jmespath.org",
   "keepachangelog.com",
   "registry.terraform.io",
   "semver.org",
   "upstash.com",
+  "www.standardwebhooks.com",
   // The page and the practice org of `npm start`, and `npm run docs -- --serve`.
   "127.0.0.1",
 ]);

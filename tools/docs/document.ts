@@ -30,7 +30,8 @@ export function parseDocument(file: string, text: string): Document {
   const headings: Heading[] = [];
   const links: string[] = [];
   const anchors = new Map<string, number>();
-  walkTokens(tokens, (token) => {
+  // The callback returns no promise that could be waited for.
+  void walkTokens(tokens, (token) => {
     if (token.type === "heading") {
       const { depth, tokens: inside } = token as Tokens.Heading;
       const title = plainText(inside);

@@ -15,17 +15,30 @@ const groups: readonly Group[] = [
   {
     title: "Scan",
     files: [
+      "docs/cli.md",
       "docs/verdicts.md",
       "docs/ci.md",
       "docs/reports.md",
       "docs/gates.md",
+      "docs/decisions.md",
       "docs/company_rules.md",
       "docs/fix.md",
       "docs/rate_limiting.md",
     ],
   },
-  { title: "Follow", files: ["docs/follow.md", "docs/clients.md"] },
-  { title: "Run a gateway", files: ["docs/deploy.md", "docs/scale.md", "docs/load.md", "docs/features.md"] },
+  { title: "Follow", files: ["docs/follow.md", "docs/clients.md", "docs/webhooks.md"] },
+  {
+    title: "Run a gateway",
+    files: [
+      "docs/deploy.md",
+      "docs/sign_in.md",
+      "docs/permissions.md",
+      "docs/keeping.md",
+      "docs/scale.md",
+      "docs/load.md",
+      "docs/features.md",
+    ],
+  },
   {
     title: "Trust",
     files: ["docs/promises.md", "docs/reliability.md", "docs/performance.md", "docs/threat_model.md", "SECURITY.md"],

@@ -53,6 +53,8 @@ describe("while a gateway runs", () => {
       tenant_id: tenant["id"],
       name: "ci",
       prefix: expect.stringMatching(/^scs_[0-9a-f]{8}$/),
+      scopes: ["read", "publish"],
+      expires_at: null,
       api_key: expect.stringMatching(/^scs_[0-9a-f]{8}_[0-9a-f]{64}$/),
     });
     expect(key["api_key"]?.startsWith(`${key["prefix"]}_`)).toBe(true);
@@ -73,7 +75,7 @@ describe("while a gateway runs", () => {
     const token = await admin("token.create", args);
     expect(Object.keys(token)).toEqual(["access_token", "expires_at"]);
     expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(403);
-    expect(await admin("user.create", args)).toEqual({ tenant_id: tenant["id"], sub: "alice" });
+    expect(await admin("user.create", args)).toEqual({ tenant_id: tenant["id"], sub: "alice", role: "operator" });
     await admin("user.create", args);
     expect(await statusAs(`Bearer ${token["access_token"]}`)).toBe(200);
     await admin("user.remove", args);

@@ -78,7 +78,7 @@ async function* chunksOf(request: Request): AsyncGenerator<Uint8Array<ArrayBuffe
       void reader.cancel().catch(() => {}); // The refusal is what counts; the sender may be gone already.
       throw bodyTooLarge(maxReportBytes);
     }
-    yield value as Uint8Array<ArrayBuffer>;
+    yield value;
   }
 }
 
