@@ -1,4 +1,4 @@
-import * as v from "valibot";
+import type * as v from "valibot";
 import { pageOf } from "../../../shared/schemas/page.ts";
 import { instant, text, uuid } from "../../../shared/schemas/primitives.ts";
 import { apiKeySchema, auditEventSchema, createdApiKeySchema, memberSchema } from "../../../shared/schemas/team.ts";
