@@ -84,7 +84,7 @@ function messageOf(error: unknown): string {
 }
 
 /** After so many seconds a failed delivery is sent again; after the last of them it is dead. */
-export const retryDelaysSeconds = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 8 * 3600] as const;
+const retryDelaysSeconds = [5, 30, 5 * 60, 30 * 60, 2 * 3600, 8 * 3600] as const;
 
 /**
  * In how many seconds a delivery that has failed so often is sent again; null: never. Up to a tenth later than the schedule says,

@@ -11,7 +11,7 @@ export type WebhookRow = Omit<typeof webhooks.$inferSelect, "secret">;
 
 const { secret: _secret, ...columns } = getTableColumns(webhooks);
 
-export const maxWebhooks = 20;
+const maxWebhooks = 20;
 
 export function toWebhook(row: WebhookRow): Webhook {
   return {

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
-import { claimDeliveries, deliveryBacklog } from "../../../../drizzle/with_tenant.ts";
+import {
+  claimDeliveries,
+  deliveryBacklog,
+  expireStaleScans,
+  markStaleMonitors,
+} from "../../../../drizzle/with_tenant.ts";
 import { retryDelaySeconds, type SendWebhook } from "../../../../gateway/features/webhooks/attempt.ts";
 import { createDeliverer, deliverFor, type DelivererOptions } from "../../../../gateway/features/webhooks/deliver.ts";
 import { recordAttempt, type AttemptOutcome } from "../../../../gateway/features/webhooks/delivery_store.ts";
@@ -258,4 +263,25 @@ test("deliveries are kept for 30 days, and those of a disabled webhook wait", as
   expect(recorder.tried).toEqual([]);
   expect(await statuses()).toEqual({ pending: 2 });
   expect(await deliveryBacklog(database)).toEqual({ pending: 0, dueInSeconds: null });
+});
+
+test("what the gateway itself ends or finds silent is queued too", async () => {
+  const { tenantId } = await createWebhook("hooks.example", 0);
+  await sql("update webhooks set events = '{scan.end,monitor.error}'");
+  await sql("insert into scans (tenant_id, updated_at) values ($1, now() - interval '16 minutes')", [tenantId]);
+  await sql(
+    `insert into monitors (id, tenant_id, org_url, interval_seconds, updated_at)
+     values (gen_random_uuid(), $1, 'https://acme.okta.com', 10, '2026-11-22T09:30:00Z')`,
+    [tenantId],
+  );
+  expect(await expireStaleScans(database, 15)).toHaveLength(1);
+  expect(await markStaleMonitors(database)).toHaveLength(1);
+  expect(await markStaleMonitors(database)).toHaveLength(0);
+  const told = await sql(
+    "select type, coalesce(data ->> 'status', data ->> 'code'), data ->> 'detail' from webhook_deliveries order by 1",
+  );
+  expect(told).toEqual([
+    ["monitor.error", "stale", "The monitor has not reported since 2026-11-22T09:30:00.000Z"],
+    ["scan.end", "expired", null],
+  ]);
 });
