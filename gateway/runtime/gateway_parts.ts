@@ -191,7 +191,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       log,
       metrics,
       ...(traces === null ? {} : { traces }),
-      webhooks: { rules, sendDue: deliveries.sendDue },
+      webhooks: { rules, sendDue: () => deliveries.sendDue() },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       nowMs,

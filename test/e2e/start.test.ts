@@ -67,7 +67,12 @@ test("npm start streams one scan to its page's session, ends it, and continues u
     process.execPath,
     [
       join(folder.path, "dist/scanstream.js"),
-      ...["admin", "token", "create", "--tenant", String(session["tenant_id"]), "--sub", demo.sub, "--format", "json"],
+      "admin",
+      "token",
+      "create",
+      `--tenant=${String(session["tenant_id"])}`,
+      `--sub=${demo.sub}`,
+      "--format=json",
     ],
     { cwd, env: {} },
   );
