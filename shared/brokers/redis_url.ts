@@ -39,10 +39,10 @@ export function parseRedisUrl(value: string): RedisAddress {
   }
   const access = { ...parseCredentials(kind, credentials), ...(tls === "" ? {} : { tls: {} }) };
   if (kind === "single") return { kind, endpoint: parseEndpoint(kind, hosts), access };
-  if (/[?#]/.test(value)) throw invalid(kind, "has a query or fragment");
+  if (/[?#]/.test(value)) throw invalid(kind, "no query and no fragment");
   const endpoints = hosts.split(",").map((host) => parseEndpoint(kind, host));
   if (kind === "sentinel") return { kind, endpoints, name: parseName(path), access };
-  if (!/^\d*$/.test(path)) throw invalid(kind, "has a path");
+  if (!/^\d*$/.test(path)) throw invalid(kind, "no path after the addresses");
   return { kind, endpoints, access };
 }
 
@@ -53,7 +53,7 @@ function isKind(text: string): text is Kind {
 function parseEndpoint(kind: Kind, text: string): RedisEndpoint {
   const url = URL.canParse(`redis://${text}`) ? new URL(`redis://${text}`) : null;
   if (url === null || url.hostname === "" || url.port === "0") {
-    throw invalid(kind, kind === "single" ? "has a host or port that is none" : "has an address that is no host:port");
+    throw invalid(kind, kind === "single" ? "a host and port" : "addresses with commas between them");
   }
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
@@ -72,7 +72,7 @@ function parseCredentials(kind: Kind, text = ""): RedisAccess {
 
 function parseName(path: string): string {
   const name = decode("sentinel", path, "a name");
-  if (name === "" || /[\s/]/.test(name)) throw invalid("sentinel", "lacks the name of the primary after the addresses");
+  if (name === "" || /[\s/]/.test(name)) throw invalid("sentinel", "the name of the primary after the addresses");
   return name;
 }
 
@@ -80,10 +80,10 @@ function decode(kind: Kind, text: string, what: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw invalid(kind, `has ${what} that is not percent-encoded`);
+    throw invalid(kind, `${what} that is percent-encoded`);
   }
 }
 
-function invalid(kind: Kind, problem: string): InvalidSetting {
-  return new InvalidSetting(`${problem}: expected a URL like ${forms[kind]}`);
+function invalid(kind: Kind, expected: string): InvalidSetting {
+  return new InvalidSetting(`expected ${expected}, as in ${forms[kind]}`);
 }

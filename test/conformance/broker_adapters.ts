@@ -124,11 +124,11 @@ export interface GatewayWithChannels {
   readonly channels: string[];
 }
 
-/** As many channels as the contract needs. */
-export async function createChannels(url: string, apiKey: string): Promise<GatewayWithChannels> {
+/** Default: as many channels as the contract needs. */
+export async function createChannels(url: string, apiKey: string, count = 120): Promise<GatewayWithChannels> {
   const channels: string[] = [];
   const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
-  while (channels.length < 120) {
+  while (channels.length < count) {
     const response = await fetch(`${url}/api/v1/scans`, { method: "POST", headers, body: "{}" });
     channels.push(((await response.json()) as { readonly channel: string }).channel);
   }

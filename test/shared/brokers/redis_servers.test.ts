@@ -147,6 +147,31 @@ test(
   },
 );
 
+test("createRedisBroker keeps a publisher's order when the slot has moved", async () => {
+  const channel = createChannel();
+  const publisher = open(cluster.url);
+  await publisher.publish(channel, eventMessage({ n: 0 }));
+  const { primaries } = cluster;
+  const owners = await Promise.all(
+    primaries.map(
+      async (node) => (await node.command("SPUBLISH", `scanstream:2:${channel}`, "x").catch(() => null)) === 0,
+    ),
+  );
+  const from = owners.indexOf(true);
+  await moveSlot(slotOf(channel), primaries[from] as RedisServer, primaries[(from + 1) % 3] as RedisServer);
+  const recording = await record(open(cluster.url), channel);
+  const messages = Array.from({ length: 300 }, (_, n) => eventMessage({ n }));
+  const published: Promise<void>[] = [];
+  for (const message of messages) {
+    published.push(publisher.publish(channel, message));
+    // Some are published after the first was refused, and before all were.
+    if (published.length % 50 === 0) await published[published.length - 50];
+  }
+  await Promise.all(published);
+  await recording.untilCount(messages.length);
+  expect(recording.messages).toEqual(messages);
+});
+
 test("createRedisBroker refuses to publish while a primary is away, and the channels of the others are served", async () => {
   const own = await startRedisCluster();
   onTestFinished(() => own.stop());
@@ -203,6 +228,16 @@ test("createRedisBroker follows the primary that sentinels name", { timeout: 60_
     "published again",
   );
   expect(await own.replica.command("PUBSUB", "NUMSUB", `scanstream:2:${channel}`)).toEqual([expect.any(String), 1]);
+});
+
+test("createRedisBroker leaves a primary that sentinels have replaced", { timeout: 60_000 }, async () => {
+  const own: RedisSentinels = await startRedisSentinels();
+  onTestFinished(() => own.stop());
+  const broker = open(own.url, { pingTimeoutMs: 60_000 });
+  const recording = await record(broker, createChannel());
+  // Nothing says so but the sentinels.
+  own.primary.freeze();
+  expect(await recording.untilLost()).toBe("ended");
 });
 
 test("createRedisBroker refuses sentinels that name only a replica", async () => {
