@@ -105,7 +105,7 @@ async function replaceLost(
 async function openStream({ url, acme }: TestGateway, channel: string): Promise<StreamReader> {
   for (;;) {
     const reader = await openReader(
-      `${url}/api/v1/scans/${channel.split(":").at(-1)}/events`,
+      `${url}/api/v1/scans/${channel.split(":").at(-1)}/event-stream`,
       `Api-Key ${acme.apiKey}`,
     );
     if (reader.status === 200) return reader;
