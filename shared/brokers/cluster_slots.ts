@@ -1,6 +1,6 @@
 import type { RedisEndpoint } from "./redis_url.ts";
 
-export const slotCount = 16_384;
+const slotCount = 16_384;
 
 const encoder = new TextEncoder();
 
@@ -23,7 +23,7 @@ export function parseSlots(reply: unknown, asked: RedisEndpoint): (RedisEndpoint
     const [from, to, primary] = requireArray(range);
     const [host, port] = requireArray(primary);
     const endpoint = { host: typeof host === "string" && host !== "" ? host : asked.host, port: Number(port) };
-    primaries.fill(endpoint, Number(from), Number(to) + 1);
+    for (let slot = Number(from); slot <= Number(to); slot += 1) primaries[slot] = endpoint;
   }
   return primaries;
 }

@@ -6,7 +6,7 @@ import { createRedisCluster } from "./redis_cluster.ts";
 import type { NatMap } from "./redis_connection.ts";
 import { createRedisNode, type RedisServers } from "./redis_node.ts";
 import { parseRedisUrl, type RedisAddress } from "./redis_url.ts";
-import { createSharedSubscriptions, type ChannelListener, type ChannelSource } from "./shared_subscriptions.ts";
+import { createSharedSubscriptions } from "./shared_subscriptions.ts";
 import { brokerClosed, tooManyWaiting } from "./unavailable.ts";
 
 export interface RedisBrokerOptions {

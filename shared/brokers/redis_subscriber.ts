@@ -117,8 +117,8 @@ export function openSubscriberConnection(settings: SubscriberSettings, onClosed:
       connection.send("subscribe", async (redis) => {
         // A subscriber that left before the connection was ready has nothing to confirm.
         if (listeners.get(key) !== listener) return;
-        if (!isSharded) return void (await redis.subscribe(key));
-        await redis.ssubscribe(key);
+        await (isSharded ? redis.ssubscribe(key) : redis.subscribe(key));
+        if (!isSharded) return;
         // Its slot may have moved with the next bytes already.
         if (!subscriptionsOf(redis).has(key)) throw new Error("the slot of the channel moved");
         confirmed.set(key, listener);

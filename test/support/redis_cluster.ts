@@ -1,3 +1,6 @@
+import { rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startRedis, type RedisServer } from "./redis.ts";
 import { freePort } from "./free_port.ts";
 
@@ -67,14 +70,20 @@ export async function moveSlot(slot: number, from: RedisServer, to: RedisServer)
 async function startNode(password: string | undefined): Promise<RedisServer> {
   // The port of the cluster's bus would be 10,000 above, which may be none.
   const bus = await freePort();
+  const file = `nodes-${bus}-${process.pid}.conf`;
+  const args = `--cluster-enabled yes --cluster-port ${bus} --cluster-node-timeout 1000 --cluster-config-file ${file}`;
   const secret = password === undefined ? [] : ["--masterauth", password];
-  return startRedis({
+  const server = await startRedis({
     ...(password === undefined ? {} : { password }),
-    args: [
-      ...["--cluster-enabled", "yes", "--cluster-port", String(bus), "--cluster-node-timeout", "1000"],
-      ...["--cluster-config-file", `nodes-${bus}-${process.pid}.conf`, "--repl-diskless-sync-delay", "0", ...secret],
-    ],
+    args: [...args.split(" "), "--repl-diskless-sync-delay", "0", ...secret],
   });
+  return {
+    ...server,
+    async stop(signal) {
+      await server.stop(signal);
+      await rm(join(tmpdir(), file), { force: true });
+    },
+  };
 }
 
 async function busPort(server: RedisServer): Promise<number> {

@@ -14,7 +14,7 @@ export interface RedisSentinels {
   stop(): Promise<void>;
 }
 
-export const sentinelName = "the-primary";
+const sentinelName = "the-primary";
 
 export async function startRedisSentinels(options: { readonly password?: string } = {}): Promise<RedisSentinels> {
   const { password } = options;
