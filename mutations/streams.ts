@@ -76,7 +76,7 @@ export const streams: readonly Mutation[] = [
     mistake: "a subscription that a cluster has ended is believed to be open",
     holds: ["S2"],
     file: "shared/brokers/redis_subscriber.ts",
-    find: '    redis.on("moved", () => loseMoved(redis));\n',
+    find: '    redis.on("moved", () => noteMoved(redis));\n',
     replace: "",
     testFile: "test/shared/brokers/redis_servers.test.ts",
     test: "createRedisBroker closes the channels of a slot that moves",

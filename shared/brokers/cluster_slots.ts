@@ -4,15 +4,18 @@ const slotCount = 16_384;
 
 const encoder = new TextEncoder();
 
+/** CRC16 XMODEM of each byte. */
+const crcTable = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit += 1) crc = (crc << 1) ^ ((crc & 0x8000) === 0 ? 0 : 0x1021);
+  return crc;
+});
+
 /** The slot of a key: CRC16 of it, or of its part in braces (https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/). */
 export function toSlot(key: string): number {
   const tag = /^[^{]*\{([^}]+)\}/.exec(key)?.[1];
   let crc = 0;
-  for (const byte of encoder.encode(tag ?? key)) {
-    crc ^= byte << 8;
-    for (let bit = 0; bit < 8; bit += 1)
-      crc = (crc & 0x8000) === 0 ? (crc << 1) & 0xffff : ((crc << 1) ^ 0x1021) & 0xffff;
-  }
+  for (const byte of encoder.encode(tag ?? key)) crc = ((crc << 8) & 0xffff) ^ (crcTable[(crc >> 8) ^ byte] ?? 0);
   return crc % slotCount;
 }
 

@@ -30,6 +30,8 @@ export function openSubscriberConnection(settings: SubscriberSettings, onClosed:
   // The byte order mark is part of a message, and what is no UTF-8 must not become a message that looks like one.
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let watchdog: Watchdog | null = null;
+  let moveCount = 0;
+  let handledMoveCount = 0;
   let isClosed = false;
 
   const gate = createGate();
@@ -58,7 +60,7 @@ export function openSubscriberConnection(settings: SubscriberSettings, onClosed:
   function listen(redis: Redis): void {
     if (isClosed) return;
     let unreadBytes = 0;
-    redis.on("moved", () => loseMoved(redis));
+    redis.on("moved", () => noteMoved(redis));
     redis.on(isSharded ? "smessageBuffer" : "messageBuffer", (key: Uint8Array, message: Uint8Array) => {
       unreadBytes = 0;
       receive(decoder.decode(key), message);
@@ -100,8 +102,15 @@ export function openSubscriberConnection(settings: SubscriberSettings, onClosed:
     }
   }
 
+  /** One of these comes for each channel: all of the same bytes are looked for at once. */
+  function noteMoved(redis: Redis): void {
+    moveCount += 1;
+    if (moveCount === handledMoveCount + 1) queueMicrotask(() => loseMoved(redis));
+  }
+
   /** The server has ended subscriptions: their slots are another node's now. */
   function loseMoved(redis: Redis): void {
+    handledMoveCount = moveCount;
     const open = subscriptionsOf(redis);
     for (const [key, listener] of Array.from(confirmed)) {
       if (open.has(key)) continue;
@@ -117,10 +126,12 @@ export function openSubscriberConnection(settings: SubscriberSettings, onClosed:
       connection.send("subscribe", async (redis) => {
         // A subscriber that left before the connection was ready has nothing to confirm.
         if (listeners.get(key) !== listener) return;
+        const movesBefore = moveCount;
         await (isSharded ? redis.ssubscribe(key) : redis.subscribe(key));
         if (!isSharded) return;
         // Its slot may have moved with the next bytes already.
-        if (!subscriptionsOf(redis).has(key)) throw new Error("the slot of the channel moved");
+        if (moveCount !== movesBefore && !subscriptionsOf(redis).has(key))
+          throw new Error("the slot of the channel moved");
         confirmed.set(key, listener);
       }),
     );
