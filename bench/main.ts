@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
+import { benchBroker } from "./broker.ts";
 import { benchBundle } from "./bundle.ts";
 import { followBenches } from "./follow.ts";
 import {
@@ -17,7 +18,7 @@ import { benchScan } from "./scan.ts";
 import { benchStart } from "./start.ts";
 
 /**
- * `npm run bench -- [scan fan_out processes memory opening growth profile bundle start follow pages]`: measures and prints; it never fails a
+ * `npm run bench -- [scan fan_out processes memory opening growth profile bundle start broker follow pages]`: measures and prints; it never fails a
  * run by a time; `follow` is `follow_pages`, `follow_faults` and `follow_rest`. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
  */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
@@ -29,7 +30,15 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   profile: benchProfile,
 };
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const known = ["scan", ...Object.keys(gatewayBenches), "bundle", "start", "pages", ...Object.keys(followBenches)];
+const known = [
+  "scan",
+  ...Object.keys(gatewayBenches),
+  "bundle",
+  "start",
+  "broker",
+  "pages",
+  ...Object.keys(followBenches),
+];
 const requested = process.argv.slice(2).flatMap((name) => (name === "follow" ? Object.keys(followBenches) : [name]));
 const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -42,6 +51,7 @@ const gatewayNames = names.filter((name) => name in gatewayBenches);
 if (gatewayNames.length > 0) await gateway(gatewayNames);
 if (names.includes("bundle")) await bundle();
 if (names.includes("start")) await keep("start", await benchStart(say, rounds));
+if (names.includes("broker")) await keep("broker", await benchBroker(say, rounds));
 if (names.includes("scan")) await scan();
 for (const [name, bench] of Object.entries(followBenches)) {
   if (!names.includes(name)) continue;

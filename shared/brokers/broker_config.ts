@@ -1,4 +1,5 @@
 import type { EnvironmentReader } from "../environment_reader.ts";
+import { parseRedisUrl } from "./redis_url.ts";
 
 /** Which broker the environment names; the same variables for publishers and subscribers. */
 export type BrokerConfig =
@@ -11,7 +12,8 @@ export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
   const databaseNumber = reader.integer("EVENTSTREAM_CACHE_DB", { fallback: 2, min: 0, max: Number.MAX_SAFE_INTEGER });
   const restUrl = reader.url("UPSTASH_REDIS_REST_URL", ["https:", "http:"], "https://<name>.upstash.io");
   const token = reader.pattern("UPSTASH_REDIS_REST_TOKEN", /^[\x21-\x7e]+$/, "the database's REST token");
-  const redisUrl = reader.url("REDIS_URL", ["redis:", "rediss:"], "redis://host:6379");
+  const redisUrl = reader.text("REDIS_URL");
+  const isUsable = reader.parsed("REDIS_URL", redisUrl ?? undefined, parseRedisUrl) !== null;
   if (reader.text("UPSTASH_REDIS_REST_URL") !== null && reader.text("UPSTASH_REDIS_REST_TOKEN") === null) {
     reader.report("UPSTASH_REDIS_REST_TOKEN: required with UPSTASH_REDIS_REST_URL: expected the database's REST token");
   }
@@ -20,6 +22,6 @@ export function parseBrokerConfig(reader: EnvironmentReader): BrokerConfig {
   }
   // Both may be set where a platform injects several addresses of one server; REST works on every runtime.
   if (restUrl !== null && token !== null) return { kind: "upstash", url: restUrl, token, databaseNumber };
-  if (redisUrl !== null) return { kind: "redis", url: redisUrl, databaseNumber };
+  if (redisUrl !== null && isUsable) return { kind: "redis", url: redisUrl, databaseNumber };
   return { kind: "memory" };
 }

@@ -1,7 +1,8 @@
-import { Redis } from "ioredis";
+import { Redis, type RedisOptions } from "ioredis";
 import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
 import { withTimeout } from "../with_timeout.ts";
+import type { RedisAccess, RedisEndpoint } from "./redis_url.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** One TCP connection to Redis that is never repaired. */
@@ -15,9 +16,20 @@ export interface RedisConnection {
   drop(reason?: LostReason): void;
 }
 
+/** Where a server is: named itself, or found by sentinels that name the primary of the moment. */
+export type RedisTarget =
+  | RedisEndpoint
+  | { readonly sentinels: readonly RedisEndpoint[]; readonly name: string; readonly natMap: NatMap };
+
+/** Addresses, as `host:port`, that servers announce and that are reached at another one from here. */
+export type NatMap = Readonly<Record<string, RedisEndpoint>>;
+
 export interface RedisConnectionSettings {
-  readonly endpoint: RedisEndpoint;
+  readonly target: RedisTarget;
+  readonly access: RedisAccess;
   readonly database: number;
+  /** 3: what the server pushes can be told from the answers to commands. Default 2. */
+  readonly protocol?: 2 | 3;
   /** Bound on the connect, and on the answer to one command. */
   readonly timeoutMs: number;
 }
@@ -27,14 +39,15 @@ export function openRedisConnection(
   settings: RedisConnectionSettings,
   onClosed: (reason: LostReason) => void,
 ): RedisConnection {
-  const { endpoint, database, timeoutMs } = settings;
-  const secrets = [endpoint.password ?? ""];
+  const { access, database, timeoutMs } = settings;
+  const secrets = [access.password ?? ""];
   const redis = new Redis({
-    ...endpoint,
+    ...toClientOptions(settings),
+    ...access,
     db: database,
-    connectTimeout: timeoutMs,
     keepAlive: 10_000,
-    protocol: 2,
+    protocol: settings.protocol ?? 2,
+    replyMapping: "legacy",
     retryStrategy: () => null,
     maxRetriesPerRequest: null,
     enableOfflineQueue: false,
@@ -84,9 +97,21 @@ export function openRedisConnection(
       drop("cut");
       throw fault ?? error;
     }
+    if ("sentinels" in settings.target) await requirePrimary();
     // The client goes on to "ready" also after Redis refused a part of the handshake.
     if (isClosed) throw fault ?? new Error("the connection was closed");
     return redis;
+  }
+
+  /** A replica takes what is published, for its own subscribers only; a sentinel that lags behind may still name one. */
+  async function requirePrimary(): Promise<void> {
+    try {
+      const [role] = await withCommandTimeout(redis.role());
+      if (String(role) !== "master") throw new Error(`the server is a ${String(role)}: expected the primary`);
+    } catch (error) {
+      drop("cut");
+      throw fault ?? error;
+    }
   }
 
   async function withCommandTimeout<Result>(answer: Promise<Result>): Promise<Result> {
@@ -109,6 +134,8 @@ export function openRedisConnection(
   function close(reason: LostReason): void {
     if (isClosed) return;
     isClosed = true;
+    // Ends the client's connections to the sentinels.
+    if ("sentinels" in settings.target) redis.disconnect();
     onClosed(reason);
   }
 
@@ -122,6 +149,28 @@ export function openRedisConnection(
 }
 
 class CommandTimeout extends Error {}
+
+function toClientOptions({ target, access, timeoutMs }: RedisConnectionSettings): RedisOptions {
+  if (!("sentinels" in target)) return { ...target, connectTimeout: timeoutMs };
+  // Each sentinel that does not answer takes its part of the time, and one part is left for the primary.
+  const connectTimeout = timeoutMs / (target.sentinels.length + 1);
+  return {
+    sentinels: [...target.sentinels],
+    name: target.name,
+    natMap: { ...target.natMap },
+    // With a user's name, sentinels without a password accept any; with a password alone they refuse it.
+    ...(access.password === undefined
+      ? {}
+      : { sentinelUsername: access.username ?? "default", sentinelPassword: access.password }),
+    ...(access.tls === undefined ? {} : { sentinelTLS: access.tls, enableTLSForSentinelMode: true }),
+    sentinelRetryStrategy: () => null,
+    sentinelCommandTimeout: connectTimeout,
+    connectTimeout,
+    // A primary that was cut off from the sentinels would go on alone: the client hears of the new one, and disconnects.
+    failoverDetector: true,
+    disconnectTimeout: 100,
+  };
+}
 
 /** A reset, not a graceful close: what the kernel still buffers must not be delivered after its sender gave up. */
 function reset(stream: Redis["stream"]): void {
@@ -146,41 +195,4 @@ function faultOf(error: unknown, timeoutMs: number): string {
 
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && /^(WRONGPASS|NOAUTH|NOPERM)|DB index/.test(error.message);
-}
-
-export interface RedisEndpoint {
-  readonly host: string;
-  readonly port: number;
-  readonly username?: string;
-  readonly password?: string;
-  readonly tls?: Record<string, never>;
-}
-
-/** Throws `TypeError` that never repeats the URL: it holds the password. */
-export function parseRedisUrl(value: string): RedisEndpoint {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  if (url === null || (url.protocol !== "redis:" && url.protocol !== "rediss:") || url.hostname === "") {
-    throw invalidUrl();
-  }
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ""),
-    port: url.port === "" ? 6379 : Number(url.port),
-    ...(url.username === "" ? {} : { username: decodeSegment(url.username) }),
-    ...(url.password === "" ? {} : { password: decodeSegment(url.password) }),
-    ...(url.protocol === "rediss:" ? { tls: {} } : {}),
-  };
-}
-
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    throw invalidUrl();
-  }
-}
-
-function invalidUrl(): TypeError {
-  return new TypeError(
-    "Cannot make a broker: REDIS_URL is not valid: expected redis:// or rediss:// with host, port and password",
-  );
 }

@@ -6,7 +6,9 @@ import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createUpstashBroker } from "../../shared/brokers/upstash.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
 import type { RedisServer } from "../support/redis.ts";
-import { startTcpProxy } from "../support/tcp_proxy.ts";
+import type { RedisCluster } from "../support/redis_cluster.ts";
+import type { RedisSentinels } from "../support/redis_sentinels.ts";
+import { joinProxies, startTcpProxy } from "../support/tcp_proxy.ts";
 import { startUpstashBridge } from "../support/upstash_bridge.ts";
 import type { BrokerHarness, OpenHarness, Timing } from "./broker_harness.ts";
 
@@ -50,6 +52,47 @@ export function redisHarness(redis: RedisServer): OpenHarness {
   };
 }
 
+/** Every node is reached through a network of its own, which break together. */
+export function clusterHarness(cluster: RedisCluster): OpenHarness {
+  return () =>
+    openServersHarness(cluster.url, cluster.primaries, async (channel) => {
+      const answers = await Promise.all(cluster.primaries.map((node) => shardSubscriberCount(node, channel)));
+      return answers.reduce((sum, count) => sum + count);
+    });
+}
+
+export function sentinelHarness({ url, primary, replica }: RedisSentinels): OpenHarness {
+  return () => openServersHarness(url, [primary, replica], (channel) => subscriberCount(primary, channel));
+}
+
+async function openServersHarness(
+  url: string,
+  servers: readonly RedisServer[],
+  upstreamCount: (channel: string) => Promise<number>,
+): Promise<BrokerHarness> {
+  const proxies = await Promise.all(servers.map((server) => startTcpProxy(server)));
+  const secret = servers[0]?.password ?? "";
+  const natMap = Object.fromEntries(
+    servers.map(({ host, port }, index) => [`${host}:${port}`, { host, port: proxies[index]?.port ?? 0 }]),
+  );
+  const timingOf = (timing: Timing) =>
+    timing === "default" ? {} : { timeoutMs: 800, pingEveryMs: 200, pingTimeoutMs: 600 };
+  const refusedUrl = url.replace(encodeURIComponent(secret), encodeURIComponent("not the password"));
+  return collect({
+    createBroker: (timing = "default") => createRedisBroker({ url, database, natMap, ...timingOf(timing) }),
+    createDirectBroker: () => createRedisBroker({ url, database }),
+    createRefusedBroker: () => createRedisBroker({ url: refusedUrl, database, natMap }),
+    createChannel,
+    upstreamCount,
+    network: joinProxies(proxies),
+    carriesAnyText: true,
+    secrets: [secret, encodeURIComponent(secret), "not the password"],
+    async close() {
+      for (const proxy of proxies) await proxy.close();
+    },
+  });
+}
+
 export function upstashHarness(redis: RedisServer): OpenHarness {
   return async () => {
     const token = "AX8sASQgN2M5-the-token";
@@ -81,11 +124,11 @@ export interface GatewayWithChannels {
   readonly channels: string[];
 }
 
-/** As many channels as the contract needs. */
-export async function createChannels(url: string, apiKey: string): Promise<GatewayWithChannels> {
+/** Default: as many channels as the contract needs. */
+export async function createChannels(url: string, apiKey: string, count = 120): Promise<GatewayWithChannels> {
   const channels: string[] = [];
   const headers = { authorization: `Api-Key ${apiKey}`, "content-type": "application/json" };
-  while (channels.length < 120) {
+  while (channels.length < count) {
     const response = await fetch(`${url}/api/v1/scans`, { method: "POST", headers, body: "{}" });
     channels.push(((await response.json()) as { readonly channel: string }).channel);
   }
@@ -127,6 +170,11 @@ export function createChannel(): string {
 /** Every connection at the server counts one, so shared subscriptions show as one. */
 async function subscriberCount(redis: RedisServer, channel: string): Promise<number> {
   const answer = await redis.command("PUBSUB", "NUMSUB", `scanstream:${database}:${channel}`);
+  return Array.isArray(answer) ? Number(answer[1]) : Number.NaN;
+}
+
+async function shardSubscriberCount(redis: RedisServer, channel: string): Promise<number> {
+  const answer = await redis.command("PUBSUB", "SHARDNUMSUB", `scanstream:${database}:${channel}`).catch(() => [0, 0]);
   return Array.isArray(answer) ? Number(answer[1]) : Number.NaN;
 }
 

@@ -53,6 +53,22 @@ const cases: readonly (readonly [name: string, good: readonly string[], bad: rea
   ["METRICS_PORT", ["0", "9090", "65535"], ["-1", "65536", "metrics"]],
   ["HOST", ["0.0.0.0", "::1", "localhost"], ["a b", "http://x/"]],
   ["REDIS_URL", ["redis://localhost", "rediss://:pw@host:6380/0"], ["localhost:6379", "http://x", "redis://"]],
+  [
+    "REDIS_URL",
+    ["redis+cluster://a", "rediss+cluster://user:p%40ss@10.0.0.1:7000,[::1]:7001"],
+    [
+      "redis+cluster://,a",
+      "redis+cluster://a,",
+      "redis+cluster://a:0",
+      "redis+cluster://a,b:c",
+      "redis+cluster://a/name",
+    ],
+  ],
+  [
+    "REDIS_URL",
+    ["redis+sentinel://a/main", "rediss+sentinel://:pw@a:26379,b:26379/main"],
+    ["redis+sentinel://a", "redis+sentinel://a/", "redis+sentinel://:p%zz@a/main", "redis+sentinel://a/main?tls=1"],
+  ],
   ["EVENTSTREAM_CACHE_DB", ["0", "2", "15"], ["-1", "two", "1.5"]],
   ["EVENTSTREAM_HEARTBEAT_SECONDS", ["1", "0.5", "2000000"], ["0", "-1", "15s", "2000001", "Infinity"]],
   ["EVENTSTREAM_RECHECK_SECONDS", ["1", "30"], ["0", "never"]],

@@ -28,6 +28,8 @@ export interface RedisServer {
 
 export interface RedisServerOptions {
   readonly password?: string;
+  /** Read first, and written by a sentinel. */
+  readonly configFile?: string;
   /** More of `redis.conf`, for example `["--databases", "4"]`. */
   readonly args?: readonly string[];
 }
@@ -82,7 +84,9 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
   }
 
   async function launch(onPort: number): Promise<ChildProcess> {
-    const args = ["--port", onPort, "--bind", host, "--save", "", "--appendonly", "no", "--dir", tmpdir()];
+    const file = options.configFile === undefined ? [] : [options.configFile];
+    const keepNothing = options.configFile === undefined ? ["--save", "", "--appendonly", "no"] : [];
+    const args = [...file, "--port", onPort, "--bind", host, ...keepNothing, "--dir", tmpdir()];
     if (password !== null) args.push("--requirepass", password);
     const command = [binary, ...args.map(String), ...(options.args ?? [])];
     const launched = spawn("/bin/sh", ["-c", endsWithUs, "sh", ...command], { stdio: ["pipe", "pipe", "inherit"] });
@@ -92,7 +96,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     const log: string[] = [];
     for await (const line of createInterface({ input: launched.stdout })) {
       log.push(line);
-      if (line.includes("Ready to accept connections")) {
+      if (/Ready to accept connections|Sentinel ID is/.test(line)) {
         launched.stdout.resume();
         return launched;
       }

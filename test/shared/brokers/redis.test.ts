@@ -76,7 +76,7 @@ test.each([
 ])("createRedisBroker refuses %j as a URL and does not repeat it", (url) => {
   const create = () => createRedisBroker({ url, database: 2 });
   expect(create).toThrow(TypeError);
-  expect(create).toThrow(/REDIS_URL is not valid: expected redis:/);
+  expect(create).toThrow(/REDIS_URL is not valid: expected .*redis:/);
   expect(create).not.toThrow(/ssword-in-url/);
 });
 

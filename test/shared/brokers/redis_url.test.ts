@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { parseRedisUrl } from "../../../shared/brokers/redis_url.ts";
+
+test.each([
+  ["redis://host", { kind: "single", endpoint: { host: "host", port: 6379 }, access: {} }],
+  [
+    "rediss://user:p%40s%2Fs@[::1]:6380/7",
+    {
+      kind: "single",
+      endpoint: { host: "::1", port: 6380 },
+      access: { username: "user", password: "p@s/s", tls: {} },
+    },
+  ],
+  [
+    "redis+cluster://:pw@10.0.0.1:7000,[2001:db8::1]:7001,third",
+    {
+      kind: "cluster",
+      endpoints: [
+        { host: "10.0.0.1", port: 7000 },
+        { host: "2001:db8::1", port: 7001 },
+        { host: "third", port: 6379 },
+      ],
+      access: { password: "pw" },
+    },
+  ],
+  [
+    "rediss+sentinel://user:pw@a,b:26380/the-primary",
+    {
+      kind: "sentinel",
+      endpoints: [
+        { host: "a", port: 26_379 },
+        { host: "b", port: 26_380 },
+      ],
+      name: "the-primary",
+      access: { username: "user", password: "pw", tls: {} },
+    },
+  ],
+])("parseRedisUrl reads %s", (url, address) => {
+  expect(parseRedisUrl(url)).toEqual(address);
+});
+
+test.each([
+  ["redis+cluster://:secret@a,b:port", "expected addresses with commas between them, as in redis+cluster://host:6379,"],
+  ["redis+cluster://:secret@a,b/main", "expected no path after the addresses, as in redis+cluster://"],
+  ["redis+cluster://:secret@a?db=2", "expected no query and no fragment, as in redis+cluster://"],
+  ["redis+cluster://:%secret@a", "expected a password that is percent-encoded, as in redis+cluster://"],
+  ["redis+sentinel://:secret@a,b", "expected the name of the primary after the addresses, as in redis+sentinel://"],
+  ["redis+other://:secret@a,b", "expected a URL like redis://host:6379, redis+cluster://"],
+])("parseRedisUrl refuses %s with what is wrong, without the value", (url, problem) => {
+  expect(() => parseRedisUrl(url)).toThrow(problem);
+  expect(() => parseRedisUrl(url)).not.toThrow("secret");
+});

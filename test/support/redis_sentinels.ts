@@ -1,0 +1,65 @@
+import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startRedis, type RedisServer } from "./redis.ts";
+import { until } from "./redis_cluster.ts";
+
+/** A primary, its replica and three sentinels that watch them. */
+export interface RedisSentinels {
+  readonly primary: RedisServer;
+  readonly replica: RedisServer;
+  readonly sentinels: readonly RedisServer[];
+  /** As `REDIS_URL` takes it. */
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const sentinelName = "the-primary";
+
+export async function startRedisSentinels(options: { readonly password?: string } = {}): Promise<RedisSentinels> {
+  const { password } = options;
+  const secret = password === undefined ? {} : { password };
+  const args = password === undefined ? [] : ["--masterauth", password];
+  const primary = await startRedis({ ...secret, args });
+  const replica = await startRedis({
+    ...secret,
+    args: [...args, "--replicaof", `${primary.host} ${primary.port}`, "--repl-diskless-sync-delay", "0"],
+  });
+  await until(async () => String(await replica.command("INFO", "replication")).includes("master_link_status:up"));
+  const files: string[] = [];
+  const sentinels = await Promise.all([1, 2, 3].map((number) => startSentinel(number)));
+  await until(async () => {
+    const known = await Promise.all(
+      sentinels.map((server) => server.command("SENTINEL", "CKQUORUM", sentinelName).catch(() => "not yet")),
+    );
+    return known.every((reply) => String(reply).startsWith("OK 3"));
+  });
+  await until(async () => {
+    const replicas = await Promise.all(sentinels.map((server) => server.command("SENTINEL", "REPLICAS", sentinelName)));
+    return replicas.every((reply) => Array.isArray(reply) && reply.length === 1);
+  });
+  const credentials = password === undefined ? "" : `:${encodeURIComponent(password)}@`;
+  return {
+    primary,
+    replica,
+    sentinels,
+    url: `redis+sentinel://${credentials}${sentinels.map(({ host, port }) => `${host}:${port}`).join(",")}/${sentinelName}`,
+    async stop() {
+      await Promise.all([...sentinels, replica, primary].map((server) => server.stop("SIGKILL")));
+      for (const file of files) await rm(file, { force: true });
+    },
+  };
+
+  async function startSentinel(number: number): Promise<RedisServer> {
+    const file = join(tmpdir(), `sentinel-${process.pid}-${primary.port}-${number}.conf`);
+    files.push(file);
+    const settings = [
+      `sentinel monitor ${sentinelName} ${primary.host} ${primary.port} 2`,
+      `sentinel down-after-milliseconds ${sentinelName} 1000`,
+      `sentinel failover-timeout ${sentinelName} 5000`,
+      ...(password === undefined ? [] : [`sentinel auth-pass ${sentinelName} "${password}"`]),
+    ];
+    await writeFile(file, `${settings.join("\n")}\n`);
+    return startRedis({ configFile: file, args: ["--sentinel"] });
+  }
+}
