@@ -12,7 +12,8 @@ export function Outcome({ action: { done, problem } }: { readonly action: Action
   const words = useRef<HTMLParagraphElement>(null);
   useEffect(() => {
     const { activeElement } = document;
-    if (done === null || activeElement?.closest("form")) return;
+    // Reading the section is no change to speak of.
+    if (done === null || done === "" || activeElement?.closest("form")) return;
     words.current?.focus();
   }, [done]);
   return (
