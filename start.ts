@@ -118,16 +118,18 @@ async function followPracticeOrg(org: PracticeOrg, io: CommandIo): Promise<void>
 async function openGateway(org: PracticeOrg): Promise<RunningGateway> {
   const { PORT, HOST } = process.env;
   const logFile = createWriteStream(join(stateDirectory, "gateway.log"), { flags: "a", mode: 0o600 });
+  // Embedded defaults, whatever else this shell's environment names.
+  const config = parseConfig({
+    PORT,
+    HOST,
+    AUTH_ISSUER: org.issuer,
+    AUTH_JWKS_URL: `${org.issuer}/v1/keys`,
+    AUTH_AUDIENCE: audience,
+    OIDC_CLIENT_ID: pageClientId,
+  });
   return startGateway({
-    // Embedded defaults, whatever else this shell's environment names.
-    config: parseConfig({
-      PORT,
-      HOST,
-      AUTH_ISSUER: org.issuer,
-      AUTH_JWKS_URL: `${org.issuer}/v1/keys`,
-      AUTH_AUDIENCE: audience,
-      OIDC_CLIENT_ID: pageClientId,
-    }),
+    // `admin token create` goes on working beside it.
+    config: { ...config, auth: { ...config.auth, acceptsDevelopmentKey: true } },
     log: createLog({ write: (line) => void logFile.write(line) }),
     directory: stateDirectory,
     webAssets: createStaticFiles(webFolder()),

@@ -83,7 +83,7 @@ export const gettingIn: readonly Mutation[] = [
     mistake: "admins who remove each other do not wait for each other",
     holds: [lockedOut],
     file: "gateway/features/team/member_store.ts",
-    find: " order by user_id for update)",
+    find: " order by user_id for update of memberships)",
     replace: " order by user_id)",
     testFile: "test/gateway/features/team/on_postgres.test.ts",
     test: "admins who remove",

@@ -114,7 +114,7 @@ async function startProducer(target: {
 }): Promise<Producer> {
   let retries = 0;
   let number = 0;
-  let isStopped = false;
+  const stop = new AbortController();
   const scan = (await send("POST", "/api/v1/scans", { checks_total: 1_000_000 })) as {
     readonly id: string;
     readonly channel: string;
@@ -126,14 +126,14 @@ async function startProducer(target: {
       return retries;
     },
     async stop() {
-      isStopped = true;
+      stop.abort();
       await running;
       return number;
     },
   };
 
   async function run(): Promise<void> {
-    while (!isStopped) {
+    while (!stop.signal.aborted) {
       number += 1;
       await send("PATCH", `/api/v1/scans/${scan.id}`, { checks_done: number });
       await send("POST", `/api/v1/channels/${scan.channel}/events`, {

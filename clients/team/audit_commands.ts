@@ -12,7 +12,7 @@ export interface AuditListFlags extends FormatFlag {
 
 /** `audit list` */
 export function auditListCommand({ format, limit, ...filters }: AuditListFlags, io: CommandIo): Promise<number> {
-  const query = new URLSearchParams(Object.entries(filters).map(([name, value]) => [name, String(value)]));
+  const query = new URLSearchParams(filters);
   const path = query.size === 0 ? "/api/v1/audit" : `/api/v1/audit?${query}`;
   const columns = {
     TIME: field("created_at"),

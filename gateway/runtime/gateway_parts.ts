@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { hostname } from "node:os";
 import process from "node:process";
-import { createLocalJWKSet } from "jose";
+import { createLocalJWKSet, decodeJwt } from "jose";
 import type { Database } from "../../drizzle/database.ts";
 import { deliveryBacklog, findApiKey, ping } from "../../drizzle/with_tenant.ts";
 import { AppError } from "../../shared/app_error.ts";
@@ -12,7 +12,7 @@ import { answerOperators } from "../admin/operator_channel.ts";
 import { createStreamOperator, type StreamOperator } from "../admin/stream_operations.ts";
 import { createAuthenticator } from "../auth/authenticate.ts";
 import { createAuthorityCheck } from "../auth/membership.ts";
-import type { GatewayConfig } from "../config.ts";
+import type { AuthConfig, GatewayConfig } from "../config.ts";
 import type { DemoDependencies } from "../http/demo_routes.ts";
 import type { Dependencies, WebAssets } from "../http/dependencies.ts";
 import { createDocs } from "../http/docs/create_docs.ts";
@@ -191,7 +191,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
       log,
       metrics,
       ...(traces === null ? {} : { traces }),
-      webhooks: { rules, sendDue: deliveries.sendDue },
+      webhooks: { rules, sendDue: () => deliveries.sendDue() },
       metricsText: config.metricsPort === null ? metricsText : null,
       peerAddress: options.peerAddress,
       nowMs,
@@ -229,13 +229,31 @@ function processName(): string {
 }
 
 async function openJwtVerifier({ auth }: GatewayConfig, state: LocalState): Promise<JwtVerifier> {
-  if (auth.kind !== "local") return createIssuerVerifier(auth);
+  if (auth.kind === "local") return openDevelopmentVerifier(auth, state);
+  const issuer = await createIssuerVerifier(auth);
+  if (auth.acceptsDevelopmentKey !== true) return issuer;
+  const development = await openDevelopmentVerifier(auth, state);
+  return {
+    // Its own claim only chooses the verifier, which rejects a false one.
+    verify: (token) => (claimedIssuer(token) === developmentIssuer ? development : issuer).verify(token),
+  };
+}
+
+function claimedIssuer(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+async function openDevelopmentVerifier({ tenantClaim }: AuthConfig, state: LocalState): Promise<JwtVerifier> {
   const { publicJwk } = await state.developmentKey();
   return createJwtVerifier({
     keys: createLocalJWKSet({ keys: [publicJwk] }),
     issuer: developmentIssuer,
     audience: developmentAudience,
-    tenantClaim: auth.tenantClaim,
+    tenantClaim,
     nowMs: Date.now,
   });
 }

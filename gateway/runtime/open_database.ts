@@ -90,9 +90,9 @@ function isGateway(holder: unknown): boolean {
   return typeof holder === "object" && holder !== null && "holder" in holder && holder.holder === "gateway";
 }
 
-export function toAdminContext(config: GatewayConfig, state: LocalState, database: Database): AdminContext {
+export function toAdminContext({ auth }: GatewayConfig, state: LocalState, database: Database): AdminContext {
   return adminContext(
-    { hasIssuer: config.auth.kind !== "local", tenantClaim: config.auth.tenantClaim },
+    { hasIssuer: auth.kind !== "local" && auth.acceptsDevelopmentKey !== true, tenantClaim: auth.tenantClaim },
     state,
     database,
   );

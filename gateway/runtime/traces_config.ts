@@ -12,7 +12,7 @@ export function parseTracesConfig(environment: Environment): TracesConfig | null
   const reader = createEnvironmentReader(environment);
   const endpoint = reader.url("OTEL_EXPORTER_OTLP_ENDPOINT", ["http:", "https:"], "http://collector:4318");
   const config = {
-    url: `${endpoint?.replace(/\/+$/, "")}/v1/traces`,
+    url: endpoint === null ? "" : new URL("v1/traces", endpoint.endsWith("/") ? endpoint : `${endpoint}/`).href,
     headers: parseHeaders(reader),
     serviceName: reader.text("OTEL_SERVICE_NAME") ?? "scanstream",
     sampler: parseSampler(reader),
@@ -52,7 +52,7 @@ function parseSampler(reader: EnvironmentReader): TracesSampler {
     );
   }
   const text = reader.text("OTEL_TRACES_SAMPLER_ARG") ?? "1";
-  const ratio = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+  const ratio = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (!(ratio <= 1)) reader.report("OTEL_TRACES_SAMPLER_ARG: expected a number from 0 to 1");
   return { followsCaller, ratio };
 }

@@ -19,7 +19,7 @@ export const tenantNameSchema = v.strictObject(
     name: v.pipe(
       text(1, 200),
       // Control characters would also forge lines of a terminal.
-      v.regex(/^[^\u0000-\u001f\u007f]*[^\u0000-\u0020\u007f][^\u0000-\u001f\u007f]*$/, nameMessage),
+      v.regex(/^(?=[^\u0000-\u001f\u007f]*$) *[^ ]/, nameMessage),
     ),
   },
   fieldMessage,

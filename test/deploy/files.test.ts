@@ -106,8 +106,8 @@ describe("the Helm chart", async () => {
   });
 
   test("includes parts that it defines", () => {
-    const defined = [...all.matchAll(/define "([^"]+)"/g)].map(([, name]) => name);
-    const included = new Set([...all.matchAll(/include "([^"]+)"/g)].map(([, name]) => name));
+    const defined = [...all.matchAll(/define "([^"]+)"/g)].map(([, name = ""]) => name);
+    const included = new Set([...all.matchAll(/include "([^"]+)"/g)].map(([, name = ""]) => name));
     expect([...included].toSorted()).toEqual(defined.toSorted());
   });
 

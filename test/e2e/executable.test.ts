@@ -126,6 +126,16 @@ describe("serve", () => {
   });
 });
 
+test("needs the libraries that docs/install.md names, and glibc", async () => {
+  const { stdout } = await promisify(execFile)("ldd", [program]);
+  const glibc = /^(?:lib(?:c|m|dl|pthread)\.so|linux-vdso|\/lib.*ld-linux)/;
+  const needed = stdout.split("\n").map((line) => line.trim().split(" ")[0] ?? "");
+  const others = needed.filter((library) => library !== "" && !glibc.test(library));
+  const page = await readFile(join(import.meta.dirname, "../../docs/install.md"), "utf8");
+  expect(others).toContain("libstdc++.so.6");
+  expect(others.filter((library) => !page.includes(`\`${library}\``))).toEqual([]);
+});
+
 test("has a checksum, and the licences of all that is inside", async () => {
   const { stdout } = await promisify(execFile)("sha256sum", ["--check", "SHA256SUMS"], {
     cwd: join(folder.path, "built"),

@@ -192,6 +192,7 @@ test("a member is removed with the keyboard alone, and the focus stays in the pa
   await page.keyboard.press("Escape");
   await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Remove bob");
   await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
   await tabTo(page, "dialog .tone-fail");
   await page.keyboard.press("Enter");
   await page.getByText("bob is no member any more").waitFor();

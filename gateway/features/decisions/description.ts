@@ -6,6 +6,7 @@ import {
   emptyResponse,
   json,
   jsonBody,
+  listAnswer,
   pageParameters,
   pathParameter,
   problem,
@@ -67,8 +68,7 @@ export const decisionsDescription: FeatureDescription = {
         ...pageParameters,
       ],
       responses: {
-        200: json(DecisionPage, "One page", { example: { items: [decisionExample], next_cursor: null } }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(DecisionPage, decisionExample),
       },
     },
     "POST /api/v1/decisions": {

@@ -15,6 +15,7 @@ import {
   json,
   jsonBody,
   keyOnly,
+  listAnswer,
   pageParameters,
   pathParameter,
   problem,
@@ -126,8 +127,7 @@ export const monitorsDescription: FeatureDescription = {
       summary: "List monitors, newest first",
       parameters: pageParameters,
       responses: {
-        200: json(MonitorPage, "One page", { example: { items: [monitorExample], next_cursor: null } }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(MonitorPage, monitorExample),
       },
     },
     "GET /api/v1/monitors/:id": {
@@ -199,8 +199,7 @@ export const monitorsDescription: FeatureDescription = {
       summary: "List a monitor's changes, newest first",
       parameters: [...parameters, ...pageParameters, filter("fingerprint"), filter("check")],
       responses: {
-        200: json(ChangePage, "One page", { example: { items: [storedChangeExample], next_cursor: null } }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(ChangePage, storedChangeExample),
         ...noSuchMonitor,
       },
     },
@@ -211,10 +210,7 @@ export const monitorsDescription: FeatureDescription = {
       description: "The last change of each finding that is still there; its `to` is the present verdict.",
       parameters: [...parameters, ...pageParameters],
       responses: {
-        200: json(ChangePage, "One page, by fingerprint", {
-          example: { items: [storedChangeExample], next_cursor: null },
-        }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(ChangePage, storedChangeExample, "One page, by fingerprint"),
         ...noSuchMonitor,
       },
     },

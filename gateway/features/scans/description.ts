@@ -13,6 +13,7 @@ import {
   json,
   jsonBody,
   keyOnly,
+  listAnswer,
   pageParameters,
   pathParameter,
   problem,
@@ -96,8 +97,7 @@ export const scansDescription: FeatureDescription = {
       summary: "List scans, newest first",
       parameters: pageParameters,
       responses: {
-        200: json(ScanPage, "One page", { example: { items: [scanExample], next_cursor: null } }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(ScanPage, scanExample),
       },
     },
     "GET /api/v1/scans/:id": {
@@ -187,10 +187,7 @@ export const scansDescription: FeatureDescription = {
       summary: "List a scan's findings",
       parameters: [...parameters, ...pageParameters],
       responses: {
-        200: json(FindingPage, "One page", {
-          example: { items: [{ ...findingExample, created_at: startedAt }], next_cursor: null },
-        }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(FindingPage, { ...findingExample, created_at: startedAt }),
         ...noSuchScan,
       },
     },

@@ -1,4 +1,4 @@
-import * as v from "valibot";
+import type * as v from "valibot";
 import { pageOf } from "../../../shared/schemas/page.ts";
 import { instant, text, uuid } from "../../../shared/schemas/primitives.ts";
 import { apiKeySchema, auditEventSchema, createdApiKeySchema, memberSchema } from "../../../shared/schemas/team.ts";
@@ -13,6 +13,7 @@ import {
   emptyResponse,
   json,
   jsonBody,
+  listAnswer,
   pageParameters,
   pathParameter,
   problem,
@@ -71,8 +72,7 @@ export const teamDescription: FeatureDescription = {
       summary: "List members, newest first",
       parameters: pageParameters,
       responses: {
-        200: json(MemberPage, "One page", { example: { items: [memberExample], next_cursor: null } }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(MemberPage, memberExample),
       },
     },
     "POST /api/v1/members": {
@@ -115,10 +115,7 @@ export const teamDescription: FeatureDescription = {
       summary: "List API keys, newest first, revoked ones too",
       parameters: pageParameters,
       responses: {
-        200: json(ApiKeyPage, "One page", {
-          example: { items: [{ ...apiKeyExample, last_used_at: at, revoked_at: null }], next_cursor: null },
-        }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(ApiKeyPage, { ...apiKeyExample, last_used_at: at, revoked_at: null }),
       },
     },
     "POST /api/v1/api-keys": {
@@ -162,8 +159,7 @@ export const teamDescription: FeatureDescription = {
         filter("to", "Before then", instant),
       ],
       responses: {
-        200: json(AuditPage, "One page", { example: { items: [auditExample], next_cursor: null } }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(AuditPage, auditExample),
       },
     },
   },

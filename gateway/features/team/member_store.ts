@@ -42,7 +42,8 @@ export async function putMember(
   const [row] = await tx.execute<Changed & { is_new: boolean }>(sql`
     with ${lockedAdmins(tenantId)}, person as (select scanstream.register_user(${sub}) as sub)
     insert into memberships (tenant_id, user_id, role)
-    select ${tenantId}::uuid, sub, ${role ?? defaultRole} from person
+    -- Counted here as well: the member's own row is held before the condition below is looked at.
+    select ${tenantId}::uuid, sub, ${role ?? defaultRole} from person where (select count(*) from admins) >= 0
     on conflict (tenant_id, user_id) do update set role = ${role === undefined ? sql`memberships.role` : sql`${role}`}
     where ${role === undefined ? sql`true` : leavesAnAdmin({ sub, role })}
     returning role, created_at,
@@ -91,10 +92,15 @@ function toChanged(sub: string, { role, created_at: createdAt }: Changed): Membe
   return { sub, role, created_at: new Date(createdAt).toISOString() };
 }
 
-/** Of two that take away each other's role at once, the second waits and finds what the first has left. In one order, so that none waits for ever. */
+/**
+ * One change of a tenant's members after another: of two that take away each other's role at once, the second waits, and finds
+ * what the first has left. The rows are locked too, because that reads them as they are then, not as the statement began.
+ */
 function lockedAdmins(tenantId: string): SQL {
-  return sql`admins as (
-    select user_id from memberships where tenant_id = ${tenantId}::uuid and role = 'admin' order by user_id for update)`;
+  return sql`turn as materialized (select pg_advisory_xact_lock(hashtextextended(${tenantId}, 0)) is null as is_none),
+    admins as materialized (
+      select user_id from memberships, turn
+      where tenant_id = ${tenantId}::uuid and role = 'admin' order by user_id for update of memberships)`;
 }
 
 function isMember({ tenantId }: Principal, sub: string): SQL {
@@ -109,7 +115,8 @@ interface Change {
 
 function leavesAnAdmin({ sub, role }: Change): SQL {
   if (role === "admin") return sql`true`;
-  return sql`(memberships.role <> 'admin' or exists (select from admins where user_id <> ${sub}))`;
+  // The count comes first: whoever changes a member has waited before holding the member's row.
+  return sql`((select count(*) from admins where user_id <> ${sub}) > 0 or memberships.role <> 'admin')`;
 }
 
 /** Only an admin gets here: any other role than that is less. */

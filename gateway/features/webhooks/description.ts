@@ -14,6 +14,7 @@ import {
   emptyResponse,
   json,
   jsonBody,
+  listAnswer,
   pageParameters,
   pathParameter,
   problem,
@@ -87,8 +88,7 @@ export const webhooksDescription: FeatureDescription = {
       summary: "List webhooks, newest first",
       parameters: pageParameters,
       responses: {
-        200: json(WebhookPage, "One page", { example: { items: [webhookExample], next_cursor: null } }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(WebhookPage, webhookExample),
       },
     },
     "GET /api/v1/webhooks/:id": {
@@ -161,8 +161,7 @@ export const webhooksDescription: FeatureDescription = {
         { name: "status", in: "query", schema: toInlineSchema(v.picklist(deliveryStatuses)) },
       ],
       responses: {
-        200: json(DeliveryPage, "One page", { example: { items: [deliveryExample], next_cursor: null } }),
-        ...refusals(400, 401, 403, 503),
+        ...listAnswer(DeliveryPage, deliveryExample),
         ...noSuchWebhook,
       },
     },

@@ -94,6 +94,14 @@ export function problem(description: string, options: ResponseOptions = {}): Res
   return response("application/problem+json", description, { schema: Problem, ...options });
 }
 
+/** What a list answers, one item of it shown, and how it may be refused. */
+export function listAnswer(schema: v.GenericSchema, item: unknown, description = "One page"): Responses {
+  return {
+    200: json(schema, description, { example: { items: [item], next_cursor: null } }),
+    ...refusals(400, 401, 403, 503),
+  };
+}
+
 /** Without a schema it is text. */
 export function response(contentType: string, description: string, options: ResponseOptions = {}): Responses[string] {
   const { schema = v.string(), headers, example } = options;

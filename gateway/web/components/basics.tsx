@@ -17,6 +17,16 @@ export type IconName =
   | "blind"
   | "stopped";
 
+/** From one thing to the list of all. */
+export function BackLink() {
+  return (
+    <a class="back row strong" href="#/">
+      <Icon name="back" />
+      All scans
+    </a>
+  );
+}
+
 export function Icon({ name, tone = "" }: { readonly name: IconName; readonly tone?: string }) {
   return (
     <svg class={`icon icon-${name} ${tone}`.trim()} aria-hidden="true" focusable="false">

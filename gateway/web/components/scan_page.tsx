@@ -11,7 +11,7 @@ import { formatCount, formatDuration, formatOrg, formatTime, statusWords } from 
 import { followScan, type ScanFollower } from "../model/scan_follower.ts";
 import { countChecks, type CheckCounts } from "../model/scan_model.ts";
 import { isEnded, type Scan } from "../scan_wire.ts";
-import { Icon, Message, ScanBadge } from "./basics.tsx";
+import { BackLink, Message, ScanBadge } from "./basics.tsx";
 import { Announcement, ConnectionState } from "./connection.tsx";
 import { Checks } from "./checks.tsx";
 import { DecideDialog, type DecisionDraft } from "./decisions/decide_dialog.tsx";
@@ -86,10 +86,7 @@ export function ScanPage(props: ScanPageProps) {
   return (
     <article class="scan" aria-labelledby="scan-title">
       <header class="scan-head">
-        <a class="back row strong" href="#/">
-          <Icon name="back" />
-          All scans
-        </a>
+        <BackLink />
         <div class="scan-title row wrap">
           <h1 id="scan-title">
             {scan !== null ? formatOrg(scan) : isFailed ? "This scan cannot be shown" : "Loading…"}

@@ -10,7 +10,7 @@ import { checkTitle } from "../../model/check_catalog.ts";
 import { compareScans, type ScanComparison } from "../../model/compare_scans.ts";
 import { formatCount, formatOrg, formatTime } from "../../model/format.ts";
 import type { Scan } from "../../scan_wire.ts";
-import { Icon, Message, StatusTag } from "../basics.tsx";
+import { BackLink, Message, StatusTag } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
 
 interface ComparePageProps {
@@ -46,10 +46,7 @@ export function ComparePage({ api, beforeId, afterId, onReopen }: ComparePagePro
   return (
     <article class="scan" aria-labelledby="compare-title">
       <header class="scan-head">
-        <a class="back row strong" href="#/">
-          <Icon name="back" />
-          All scans
-        </a>
+        <BackLink />
         <div class="scan-title row wrap">
           <h1 id="compare-title">{toHeading(view)}</h1>
         </div>

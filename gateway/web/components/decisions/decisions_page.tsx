@@ -7,7 +7,7 @@ import { listDecisions, withdrawDecision, type DecisionStore } from "../../model
 import { findUnneeded } from "../../model/decisions/unneeded_waivers.ts";
 import { formatTime } from "../../model/format.ts";
 import type { Scan } from "../../scan_wire.ts";
-import { Icon, Message, MoreButton } from "../basics.tsx";
+import { BackLink, Message, MoreButton } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
 import { toScope, toUntil, toVerb } from "./decision_words.tsx";
 
@@ -46,10 +46,7 @@ export function DecisionsPage({ api, store, scans, mayDecide }: DecisionsPagePro
   return (
     <article class="scan decisions" aria-labelledby="decisions-title">
       <header class="scan-head">
-        <a class="back row strong" href="#/">
-          <Icon name="back" />
-          All scans
-        </a>
+        <BackLink />
         <div class="scan-title row wrap">
           <h1 id="decisions-title">Decisions</h1>
         </div>

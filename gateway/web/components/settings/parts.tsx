@@ -41,7 +41,7 @@ export function Rows<Item>(props: {
       {pages.problem !== null && (
         <p class="problem row wrap tinted tone-fail" role="alert">
           {pages.problem}
-          <button type="button" class="button button-small" onClick={pages.reload}>
+          <button type="button" class="button button-small" onClick={() => pages.reload()}>
             Try again
           </button>
         </p>

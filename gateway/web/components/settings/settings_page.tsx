@@ -1,7 +1,7 @@
 import type { ComponentType } from "preact";
 import type { Session } from "../../model/session.ts";
 import { mayDo } from "../../model/caller.ts";
-import { Icon } from "../basics.tsx";
+import { BackLink } from "../basics.tsx";
 import { useTitle } from "../hooks.ts";
 import { AuditSettings } from "./audit_settings.tsx";
 import { KeysSettings } from "./keys_settings.tsx";
@@ -40,10 +40,7 @@ export function SettingsPage({ session, section }: { readonly session: Session; 
   const { Section } = current;
   return (
     <article class="settings" aria-labelledby="settings-title">
-      <a class="back row strong" href="#/">
-        <Icon name="back" />
-        All scans
-      </a>
+      <BackLink />
       <h1 id="settings-title">Settings</h1>
       {shown.length > 1 && (
         <nav class="settings-sections row wrap" aria-label="Settings">
