@@ -10,7 +10,7 @@ import { medians } from "./statistics.ts";
 const channelCount = 3000;
 const messageCount = 60_000;
 /** Published and not yet acknowledged, each on another channel. */
-const inFlight = 500;
+const inFlight = 3000;
 
 interface BrokerFigures {
   readonly publishedPerSecond: number;

@@ -1,8 +1,12 @@
 import { startRedis } from "../support/redis.ts";
+import { startRedisCluster } from "../support/redis_cluster.ts";
+import { startRedisSentinels } from "../support/redis_sentinels.ts";
 import {
   gatewayHarness,
   openMemoryHarness,
+  clusterHarness,
   redisHarness,
+  sentinelHarness,
   upstashHarness,
   type GatewayWithChannels,
 } from "./broker_adapters.ts";
@@ -13,15 +17,19 @@ import { networkContract } from "./broker_network_contract.ts";
 // The contract on Deno: one line a case, exit code 1 when any failed. `test/shared/brokers/deno.test.ts` starts it, with a
 // gateway (as JSON) in its argument.
 const gateway = JSON.parse(process.argv[2] ?? "") as GatewayWithChannels;
-const redis = await startRedis({ password: "p@ss/w:rd secret" });
+const password = "p@ss/w:rd secret";
+const redis = await startRedis({ password });
+const [cluster, sentinels] = await Promise.all([startRedisCluster({ password }), startRedisSentinels({ password })]);
 const adapters: readonly (readonly [string, OpenHarness])[] = [
   ["memory", openMemoryHarness],
   ["redis", redisHarness(redis)],
+  ["redis cluster", clusterHarness(cluster)],
+  ["redis sentinel", sentinelHarness(sentinels)],
   ["upstash", upstashHarness(redis)],
   ["gateway", gatewayHarness(gateway)],
 ];
 const failures = await Promise.all(adapters.map(([adapter, openHarness]) => runAll(adapter, openHarness)));
-await redis.stop();
+await Promise.all([redis, cluster, sentinels].map((servers) => servers.stop()));
 process.exitCode = failures.every((count) => count === 0) ? 0 : 1;
 
 /** How many cases failed. */

@@ -22,5 +22,5 @@ test("every adapter keeps the contract on Deno", { timeout: 120_000 }, async () 
   });
   const lines = stdout.trim().split("\n");
   expect(lines.filter((line) => !line.startsWith("ok "))).toEqual([]);
-  expect(lines).toHaveLength(4 * brokerContract.length + 3 * networkContract.length);
+  expect(lines).toHaveLength(6 * brokerContract.length + 5 * networkContract.length);
 });
