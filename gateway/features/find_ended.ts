@@ -1,18 +1,24 @@
 import { and, gte, inArray, isNull, or, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
-import { monitors, scans } from "../../drizzle/schema.ts";
+import { deletedScans, monitors, scans } from "../../drizzle/schema.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
 import { endGraceMs } from "../streaming/authority_recheck.ts";
 import { isUuid, makeChannelName, parseChannelName } from "../../shared/channel_name.ts";
 import { monitorPrefix } from "./monitors/events.ts";
 import { scanPrefix } from "./scans/events.ts";
 
+/** Until then its last event may still be on its way. */
+const graceBegins = sql`now() - ${endGraceMs} * interval '1 millisecond'`;
+
 const tables = [
   { prefix: scanPrefix, table: scans },
   { prefix: monitorPrefix, table: monitors },
 ] as const;
 
-/** Of the channels those whose scan or monitor ended more than `endGraceMs` ago, or is not there any more; a channel of another feature is none of them. */
+/**
+ * Of the channels those whose scan or monitor ended or was deleted more than `endGraceMs` ago, or never was; a channel of
+ * another feature is none of them.
+ */
 export async function findEnded(
   database: Database,
   tenantId: string,
@@ -30,11 +36,13 @@ export async function findEnded(
         tx
           .select({ id: table.id })
           .from(table)
-          .where(
-            and(
-              inArray(table.id, ids),
-              or(isNull(table.endedAt), gte(table.endedAt, sql`now() - ${endGraceMs} * interval '1 millisecond'`)),
-            ),
+          .where(and(inArray(table.id, ids), or(isNull(table.endedAt), gte(table.endedAt, graceBegins))))
+          // A monitor's row stays when it is deleted.
+          .union(
+            tx
+              .select({ id: deletedScans.id })
+              .from(deletedScans)
+              .where(and(inArray(deletedScans.id, ids), gte(deletedScans.deletedAt, graceBegins))),
           ),
       );
       const presentIds = new Set(present.map(({ id }) => id));

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
-import { monitors } from "../../../../drizzle/schema.ts";
+import { deletedScans, monitors } from "../../../../drizzle/schema.ts";
 import { asOwner, withTenant } from "../../../../drizzle/with_tenant.ts";
 import { findEnded } from "../../../../gateway/features/find_ended.ts";
 import { getChannels } from "../../../../gateway/features/monitors/channels.ts";
@@ -55,16 +55,22 @@ test("findEnded names those that ended some seconds ago, or are not there, among
       sql`update scans set status = 'failed', ended_at = now() - interval '6 seconds' where id = ${scanId}::uuid`,
     ),
   );
-  const noScan = randomUUID();
+  const [noScan, deletedScan, justDeletedScan] = [randomUUID(), randomUUID(), randomUUID()];
+  await asOwner(database, (tx) =>
+    tx.insert(deletedScans).values([
+      { tenantId: acme.id, id: deletedScan, deletedAt: new Date(Date.now() - 6000) },
+      { tenantId: acme.id, id: justDeletedScan },
+    ]),
+  );
   const channels = [
     ...[open, ended, deleted, justEnded].map((id) => monitorChannel(acme.id, id)),
-    ...[scanId, openScanId, noScan].map((id) => scanChannel(acme.id, id)),
+    ...[scanId, openScanId, noScan, deletedScan, justDeletedScan].map((id) => scanChannel(acme.id, id)),
     `job:${acme.id}:${ended}`,
   ];
   expect(await findEnded(database, acme.id, channels)).toEqual(
     new Set([
       ...[ended, deleted].map((id) => monitorChannel(acme.id, id)),
-      ...[scanId, noScan].map((id) => scanChannel(acme.id, id)),
+      ...[scanId, noScan, deletedScan].map((id) => scanChannel(acme.id, id)),
     ]),
   );
   expect(await findEnded(database, globex.id, channels)).toEqual(new Set());
