@@ -21,6 +21,15 @@ export const promises: readonly Mutation[] = [
     test: "S2: a broker that is lost",
   },
   {
+    mistake: "a stream of a scan that is being deleted is closed before its last event",
+    holds: ["S2"],
+    file: "gateway/features/find_ended.ts",
+    find: "gte(deletedScans.deletedAt, graceBegins)",
+    replace: "sql`false`",
+    testFile: "test/gateway/features/monitors/channels.test.ts",
+    test: "findEnded names those that ended some seconds ago",
+  },
+  {
     mistake: "what changes of a scan within its second is dropped",
     holds: ["S2"],
     file: "gateway/features/scans/announce_changes.ts",
