@@ -210,7 +210,9 @@ test("a finding is waived with the keyboard alone, and the focus comes back", as
   await page.keyboard.press("Escape");
   const focused = () => page.evaluate(() => document.activeElement?.textContent);
   await expect.poll(focused).toBe("Waive…");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.keyboard.press("Enter");
+  await page.getByRole("dialog").waitFor();
   for (let presses = 0; (await page.evaluate(() => document.activeElement?.tagName)) !== "TEXTAREA"; presses += 1) {
     expect(presses).toBeLessThan(10);
     await page.keyboard.press("Tab");
