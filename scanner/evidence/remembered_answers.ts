@@ -38,6 +38,8 @@ export interface SavedAnswer {
   readonly path: string;
   readonly reading: Reading<unknown>;
   readonly wasObtained: boolean;
+  /** It was forgotten, and no collector has needed it since; another process must not take it for true either. */
+  readonly isForgotten?: true;
 }
 
 export interface RememberedAnswersOptions {
@@ -54,14 +56,14 @@ const appsPerPage = 200;
 
 export function createRememberedAnswers(options: RememberedAnswersOptions): RememberedAnswers {
   const { source, saved = [], before } = options;
-  const answers = new Map(saved.map((answer) => [answer.path, answer]));
+  const answers = new Map(saved.map(({ isForgotten: _, ...answer }) => [answer.path, answer]));
   const earlier = new Set(
     before
       ?.saved()
       .filter(wasEverObtained)
       .map(({ path }) => path),
   );
-  const forgotten = new Set<string>();
+  const forgotten = new Set(saved.filter(({ isForgotten }) => isForgotten === true).map(({ path }) => path));
   /** How entries are reduced, by list: an entry that is read alone is reduced like those of its list. */
   const keeps = new Map<string, NonNullable<IdpRequest["keep"]>>();
 
@@ -80,7 +82,8 @@ export function createRememberedAnswers(options: RememberedAnswersOptions): Reme
     isNamed: (prefix, id, name) => paths(prefix).some((path) => entryOf(path, id)?.["name"] === name),
     failed: () =>
       [...answers.values()].filter(isFailed).map(({ path, wasObtained }): FailedPath => ({ path, wasObtained })),
-    saved: () => [...answers.values()],
+    saved: () =>
+      [...answers.values()].map((answer) => (forgotten.has(answer.path) ? { ...answer, isForgotten: true } : answer)),
   };
 
   async function ask<Value>({ path }: IdpRequest, read: () => Promise<Reading<Value>>): Promise<Reading<Value>> {
