@@ -1,5 +1,5 @@
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
-import type { FoundApiKey } from "../../drizzle/with_tenant.ts";
+import type { FoundApiKey } from "../../drizzle/across_tenants.ts";
 import { hashApiKey, isApiKey } from "./api_keys.ts";
 import { toPrincipal, type Identity } from "./identity.ts";
 import type { JwtVerifier } from "./jwt.ts";

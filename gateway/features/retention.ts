@@ -1,5 +1,5 @@
 import type { Database } from "../../drizzle/database.ts";
-import { deleteExpired, type DeletedByAge } from "../../drizzle/with_tenant.ts";
+import { deleteExpired, type DeletedByAge } from "../../drizzle/across_tenants.ts";
 import { announce, type AnnounceOptions } from "./announce.ts";
 import { deleteInBatches } from "./delete_in_batches.ts";
 import { publishMonitorEnd } from "./monitors/events.ts";

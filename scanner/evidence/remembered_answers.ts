@@ -56,7 +56,7 @@ const appsPerPage = 200;
 
 export function createRememberedAnswers(options: RememberedAnswersOptions): RememberedAnswers {
   const { source, saved = [], before } = options;
-  const answers = new Map(saved.map(({ isForgotten: _, ...answer }) => [answer.path, answer]));
+  const answers = new Map(saved.map((answer) => [answer.path, answer]));
   const earlier = new Set(
     before
       ?.saved()

@@ -8,7 +8,8 @@ import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { migrate } from "../../drizzle/migrate.ts";
 import { scans, tenants } from "../../drizzle/schema.ts";
-import { asOwner, findApiKey, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { findApiKey } from "../../drizzle/across_tenants.ts";
+import { asOwner, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
 import { asAdmin, type PostgresServer, startPostgres } from "../support/postgres.ts";
 import { seedTenant } from "./seed.ts";
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { AppError } from "../../shared/app_error.ts";
 import type { Database, DatabaseOptions } from "../../drizzle/database.ts";
 import { scans } from "../../drizzle/schema.ts";
-import { findApiKey, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { findApiKey } from "../../drizzle/across_tenants.ts";
+import { ping, withTenant } from "../../drizzle/with_tenant.ts";
 import { asAdmin, createTestDatabase, type PostgresServer, type TestDatabase } from "../support/postgres.ts";
 import { suitePostgres } from "../support/suite_postgres.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp_proxy.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findApiKey } from "../../drizzle/with_tenant.ts";
+import { findApiKey } from "../../drizzle/across_tenants.ts";
 import { describeIsolation } from "./isolation_suite.ts";
 import { openPgThroughPooler } from "./open_databases.ts";
 import { describeQueries } from "./query_suite.ts";

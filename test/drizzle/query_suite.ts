@@ -4,7 +4,8 @@ import { AppError } from "../../shared/app_error.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, findings, memberships, scans, tenants, users } from "../../drizzle/schema.ts";
-import { asOwner, expireStaleScans, findApiKey, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { expireStaleScans, findApiKey } from "../../drizzle/across_tenants.ts";
+import { asOwner, isMigrated, ping, withTenant } from "../../drizzle/with_tenant.ts";
 import type { OpenDatabase } from "./open_databases.ts";
 import { findingValues, randomHash, type SeededTenant, seedTenant } from "./seed.ts";
 

@@ -3,7 +3,8 @@ import { connect, createServer } from "node:net";
 import { expect, test } from "vitest";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { scans } from "../../drizzle/schema.ts";
-import { findApiKey, ping, withTenant } from "../../drizzle/with_tenant.ts";
+import { findApiKey } from "../../drizzle/across_tenants.ts";
+import { ping, withTenant } from "../../drizzle/with_tenant.ts";
 import { openOnPostgres } from "./open_databases.ts";
 import { seedTenant } from "./seed.ts";
 

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery } from "../../drizzle/with_tenant.ts";
+import type { ClaimedDelivery } from "../../drizzle/across_tenants.ts";
 import { createSecret } from "../../gateway/features/webhooks/signature.ts";
 
 /** A delivery as it is claimed. */

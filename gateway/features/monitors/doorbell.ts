@@ -1,5 +1,6 @@
 import { Hono } from "hono";
-import { findDoorbell, withTenant, type FoundDoorbell } from "../../../drizzle/with_tenant.ts";
+import { findDoorbell, type FoundDoorbell } from "../../../drizzle/across_tenants.ts";
+import { withTenant } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { toHex } from "../../../shared/hex.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "../../../drizzle/database.ts";
-import { markStaleMonitors, type StaleMonitor } from "../../../drizzle/with_tenant.ts";
+import { markStaleMonitors, type StaleMonitor } from "../../../drizzle/across_tenants.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { startRepeating } from "../repeat.ts";
 import { tenantChannel } from "../tenant/events.ts";

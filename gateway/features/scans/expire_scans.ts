@@ -1,5 +1,5 @@
 import type { Database } from "../../../drizzle/database.ts";
-import { expireStaleScans } from "../../../drizzle/with_tenant.ts";
+import { expireStaleScans } from "../../../drizzle/across_tenants.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import { startRepeating } from "../repeat.ts";
 import { announceEnd } from "./announce_end.ts";

@@ -1,4 +1,4 @@
-import type { ClaimedDelivery } from "../../../drizzle/with_tenant.ts";
+import type { ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
 import { toLine } from "../../../shared/text.ts";
 import { targetProblem, type TargetRules } from "./address.ts";
 import { toBody } from "./payload.ts";

@@ -1,5 +1,5 @@
 import type { Database } from "../../../drizzle/database.ts";
-import { claimDeliveries, deliveryBacklog, type ClaimedDelivery } from "../../../drizzle/with_tenant.ts";
+import { claimDeliveries, deliveryBacklog, type ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
 import { pause } from "../../../shared/abortable.ts";
 import type { Log } from "../../observability/log.ts";
 import type { Metrics } from "../../observability/metrics.ts";

@@ -1,7 +1,8 @@
 import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { webhookDeliveries, webhooks } from "../../../drizzle/schema.ts";
 import type { Database } from "../../../drizzle/database.ts";
-import { withTenant, type ClaimedDelivery, type TenantTransaction } from "../../../drizzle/with_tenant.ts";
+import type { ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
+import { withTenant, type TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Delivery, DeliveryStatus } from "../../../shared/schemas/webhook.ts";
 import type { PageRequest } from "../../http/paging.ts";

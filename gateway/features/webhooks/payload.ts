@@ -1,4 +1,4 @@
-import type { ClaimedDelivery } from "../../../drizzle/with_tenant.ts";
+import type { ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
 import { toSlackMessage } from "./slack.ts";
 
 /** The body of a delivery: the same in every attempt. `data` is as it was when it happened. */

@@ -1,6 +1,7 @@
 import { createUpstashBroker } from "../../../shared/brokers/upstash.ts";
 import type { Publisher } from "../../../shared/broker.ts";
-import { findApiKey, ping } from "../../../drizzle/with_tenant.ts";
+import { findApiKey } from "../../../drizzle/across_tenants.ts";
+import { ping } from "../../../drizzle/with_tenant.ts";
 import { createAuthenticator } from "../../auth/authenticate.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import type { Readiness } from "../../observability/readiness.ts";

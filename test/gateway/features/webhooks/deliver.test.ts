@@ -5,7 +5,7 @@ import {
   deliveryBacklog,
   expireStaleScans,
   markStaleMonitors,
-} from "../../../../drizzle/with_tenant.ts";
+} from "../../../../drizzle/across_tenants.ts";
 import { retryDelaySeconds, type SendWebhook } from "../../../../gateway/features/webhooks/attempt.ts";
 import { createDeliverer, deliverFor, type DelivererOptions } from "../../../../gateway/features/webhooks/deliver.ts";
 import { recordAttempt, type AttemptOutcome } from "../../../../gateway/features/webhooks/delivery_store.ts";

@@ -1,0 +1,198 @@
+import { sql } from "drizzle-orm";
+import type { LogStatus } from "../shared/schemas/monitor_requests.ts";
+import type { Scope } from "../shared/schemas/team.ts";
+import type { Delivery, WebhookFormat } from "../shared/schemas/webhook.ts";
+import type { Database } from "./database.ts";
+import { withoutTenant } from "./with_tenant.ts";
+
+/** What is asked before a tenant is known, or of all of them: each is a function of the database with its owner's rights. */
+
+export interface FoundApiKey {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Null: it does not expire. */
+  readonly expiresAtMs: number | null;
+}
+
+/** The key with exactly this SHA-256 (lower-case hex) unless it was revoked or has expired; null otherwise. One round trip. */
+export async function findApiKey(database: Database, hash: string): Promise<FoundApiKey | null> {
+  const rows = await withoutTenant(database, (tx) =>
+    tx.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
+      select id, tenant_id, name, array_to_json(scopes)::text as scopes,
+        floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
+      from scanstream.find_valid_api_key(${hash})`),
+  );
+  const [row] = rows;
+  if (row === undefined) return null;
+  const expiresAtMs = row.expires_at_ms === null ? null : Number(row.expires_at_ms);
+  return { id: row.id, tenantId: row.tenant_id, name: row.name, scopes: JSON.parse(row.scopes), expiresAtMs };
+}
+
+export interface ExpiredScan {
+  readonly id: string;
+  readonly tenantId: string;
+  /** Counts of checks up to then. */
+  readonly pass: number;
+  readonly fail: number;
+  readonly manual: number;
+}
+
+/**
+ * Ends every scan without a heartbeat for that long (at least a minute), over all tenants. Each is returned to
+ * one caller only, at most 1,000 per call; call again until none is left.
+ */
+export async function expireStaleScans(database: Database, olderThanMinutes: number): Promise<readonly ExpiredScan[]> {
+  if (!(olderThanMinutes >= 1 && olderThanMinutes <= 1_000_000)) {
+    throw new RangeError(`Cannot expire scans older than ${olderThanMinutes} minutes: expected 1 to 1,000,000`);
+  }
+  const rows = await withoutTenant(database, (tx) =>
+    tx.execute<{ id: string; tenant_id: string; pass: number; fail: number; manual: number }>(
+      sql`select id, tenant_id, pass, fail, manual from scanstream.expire_stale_scans(${olderThanMinutes})`,
+    ),
+  );
+  return rows.map(({ tenant_id: tenantId, ...scan }) => ({ ...scan, tenantId }));
+}
+
+/** What one step has deleted. */
+export interface DeletionStep {
+  readonly deleted: readonly DeletedByAge[];
+  readonly hasMore: boolean;
+}
+
+export interface DeletedByAge {
+  readonly kind: "scan" | "monitor";
+  readonly id: string;
+  readonly tenantId: string;
+}
+
+/**
+ * Deletes, over all tenants, scans and monitors that ended longer ago (at least a day), at most so many rows of any table.
+ * While another caller does the same, nothing.
+ */
+export async function deleteExpired(
+  database: Database,
+  { olderThanDays, maxRows }: { readonly olderThanDays: number; readonly maxRows: number },
+): Promise<DeletionStep> {
+  const rows = await withoutTenant(database, (tx) =>
+    tx.execute<{ kind: string; id: string; tenant_id: string }>(
+      sql`select kind, id, tenant_id from scanstream.delete_expired(${olderThanDays}, ${maxRows}::integer)`,
+    ),
+  );
+  const deleted = rows.flatMap(({ kind, id, tenant_id: tenantId }) =>
+    kind === "scan" || kind === "monitor" ? [{ kind, id, tenantId } as const] : [],
+  );
+  return { deleted, hasMore: rows.length > deleted.length };
+}
+
+export interface FoundDoorbell {
+  readonly tenantId: string;
+  /** SHA-256 of the secret in lower-case hex. */
+  readonly hash: string;
+}
+
+/** The doorbell of a monitor that has one and has not ended; null otherwise. */
+export async function findDoorbell(database: Database, monitorId: string): Promise<FoundDoorbell | null> {
+  const [row] = await withoutTenant(database, (tx) =>
+    tx.execute<{ tenant_id: string; doorbell_hash: string }>(
+      sql`select tenant_id, doorbell_hash from scanstream.find_doorbell(${monitorId}::uuid)`,
+    ),
+  );
+  return row === undefined ? null : { tenantId: row.tenant_id, hash: row.doorbell_hash };
+}
+
+export interface StaleMonitor {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly log_status: LogStatus;
+  readonly error_code: string | null;
+  readonly last_look_at: string | null;
+  readonly lag_seconds: number | null;
+  readonly checks_total: number;
+  /** Counts of checks up to then. */
+  readonly pass: number;
+  readonly fail: number;
+  readonly manual: number;
+}
+
+/**
+ * Marks every running monitor without a heartbeat for three intervals, at least a minute, over all tenants. Each is
+ * returned to one caller only and once until its next heartbeat, at most 1,000 per call; call again until none is left.
+ */
+export async function markStaleMonitors(database: Database): Promise<readonly StaleMonitor[]> {
+  const rows = await withoutTenant(database, (tx) =>
+    tx.execute<Omit<StaleMonitor, "lag_seconds"> & { lag_seconds: string | null }>(sql`
+    select id, tenant_id, log_status, error_code, last_look_at, lag_seconds, checks_total, pass, fail, manual
+    from scanstream.mark_stale_monitors()`),
+  );
+  return rows.map((row) => ({ ...row, lag_seconds: row.lag_seconds === null ? null : Number(row.lag_seconds) }));
+}
+
+export interface ClaimOptions {
+  readonly most: number;
+  /** No other caller gets them sooner. */
+  readonly leaseSeconds: number;
+  /** None for these. */
+  readonly busyHosts: readonly string[];
+  readonly busyTenants: readonly string[];
+}
+
+export interface ClaimedDelivery {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly type: Delivery["type"];
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly createdAt: string;
+  /** With this one. */
+  readonly attempts: number;
+  /** Failed attempts since it was queued or replayed. */
+  readonly failures: number;
+  readonly url: string;
+  readonly host: string;
+  readonly format: WebhookFormat;
+  /** The newest first. */
+  readonly secrets: readonly string[];
+}
+
+/** Webhook deliveries that are due, over all tenants; each is returned to one caller until its lease ends. */
+export async function claimDeliveries(
+  database: Database,
+  { most, leaseSeconds, busyHosts, busyTenants }: ClaimOptions,
+): Promise<readonly ClaimedDelivery[]> {
+  const rows = await withoutTenant(database, (tx) =>
+    tx.execute<
+      Pick<ClaimedDelivery, "id" | "type" | "attempts" | "failures" | "url" | "host" | "format"> &
+        Record<"tenant_id" | "webhook_id" | "data" | "created_at" | "secrets", string>
+    >(sql`
+      select id, tenant_id, webhook_id, type, data, created_at, attempts, failures, url, host, format, secrets
+      from scanstream.claim_webhook_deliveries(${most}::integer, ${leaseSeconds}::double precision,
+        ${sql.param(busyHosts)}::text[], ${sql.param(busyTenants)}::uuid[])`),
+  );
+  return rows.map(({ tenant_id: tenantId, webhook_id: webhookId, created_at: createdAt, data, secrets, ...row }) => ({
+    ...row,
+    tenantId,
+    webhookId,
+    createdAt,
+    data: JSON.parse(data),
+    secrets: JSON.parse(secrets),
+  }));
+}
+
+export interface DeliveryBacklog {
+  readonly pending: number;
+  /** Below 0: overdue. Null: none is pending. */
+  readonly dueInSeconds: number | null;
+}
+
+/** Of all tenants, without the webhooks that are disabled. */
+export async function deliveryBacklog(database: Database): Promise<DeliveryBacklog> {
+  const [row] = await withoutTenant(database, (tx) =>
+    tx.execute<{ pending: string; due_in_seconds: string | null }>(
+      sql`select pending, due_in_seconds from scanstream.webhook_backlog()`,
+    ),
+  );
+  const dueIn = row?.due_in_seconds ?? null;
+  return { pending: Number(row?.pending ?? 0), dueInSeconds: dueIn === null ? null : Number(dueIn) };
+}
