@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 const root = join(import.meta.dirname, "..");
 
 /** W1: the Worker as it is deployed, without deploying it. */
-export async function benchBundle() {
+export async function benchBundle(say: (line: string) => void) {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   try {
     await promisify(execFile)(process.execPath, [join(root, "tools/build_worker.ts")], { cwd: root });
@@ -22,6 +22,7 @@ export async function benchBundle() {
     const contents = await Promise.all(files.map((name) => readFile(join(folder, name))));
     const bytes = contents.reduce((sum, content) => sum + content.byteLength, 0);
     const gzipBytes = contents.reduce((sum, content) => sum + gzipSync(content).byteLength, 0);
+    say(`W1 Worker bundle: ${(gzipBytes / 1024).toFixed(1)} KiB gzip`);
     return { files, bytes, gzipKiB: gzipBytes / 1024 };
   } finally {
     await rm(folder, { recursive: true, force: true });

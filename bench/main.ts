@@ -14,13 +14,15 @@ import {
   openBenchRun,
   type BenchRun,
 } from "./gateway_benches.ts";
-import { benchScan } from "./scan.ts";
+import { benchPages } from "./pages.ts";
+import { benchScans } from "./scan.ts";
 import { benchStart } from "./start.ts";
 
 /**
- * `npm run bench -- [scan fan_out processes memory opening growth profile bundle start broker follow pages]`: measures and prints; it never fails a
- * run by a time; `follow` is `follow_pages`, `follow_faults` and `follow_rest`. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
+ * `npm run bench -- [name ...]`: measures and prints; it never fails a run by a time. `follow` is `follow_pages`,
+ * `follow_faults` and `follow_rest`. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
  */
+/** Behind each of them is the same database and the same Redis. */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
   fan_out: benchFanOut,
   processes: benchProcesses,
@@ -29,16 +31,16 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   growth: benchGrowth,
   profile: benchProfile,
 };
+const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds: number) => Promise<unknown>>> = {
+  bundle: benchBundle,
+  start: benchStart,
+  broker: benchBroker,
+  scan: benchScans,
+  ...followBenches,
+  pages: benchPages,
+};
+const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const known = [
-  "scan",
-  ...Object.keys(gatewayBenches),
-  "bundle",
-  "start",
-  "broker",
-  "pages",
-  ...Object.keys(followBenches),
-];
 const requested = process.argv.slice(2).flatMap((name) => (name === "follow" ? Object.keys(followBenches) : [name]));
 const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
@@ -49,16 +51,11 @@ const names = requested.length === 0 ? known : requested;
 
 const gatewayNames = names.filter((name) => name in gatewayBenches);
 if (gatewayNames.length > 0) await gateway(gatewayNames);
-if (names.includes("bundle")) await bundle();
-if (names.includes("start")) await keep("start", await benchStart(say, rounds));
-if (names.includes("broker")) await keep("broker", await benchBroker(say, rounds));
-if (names.includes("scan")) await scan();
-for (const [name, bench] of Object.entries(followBenches)) {
+for (const [name, bench] of Object.entries(otherBenches)) {
   if (!names.includes(name)) continue;
   say(`\n${name}`);
-  await keep(name, await bench(say));
+  await keep(name, await bench(say, rounds));
 }
-if (names.includes("pages")) await pages();
 
 async function gateway(benches: readonly string[]): Promise<void> {
   const run = await openBenchRun(say, rounds);
@@ -72,41 +69,8 @@ async function gateway(benches: readonly string[]): Promise<void> {
   }
 }
 
-/** In a process of its own where it is the only one: it stands in for a browser. */
-async function pages(): Promise<void> {
-  const { measurePageStorm } = await import("./page_storm.ts");
-  const figures = await measurePageStorm(1000);
-  const { toOpen, perMinute, toRecover, secondsToRecover, inMinuteOfRestart } = figures;
-  say(
-    `pages: ${figures.pages} · requests of one page: to open ${toOpen.toFixed(1)}, a minute ${perMinute.toFixed(1)}, ` +
-      `after a restart ${toRecover.toFixed(1)} until all were live (${secondsToRecover.toFixed(0)} s), ${inMinuteOfRestart.toFixed(1)} in its minute`,
-  );
-  await keep("pages", figures);
-}
-
-async function bundle(): Promise<void> {
-  const figures = await benchBundle();
-  say(`W1 Worker bundle: ${figures.gzipKiB.toFixed(1)} KiB gzip`);
-  await keep("bundle", figures);
-}
-
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
-}
-
-async function scan(): Promise<void> {
-  const figures = [];
-  for (const profile of ["typical", "large:10000"]) {
-    const figure = await benchScan(profile);
-    figures.push(figure);
-    const { requests, fewest, scanMs, chainMs } = figure;
-    process.stdout.write(
-      `${profile}: requests ÷ fewest ${requests} ÷ ${fewest} = ${(requests / fewest).toFixed(2)} · ` +
-        `scan ${scanMs} ms, the page chain alone ${chainMs} ms (${(scanMs / chainMs).toFixed(2)}), whole command ${figure.wallMs} ms · ` +
-        `429s provoked ${figure.refused429} · peak memory ${figure.maxRssMiB} MiB\n`,
-    );
-  }
-  await keep("scan", figures);
 }
 
 async function keep(name: string, figures: unknown): Promise<void> {

@@ -29,7 +29,7 @@ const perWindow = 600;
 const root = join(import.meta.dirname, "..");
 
 /** S1–S3: requests against the fewest, time against what the provider allows, and memory, of the command as users run it. */
-export async function benchScan(profileName: string): Promise<ScanFigures> {
+async function benchScan(profileName: string): Promise<ScanFigures> {
   const profile = parseProfile(profileName);
   const options = {
     profile,
@@ -171,4 +171,19 @@ function smartCardKeys({ identityProviders }: OrgContents): ReadonlySet<unknown>
       (provider) => (provider["protocol"] as { credentials?: { trust?: { kid?: string } } }).credentials?.trust?.kid,
     );
   return new Set(keys.filter((kid) => kid !== undefined));
+}
+
+export async function benchScans(say: (line: string) => void): Promise<readonly ScanFigures[]> {
+  const figures = [];
+  for (const profile of ["typical", "large:10000"]) {
+    const figure = await benchScan(profile);
+    figures.push(figure);
+    const { requests, fewest, scanMs, chainMs } = figure;
+    say(
+      `${profile}: requests ÷ fewest ${requests} ÷ ${fewest} = ${(requests / fewest).toFixed(2)} · ` +
+        `scan ${scanMs} ms, the page chain alone ${chainMs} ms (${(scanMs / chainMs).toFixed(2)}), whole command ${figure.wallMs} ms · ` +
+        `429s provoked ${figure.refused429} · peak memory ${figure.maxRssMiB} MiB`,
+    );
+  }
+  return figures;
 }
