@@ -10,6 +10,7 @@ export function newFeature(name: string): Start {
   const folder = `gateway/features/${plural}`;
   return {
     files: {
+      [`drizzle/tables/${plural}.ts`]: table(names),
       [`shared/schemas/${name}.ts`]: schemas(names),
       [`${folder}/channels.ts`]: channels(names),
       [`${folder}/events.ts`]: events(names),
@@ -18,7 +19,7 @@ export function newFeature(name: string): Start {
       [`test/${folder}/${plural}.test.ts`]: tests(names),
     },
     edits: [
-      append("drizzle/schema.ts", table(names), "export const findings = "),
+      append("drizzle/schema.ts", `export * from "./tables/${plural}.ts";\n`, 'export * from "./tables/webhooks.ts"'),
       append("gateway/features/features.ts", `import { ${camel}s } from "./${plural}/routes.ts";\n`, "\n/** What"),
       append("gateway/features/features.ts", `, ${camel}s`, "];", "features: readonly"),
       append(
@@ -49,7 +50,7 @@ GRANT SELECT, INSERT, UPDATE ON public.${plural} TO scanstream_app;
     },
     commands: [],
     next: [
-      `drizzle/schema.ts: the columns of ${plural}; then delete the migration and its snapshot, and generate it again`,
+      `drizzle/tables/${plural}.ts: its columns; then delete the migration and its snapshot, and generate it again`,
       `shared/schemas/${name}.ts: the same fields, and the events of a ${pascal}`,
       `${folder}/: what is done with them; docs/features.md explains each file`,
     ],
@@ -73,7 +74,13 @@ function pascalCase(name: string): string {
 }
 
 function table({ plural, camel }: Names): string {
-  return `export const ${camel}s = pgTable(
+  return `import { sql } from "drizzle-orm";
+import { check, index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { tenantPolicies } from "../policies.ts";
+import { instant } from "./columns.ts";
+import { tenants } from "./people.ts";
+
+export const ${camel}s = pgTable(
   "${plural}",
   {
     id: uuid("id").primaryKey().defaultRandom(),
@@ -90,7 +97,6 @@ function table({ plural, camel }: Names): string {
     ...tenantPolicies("${plural}", table.tenantId),
   ],
 );
-
 `;
 }
 
