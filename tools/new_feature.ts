@@ -275,15 +275,16 @@ function description({ name, plural, camel, pascal }: Names): string {
   return `import { uuid } from "../../../shared/schemas/primitives.ts";
 import { ${camel}EventSchemas, ${camel}Schema, new${pascal}Schema } from "../../../shared/schemas/${name}.ts";
 import {
+  bodyRefusals,
   component,
-  emptyResponse,
   json,
   jsonBody,
   keyOnly,
   pathParameter,
   problem,
   refusals,
-  response,
+  streamAnswer,
+  streamSecurity,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
 import { ${camel}Prefix } from "./events.ts";
@@ -310,7 +311,7 @@ export const ${camel}sDescription: FeatureDescription = {
       requestBody: jsonBody(new${pascal}Schema, { name: example.name }),
       responses: {
         201: json(${pascal}, "Registered", { headers: ["Location"], example }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
       },
     },
     "GET /api/v1/${plural}/:id": {
@@ -338,14 +339,9 @@ export const ${camel}sDescription: FeatureDescription = {
       tags: ["${plural}"],
       summary: "Follow one",
       description: "Server-sent events until \`${name}.end\`; see /asyncapi.json. Nothing is replayed.",
-      security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
+      security: streamSecurity,
       parameters,
-      responses: {
-        200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
-        204: emptyResponse("It has ended: do not reconnect"),
-        ...refusals(401, 403, 429, 503),
-        ...notFound,
-      },
+      responses: { ...streamAnswer("It has ended: do not reconnect"), ...notFound },
     },
   },
   channels: [

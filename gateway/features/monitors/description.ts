@@ -10,6 +10,7 @@ import { monitorUpdateSchema, newMonitorSchema } from "../../../shared/schemas/m
 import { pageOf } from "../../../shared/schemas/page.ts";
 import { text, uuid } from "../../../shared/schemas/primitives.ts";
 import {
+  bodyRefusals,
   component,
   emptyResponse,
   json,
@@ -20,8 +21,9 @@ import {
   pathParameter,
   problem,
   refusals,
-  response,
   snapshotParameter,
+  streamAnswer,
+  streamSecurity,
   toInlineSchema,
   withoutCredentials,
   type FeatureDescription,
@@ -62,7 +64,7 @@ export const monitorsDescription: FeatureDescription = {
       responses: {
         200: json(Monitor, "Started again", { headers: ["Location"] }),
         201: json(Monitor, "Registered", { headers: ["Location"], example: monitorExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchMonitor,
         409: problem("The monitor has ended, or follows another org"),
         410: problem("The monitor was deleted: its id is not used again"),
@@ -73,9 +75,7 @@ export const monitorsDescription: FeatureDescription = {
       tags: ["monitors"],
       summary: "List monitors, newest first",
       parameters: pageParameters,
-      responses: {
-        ...listAnswer(MonitorPage, monitorExample),
-      },
+      responses: listAnswer(MonitorPage, monitorExample),
     },
     "GET /api/v1/monitors/:id": {
       operationId: "getMonitor",
@@ -110,7 +110,7 @@ export const monitorsDescription: FeatureDescription = {
       }),
       responses: {
         200: json(Monitor, "The monitor now", { example: monitorExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchMonitor,
         ...hasEnded,
       },
@@ -135,7 +135,7 @@ export const monitorsDescription: FeatureDescription = {
       requestBody: jsonBody(newChangesSchema, { changes: [changeExample] }),
       responses: {
         200: json(StoredChanges, "Stored", { example: { received: 1, created: 1 } }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchMonitor,
         ...hasEnded,
       },
@@ -168,12 +168,10 @@ export const monitorsDescription: FeatureDescription = {
       description:
         "Server-sent events until `monitor.end`, over every restart of the producer; see /asyncapi.json. Nothing is " +
         "replayed: read the monitor and its findings again on every `open`.",
-      security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
+      security: streamSecurity,
       parameters: [...parameters, snapshotParameter],
       responses: {
-        200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
-        204: emptyResponse("The monitor has ended: do not reconnect"),
-        ...refusals(400, 401, 403, 429, 503),
+        ...streamAnswer("The monitor has ended: do not reconnect"),
         ...noSuchMonitor,
       },
     },

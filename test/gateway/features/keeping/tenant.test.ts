@@ -7,6 +7,7 @@ import { importTenantCommand } from "../../../../gateway/admin/tenant_commands.t
 import { openExportedFile } from "../../../../gateway/admin/exported_file.ts";
 import { openPgliteDatabase } from "../../../../drizzle/databases/pglite.ts";
 import { keptDatabases, startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
+import { changeOf } from "../../../support/monitor_requests.ts";
 import { aReport } from "../../../support/report_builders.ts";
 import {
   createScan,
@@ -59,20 +60,7 @@ async function fill(gateway: TestGateway, { apiKey }: TestTenant) {
   }
   const monitor = randomUUID();
   await send("PUT", `/api/v1/monitors/${monitor}`, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-  const change = {
-    schema: "scanstream.change/1",
-    id: randomUUID(),
-    check: "c",
-    fingerprint: "f1",
-    resource: { type: "policy", id: "p", name: "P" },
-    from: { status: "PASS", reason: null },
-    to: { status: "FAIL", reason: null },
-    actual: "x",
-    seen_at: "2026-11-22T09:30:00.000Z",
-    cause: "log",
-    explained_by: [],
-  };
-  await send("POST", `/api/v1/monitors/${monitor}/changes`, { changes: [change] });
+  await send("POST", `/api/v1/monitors/${monitor}/changes`, { changes: [changeOf()] });
   const deleted = randomUUID();
   await send("PUT", `/api/v1/scans/${deleted}`, {});
   await send("DELETE", `/api/v1/scans/${deleted}`);
