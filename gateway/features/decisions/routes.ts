@@ -91,7 +91,9 @@ function parseFilter(c: Context): DecisionFilter {
     throw new AppError("malformed", `The query's ${name} is not valid: expected ${expected}`);
   };
   return {
-    isActive: one("active", "true or false", (text) => ({ true: true, false: false })[text]),
+    isActive: one("active", "true or false", (text) =>
+      text === "true" || text === "false" ? text === "true" : undefined,
+    ),
     kind: one("kind", "waiver or attestation", (text) =>
       text === "waiver" || text === "attestation" ? text : undefined,
     ),
