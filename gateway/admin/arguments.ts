@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { instant } from "../../shared/schemas/primitives.ts";
-import { roleSchema, scopeSchema, type Role, type Scope } from "../../shared/schemas/team.ts";
+import { defaultScopes, roleSchema, scopeSchema, type Role, type Scope } from "../../shared/schemas/team.ts";
 
 /** The flags of the command line, still text. Their parsers throw `AppError("invalid")`, which names the flag. */
 export type AdminArguments = Readonly<Record<string, unknown>>;
@@ -40,8 +40,6 @@ export function parseRole(args: AdminArguments): Role | null {
   if (v.is(roleSchema, role)) return role;
   throw invalid(`--role is not valid: expected ${roleSchema.options.join(", ")}`);
 }
-
-const defaultScopes: readonly Scope[] = ["read", "publish"];
 
 export function parseScopes(args: AdminArguments): readonly Scope[] {
   const value = args["scopes"];

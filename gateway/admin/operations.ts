@@ -4,7 +4,7 @@ import { DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
-import type { ApiKey, AuditEvent, Member, Role } from "../../shared/schemas/team.ts";
+import { defaultRole, type ApiKey, type AuditEvent, type Member, type Role } from "../../shared/schemas/team.ts";
 import { createApiKey } from "../auth/api_keys.ts";
 import { shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
 import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
@@ -108,8 +108,6 @@ async function listTenants({ database }: AdminContext): Promise<readonly Tenant[
     tx.select({ id: tenants.id, name: tenants.name }).from(tenants).orderBy(asc(tenants.createdAt), asc(tenants.id)),
   );
 }
-
-const defaultRole: Role = "operator";
 
 /** Makes the subject a member with the role. Doing it again changes the role, where one is named. */
 async function createUser(
