@@ -195,12 +195,12 @@ function routes({ name, plural, camel, pascal }: Names): string {
 import { Hono } from "hono";
 import { ${camel}s as table } from "../../../drizzle/schema.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
 import { new${pascal}Schema, type ${pascal} } from "../../../shared/schemas/${name}.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
+import { pathId } from "../../http/path_id.ts";
 import { ${camel}EventStream } from "./channels.ts";
 import { ${camel}Channel, ${camel}Prefix, publish${pascal}End } from "./events.ts";
 
@@ -229,7 +229,7 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   app.get("/${plural}/:id", allow("read"), async (c) => {
     const principal = c.get("principal");
-    const id = idOf(c.req.param("id"));
+    const id = pathId(c, "${name}");
     const [row] = await withPrincipal(database, principal, (tx) => tx.select().from(table).where(eq(table.id, id)));
     if (row === undefined) throw new NotFound("No such ${name}");
     return c.json(to${pascal}(row));
@@ -237,7 +237,7 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   app.post("/${plural}/:id/end", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const id = idOf(c.req.param("id"));
+    const id = pathId(c, "${name}");
     const row = await withPrincipal(database, principal, async (tx) => {
       const isOpen = and(eq(table.id, id), isNull(table.endedAt));
       const [updated] = await tx.update(table).set({ endedAt: new Date() }).where(isOpen).returning();
@@ -252,11 +252,6 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
   });
 
   return app;
-}
-
-function idOf(id: string): string {
-  if (!isUuid(id)) throw new NotFound("No such ${name}");
-  return id;
 }
 
 function to${pascal}(row: typeof table.$inferSelect): ${pascal} {
