@@ -36,6 +36,7 @@ export async function benchFanOut(run: BenchRun) {
     nchan(run),
     gateway(run),
     gateway(run, "node, portable sink"),
+    gateway(run, "deno"),
     gateway(run, "deno, portable sink"),
   ];
   return {
@@ -68,6 +69,7 @@ export async function benchMemory(run: BenchRun) {
     nchan(run),
     gateway(run),
     gateway(run, "node, portable sink"),
+    gateway(run, "deno"),
     gateway(run, "deno, portable sink"),
   ]) {
     await withServers([start], async ([server]) => {
