@@ -11,7 +11,8 @@ import { makePayload, type PublishOptions } from "./bench_server.ts";
 const issuer = "https://issuer.bench";
 const audience = "scanstream-bench";
 const tenantId = "7e000000-0000-4000-8000-000000000000";
-const brokerDatabase = 2;
+/** `EVENTSTREAM_CACHE_DB` of every gateway that is measured. */
+export const brokerDatabase = 2;
 /** Scans and members in the database. */
 export const maxScans = 20_000;
 

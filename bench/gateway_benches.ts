@@ -38,6 +38,7 @@ export async function benchFanOut(run: BenchRun) {
     nchan(run),
     gateway(run),
     gateway(run, "node, portable sink"),
+    gateway(run, "deno"),
     gateway(run, "deno, portable sink"),
   ];
   return {
@@ -80,6 +81,7 @@ export async function benchMemory(run: BenchRun) {
     nchan(run),
     gateway(run),
     gateway(run, "node, portable sink"),
+    gateway(run, "deno"),
     gateway(run, "deno, portable sink"),
   ]) {
     await withServers([start], async ([server]) => {

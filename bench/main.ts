@@ -17,6 +17,7 @@ import {
 import { benchPages } from "./pages.ts";
 import { benchScans } from "./scan.ts";
 import { benchStart } from "./start.ts";
+import { benchWorkers } from "./workers.ts";
 
 /**
  * `npm run bench -- [name ...]`: measures and prints; it never fails a run by a time. `follow` is `follow_pages`,
@@ -30,6 +31,7 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   opening: benchOpening,
   growth: benchGrowth,
   profile: benchProfile,
+  workers: benchWorkers,
 };
 const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds: number) => Promise<unknown>>> = {
   bundle: benchBundle,

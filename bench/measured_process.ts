@@ -43,10 +43,7 @@ export async function startProcess({ command, env, cwd, until }: ProcessOptions)
   const match = await untilLine(child, until, remember, lines);
   return {
     match,
-    async cpuSeconds() {
-      const stats = await Promise.all((await treeOf(pidOf(child))).map(readStat));
-      return stats.reduce((sum, stat) => sum + stat.cpuSeconds, 0);
-    },
+    cpuSeconds: () => cpuSeconds(pidOf(child)),
     residentBytes: () => residentBytes(pidOf(child)),
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;
@@ -85,6 +82,12 @@ async function untilLine(
   } finally {
     clearTimeout(late);
   }
+}
+
+/** CPU time of a process and its children so far. */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const stats = await Promise.all((await treeOf(pid)).map(readStat));
+  return stats.reduce((sum, stat) => sum + stat.cpuSeconds, 0);
 }
 
 /** Resident memory of a process and its children now. */

@@ -6,6 +6,7 @@ import { followSection } from "./tables/follow.ts";
 import { growthSection } from "./tables/growth.ts";
 import { profileSection } from "./tables/profile.ts";
 import { startSection } from "./tables/start.ts";
+import { workersSection } from "./tables/workers.ts";
 
 /**
  * `node bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. Each stands between
@@ -17,6 +18,7 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   growth: growthSection,
   profiles: profileSection,
   start: startSection,
+  workers: workersSection,
   follow: followSection,
 };
 const page = join(import.meta.dirname, "../docs/performance.md");

@@ -16,7 +16,7 @@ export interface ServeOptions {
 }
 
 /**
- * `scanstream serve`: the gateway on Node until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
+ * `scanstream serve`, and the gateway on Deno: until `interrupted` aborts, then drained: not ready for `DRAIN_DELAY_SECONDS` or
  * until `skipDelay` aborts, then its port is closed and its streams end, within 5 s. Returns the exit code; rejects with
  * `UsageError` when it cannot start.
  */

@@ -37,7 +37,7 @@ interface StopOptions {
 }
 
 /**
- * Starts the gateway on Node. Keeps nothing global and listens to no signal, so that several run in one process.
+ * Starts the gateway on Node, and on Deno by its `node:http`. Keeps nothing global and listens to no signal, so that several run in one process.
  * Rejects with `UsageError` when what is configured is not there.
  */
 export async function startGateway(options: GatewayOptions): Promise<RunningGateway> {
@@ -57,8 +57,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       config.metricsPort === null ? null : await listenForMetrics(parts, config.host, config.metricsPort);
     if (metricsServer !== null) servers.push(metricsServer);
     return {
-      url: urlOf(server, config.host),
-      metricsUrl: metricsServer === null ? null : `${urlOf(metricsServer, config.host)}/metrics`,
+      url: urlOf(server, config.host, config.port),
+      metricsUrl: metricsServer === null ? null : `${urlOf(metricsServer, config.host, config.metricsPort)}/metrics`,
       parts,
       admin: (operation, args) => executeAdmin(parts.admin, operation, args),
       stop(stopOptions = {}) {
@@ -164,9 +164,10 @@ function listenProblem(error: Error, variable: ListenAddress["variable"]): Error
   return error;
 }
 
-function urlOf(server: Server, host: string): string {
-  const { port } = server.address() as AddressInfo; // A server that listens on a port has no other kind of address.
-  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+function urlOf(server: Server, host: string, configuredPort: number | null): string {
+  // A server that listens on a port has no other kind of address; null where Deno Deploy has put its own listener in the place.
+  const address = server.address() as AddressInfo | null;
+  return `http://${host.includes(":") ? `[${host}]` : host}:${address?.port ?? configuredPort}`;
 }
 
 const noAssets: WebAssets = { read: async () => null };

@@ -17,50 +17,16 @@ export interface Workerd {
 
 export interface WorkerdOptions {
   readonly bindings: Readonly<Record<string, string>>;
-  /** A class that the Worker exports, bound under its name in capitals. */
+  /** A class that the Worker exports, bound under its name in capitals, or under another one. */
   readonly durableObject?: string;
+  readonly objectBinding?: string;
 }
 
 /** The Worker of this file in the runtime of Cloudflare Workers, on a port of its own. */
-export async function startWorkerd(
-  entryPoint: string,
-  { bindings, durableObject: name }: WorkerdOptions,
-): Promise<Workerd> {
-  refuseInFastTest("workerd");
+export async function startWorkerd(entryPoint: string, options: WorkerdOptions): Promise<Workerd> {
   const directory = mkdtempSync(join(tmpdir(), "scanstream-workerd-"));
-  await build({
-    entryPoints: [entryPoint],
-    bundle: true,
-    format: "esm",
-    conditions: ["workerd", "worker"],
-    outfile: join(directory, "worker.js"),
-    logLevel: "error",
-  });
-  const objects =
-    name === undefined
-      ? ""
-      : `durableObjectNamespaces = [(className = "${name}", uniqueKey = "${name}")], durableObjectStorage = (inMemory = void),`;
-  const texts = Object.entries(bindings).map(([key, text]) => `(name = "${key}", text = ${JSON.stringify(text)})`);
-  if (name !== undefined) texts.push(`(name = "${name.toUpperCase()}", durableObjectNamespace = "${name}")`);
-  writeFileSync(
-    join(directory, "config.capnp"),
-    `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (
-  services = [(name = "main", worker = .worker), (name = "internet", network = (allow = ["private"]))],
-  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
-);
-const worker :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "worker.js")],
-  compatibilityDate = "2026-10-01",
-  compatibilityFlags = ["enable_request_signal"],
-  bindings = [${texts.join(", ")}],
-  ${objects}
-);
-`,
-  );
-  const child = spawn(findWorkerd(), ["serve", "--control-fd=3", join(directory, "config.capnp")], {
-    stdio: ["ignore", "inherit", "inherit", "pipe"],
-  });
+  const [program = "", ...args] = await prepareWorkerd(entryPoint, directory, options);
+  const child = spawn(program, [...args, "--control-fd=3"], { stdio: ["ignore", "inherit", "inherit", "pipe"] });
   const control = createInterface({ input: child.stdio[3] as Readable });
   const [line] = await once(control, "line");
   const { port } = JSON.parse(String(line)) as { readonly port: number };
@@ -77,6 +43,49 @@ const worker :Workerd.Worker = (
       rmSync(directory, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * The command that serves the Worker, whose bundle and configuration are written to the folder. With `--control-fd` added it reports
+ * its port there, as a line of JSON.
+ */
+export async function prepareWorkerd(
+  entryPoint: string,
+  directory: string,
+  { bindings, durableObject: name, objectBinding = name?.toUpperCase() }: WorkerdOptions,
+): Promise<readonly string[]> {
+  refuseInFastTest("workerd");
+  await build({
+    entryPoints: [entryPoint],
+    bundle: true,
+    format: "esm",
+    conditions: ["workerd", "worker"],
+    outfile: join(directory, "worker.js"),
+    logLevel: "error",
+  });
+  const objects =
+    name === undefined
+      ? ""
+      : `durableObjectNamespaces = [(className = "${name}", uniqueKey = "${name}")], durableObjectStorage = (inMemory = void),`;
+  const texts = Object.entries(bindings).map(([key, text]) => `(name = "${key}", text = ${JSON.stringify(text)})`);
+  if (name !== undefined) texts.push(`(name = "${objectBinding}", durableObjectNamespace = "${name}")`);
+  writeFileSync(
+    join(directory, "config.capnp"),
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [(name = "main", worker = .worker), (name = "internet", network = (allow = ["private"]))],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "2026-10-01",
+  compatibilityFlags = ["enable_request_signal"],
+  bindings = [${texts.join(", ")}],
+  ${objects}
+);
+`,
+  );
+  return [findWorkerd(), "serve", join(directory, "config.capnp")];
 }
 
 /** The one that wrangler brings, so that the tests run on what is deployed with. */

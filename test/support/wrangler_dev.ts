@@ -11,6 +11,8 @@ const root = join(import.meta.dirname, "../..");
 export interface WranglerDev {
   /** Without a slash at its end. */
   readonly url: string;
+  /** Of wrangler, whose children are the runtime. */
+  readonly pid: number;
   /** Everything that wrangler and the runtime said. */
   readonly output: () => string;
   /** Resolves when the process ends by itself. */
@@ -56,6 +58,7 @@ export async function startWranglerDev(options: WranglerDevOptions): Promise<Wra
   });
   return {
     url,
+    pid: child.pid ?? 0,
     output: () => said,
     exited,
     async stop() {

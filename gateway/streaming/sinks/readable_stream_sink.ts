@@ -23,14 +23,11 @@ class ReadableStreamSink implements Sink {
   readonly #owner: SinkOwner;
   readonly #signal: AbortSignal;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #platform: unknown;
-  #isCompleting = false;
   #controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
 
   constructor(stream: StreamRequest, owner: SinkOwner, headers: Readonly<Record<string, string>>) {
     this.#owner = owner;
     this.#headers = headers;
-    this.#platform = stream.platform;
     // Read before the first await: @hono/node-server aborts only a signal that was read.
     this.#signal = stream.request.signal;
     if (this.#signal.aborted) owner.onClosed();
@@ -45,7 +42,7 @@ class ReadableStreamSink implements Sink {
       // Not an error: a server would log it, and no client is left to read it.
       controller?.close();
     } catch {
-      // Deno may have cancelled the stream before it aborts the signal; what an event listener throws ends the process.
+      // The runtime may have cancelled the stream before it aborts the signal; on Deno a listener that throws ends the process.
     }
   }
 
@@ -91,26 +88,13 @@ class ReadableStreamSink implements Sink {
   }
 
   settle(): void {
-    if (this.#controller !== null && this.bufferedBytes() === 0) this.#release();
+    if (this.#controller !== null && this.bufferedBytes() === 0) this.#finish();
   }
 
   destroy(): void {
     // An error drops the buffered bytes; workerd keeps those of a stream that was closed until the client reads them or leaves.
     this.#controller?.error(new Error("The stream was closed"));
-    this.#release();
-  }
-
-  /** The body is over. */
-  #release(): void {
-    if (this.#controller !== null && isServedByDeno(this.#platform)) {
-      // Deno keeps the connection of a client that reads nothing, whatever becomes of the body. The stream counts as open until
-      // it is closed, so that the limits include such connections.
-      this.#isCompleting = true;
-      const finish = () => this.#finish();
-      this.#platform.completed.then(finish, finish);
-    }
-    this.#controller = null;
-    if (!this.#isCompleting) this.#finish();
+    this.#finish();
   }
 
   #finish(): void {
@@ -118,14 +102,4 @@ class ReadableStreamSink implements Sink {
     this.#signal.removeEventListener("abort", this);
     this.#owner.onClosed();
   }
-}
-
-/** What `Deno.serve` hands to its handler beside the request; `completed` settles once the response has left or cannot. */
-function isServedByDeno(platform: unknown): platform is { readonly completed: Promise<void> } {
-  return (
-    typeof platform === "object" &&
-    platform !== null &&
-    "completed" in platform &&
-    platform.completed instanceof Promise
-  );
 }

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2";
 import type { AddressInfo, Server } from "node:net";
+import { duplexPair } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { afterEach, expect, test, vi } from "vitest";
@@ -189,6 +190,21 @@ test("Node socket sink: an app that is not wrapped falls back to the portable si
   await client.untilBody(": first");
   opened[0]?.sink.end(encodeChunk(": close ended\n\n"));
   await client.until(() => client.isComplete());
+});
+
+// As Deno's `node:http` serves where the platform has a listener of its own.
+test("Node socket sink: a connection that is no socket falls back to the portable sink", async () => {
+  const { opened, listener } = createStreamApp();
+  const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
+  const [client, connection] = duplexPair();
+  server.emit("connection", connection);
+  let received = "";
+  client.on("data", (bytes) => (received += String(bytes)));
+  client.write(requestText({ path: "/stream", port: 80 }));
+  await vi.waitFor(() => expect(received).toContain(": first"));
+  opened[0]?.sink.destroy();
+  await vi.waitFor(() => expect(connection.destroyed).toBe(true));
+  expect(opened[0]?.closedCount()).toBeGreaterThan(0);
 });
 
 test("Node socket sink: HTTP/2 falls back to the portable sink, without a connection header", async () => {

@@ -1,7 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { encodeChunk } from "../../../../gateway/streaming/encoded_chunk.ts";
 import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
-import type { Sink } from "../../../../gateway/streaming/sinks/sink.ts";
 import type { StreamRequest } from "../../../../gateway/streaming/stream_opener.ts";
 import { describeSink } from "./sink_suite.ts";
 
@@ -105,32 +104,4 @@ test("ReadableStream sink closes at its end, or when its buffer was read", async
   expect(await new Response(body).text()).toBe(": first\n\n: close ended\n\n");
   behind.sink.settle();
   expect(behind.closedCount()).toBe(1);
-});
-
-test.each([
-  ["ended", (sink: Sink) => sink.end(encodeChunk(": close ended\n"))],
-  ["destroyed", (sink: Sink) => sink.destroy()],
-])("ReadableStream sink on Deno that was %s closes only when its response completes", async (_how, close) => {
-  const response = Promise.withResolvers<void>();
-  const request = { ...createRequest(new AbortController().signal), platform: { completed: response.promise } };
-  let closedCount = 0;
-  const owner = { onClosed: () => void (closedCount += 1) };
-  const sink = createReadableStreamSinks()(request, owner);
-  const reader = sink.open(encodeChunk(": first\n")).body?.getReader();
-  await reader?.read();
-  const last = reader?.read().catch(() => null);
-  close(sink);
-  await last;
-  // As `OpenStream` does while the connection is still there.
-  sink.settle();
-  sink.destroy();
-  sink.destroy();
-  expect(closedCount).toBe(0);
-  expect(sink.bufferedBytes()).toBe(0);
-  response.resolve();
-  await vi.waitFor(() => expect(closedCount).toBe(1));
-
-  // One that was never opened has no response to wait for.
-  createReadableStreamSinks()(request, owner).destroy();
-  expect(closedCount).toBe(2);
 });
