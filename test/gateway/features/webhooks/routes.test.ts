@@ -1,5 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApp } from "../../../../gateway/app.ts";
 import { changeOf } from "../../../support/monitor_requests.ts";
 import {
   problemOf,
@@ -230,6 +231,20 @@ describe("deliveries", () => {
         }),
       ]);
     expect(receiver.received).toHaveLength(1);
+  });
+
+  test.each<readonly [name: string, request: RequestInit]>([
+    ["ends", { method: "PATCH", body: JSON.stringify({ status: "completed" }) }],
+    ["is deleted while it runs", { method: "DELETE" }],
+  ])("a scan that %s is told of at once, also where nothing runs between requests", async (_name, request) => {
+    const { dependencies } = gateway.gateway.parts;
+    let asked = 0;
+    const sendDue = async () => void (asked += 1);
+    const app = createApp({ ...dependencies, webhooks: { ...dependencies.webhooks, sendDue } });
+    const { id } = await createScan(gateway, gateway.acme);
+    const headers = { authorization: `Api-Key ${gateway.acme.apiKey}`, "content-type": "application/json" };
+    const response = await app.request(`/api/v1/scans/${id}`, { ...request, headers });
+    expect([response.ok, asked]).toEqual([true, 1]);
   });
 
   test("only what a webhook asked for is sent to it, and nothing while it is disabled", async () => {
