@@ -182,6 +182,17 @@ describe("the REST resources", () => {
     expect(await problemOf(await send("POST", "/webhooks", hook))).toMatchObject({ status: 409, code: "conflict" });
   });
 
+  test("also of many that are made at once no more than 20 stay", async () => {
+    const { send } = await createTenant();
+    for (let n = 0; n < 15; n += 1) await send("POST", "/webhooks", hook);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => send("POST", "/webhooks", hook)));
+    const made = answers.filter(({ status }) => status === 201).length;
+    expect(new Set(answers.map(({ status }) => status))).toContain(409);
+    const { items } = (await (await send("GET", "/webhooks")).json()) as { readonly items: readonly object[] };
+    expect(items.length).toBe(15 + made);
+    expect(items.length).toBeLessThanOrEqual(20);
+  });
+
   test("what people do with webhooks is in the audit trail, and no secret is", async () => {
     const { tenant, send } = await createTenant();
     const { id, secret } = await createWebhook(hook, tenant);
