@@ -15,6 +15,8 @@ import {
   type BenchRun,
 } from "./gateway_benches.ts";
 import { benchPages } from "./pages.ts";
+import { benchPeers } from "./peers/peers.ts";
+import { benchProwler } from "./peers/prowler.ts";
 import { benchScans } from "./scan.ts";
 import { benchStart } from "./start.ts";
 
@@ -30,6 +32,7 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   opening: benchOpening,
   growth: benchGrowth,
   profile: benchProfile,
+  peers: benchPeers,
 };
 const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds: number) => Promise<unknown>>> = {
   bundle: benchBundle,
@@ -38,6 +41,7 @@ const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds
   scan: benchScans,
   ...followBenches,
   pages: benchPages,
+  prowler: benchProwler,
 };
 const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
