@@ -37,6 +37,7 @@ export async function benchPeers(run: BenchRun) {
     gateway(run, "deno, portable sink"),
   ];
   await withServers(starts, async (servers) => {
+    for (const server of servers) await measure(run, server, { streams: 300, channels: 1, steps: 60 });
     for (const [mode, options] of Object.entries(modes)) {
       run.say(mode);
       figures[mode] = await compare(run, servers, options);
@@ -48,13 +49,12 @@ export async function benchPeers(run: BenchRun) {
 async function compare(run: BenchRun, servers: readonly BenchServer[], options: FanOutOptions) {
   const measured = new Map<string, PeerFigures[]>();
   const lost = new Map<string, string>();
-  // The first round only warms up.
-  for (let round = 0; round <= run.rounds; round += 1) {
+  for (let round = 0; round < run.rounds; round += 1) {
     for (const server of servers) {
       if (lost.has(server.name)) continue;
       try {
         const figure = await measure(run, server, options);
-        if (round > 0) measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
+        measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
       } catch (error) {
         if (isOurs(server) || !(error instanceof Error)) throw error;
         lost.set(server.name, error.message);

@@ -13,6 +13,8 @@ import { startTlsProxy } from "./tls_proxy.ts";
 export interface ScannerFigures {
   /** The whole command. */
   readonly wallMs: number;
+  /** Of all its threads: what other work of the machine changes least. */
+  readonly cpuMs: number;
   /** That reached the org, those for a token included. */
   readonly requests: number;
   readonly maxRssMiB: number;
@@ -21,56 +23,74 @@ export interface ScannerFigures {
   readonly verdicts: Readonly<Record<string, string>>;
 }
 
-/** By the name of the profile, then of the scanner. */
-export type ProwlerFigures = Readonly<Record<string, Readonly<Record<string, ScannerFigures>>>>;
+/** What had not ended when it was stopped. */
+export interface UnfinishedScan {
+  readonly stoppedAfterMs: number;
+  /** That had reached the org by then. */
+  readonly requests: number;
+}
 
-/** It sends at most so many requests a second, if it is not told otherwise: with more apps that alone is many minutes. */
-export const prowlerDefaultPace = 4;
-export const unpaced = "Prowler, its own pace off";
-const profiles = [
-  { profile: "typical", isAtDefaultPace: true },
-  { profile: "large:2000", isAtDefaultPace: false },
-  { profile: "large:10000", isAtDefaultPace: false },
-];
+/** By the name of the scanner. */
+export type ProwlerFigures = Readonly<Record<string, ScannerFigures | UnfinishedScan>>;
+
+const timeoutMs = 300_000;
+
+const unpaced = "Prowler, its own pace off";
 /** Prowler takes names of the provider's domains only. */
 const host = "practice.okta.com";
 
-/** As `prowler` runs, and then says how much memory it used at most. */
+/** As `prowler` runs, and then says what it used. */
 const prowlerProgram = `
 import atexit, resource, sys
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-atexit.register(lambda: print(f"peak memory {peak()} KiB", file=sys.stderr))
+def say():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(f"peak memory {used.ru_maxrss} KiB, CPU {(used.ru_utime + used.ru_stime) * 1000:.0f} ms", file=sys.stderr)
+atexit.register(say)
 from prowler.__main__ import prowler
 sys.exit(prowler())
 `;
 
+export const prowlerProfiles = { prowler_typical: "typical", prowler_2000: "large:2000", prowler_10000: "large:10000" };
+
+/** Each is a bench of its own, because the largest takes minutes. */
+export const prowlerBenches = Object.fromEntries(
+  Object.entries(prowlerProfiles).map(([name, profile]) => [name, (say: Say) => benchProwler(say, profile)]),
+);
+
+type Say = (line: string) => void;
+
 /** The scanner and Prowler on the same org, one run each, by way of the same proxy. */
-export async function benchProwler(say: (line: string) => void): Promise<ProwlerFigures> {
+async function benchProwler(say: Say, profile: string): Promise<ProwlerFigures> {
   const python = findPeer("prowler/bin/python");
-  if (python === null) say(`Prowler: left out: it is not in ${peersFolder}: node bench/peers/install.ts`);
-  const figures: Record<string, Record<string, ScannerFigures>> = {};
-  for (const { profile, isAtDefaultPace } of profiles) {
-    const scanners: Record<string, Scan> = { scanstream: runOurs };
-    if (python !== null) {
-      if (isAtDefaultPace) scanners["Prowler"] = (run) => runProwler(python, run, []);
-      scanners[unpaced] = (run) => runProwler(python, run, ["--okta-requests-per-second", "0"]);
-    }
-    const measured: Record<string, ScannerFigures> = {};
-    figures[profile] = measured;
-    for (const [name, scan] of Object.entries(scanners)) {
-      const figure = await withOrg(profile, scan);
-      measured[name] = figure;
-      const { wallMs, requests, maxRssMiB, verdicts, findings } = figure;
-      say(
-        `${profile}, ${name}: ${(wallMs / 1000).toFixed(2)} s, ${requests} requests, ${maxRssMiB} MiB, ` +
-          `${Object.keys(verdicts).length} checks, ${findings} findings`,
-      );
-    }
+  const scanners: Record<string, Scan> = { scanstream: runOurs };
+  if (python === null) {
+    say(`Prowler: left out: it is not in ${peersFolder}: node bench/peers/install.ts`);
+  } else {
+    // It sends four requests a second if it is not told otherwise: the larger orgs would take far longer than a bench may.
+    if (profile === prowlerProfiles.prowler_typical) scanners["Prowler"] = (run) => runProwler(python, run, []);
+    scanners[unpaced] = (run) => runProwler(python, run, ["--okta-requests-per-second", "0"]);
+  }
+  const figures: Record<string, ScannerFigures | UnfinishedScan> = {};
+  for (const [name, scan] of Object.entries(scanners)) {
+    const figure = await withOrg(profile, scan);
+    figures[name] = figure;
+    say(`${profile}, ${name}: ${describe(figure)}`);
   }
   return figures;
 }
 
-type Scan = (run: Run) => Promise<Measured>;
+function describe(figure: ScannerFigures | UnfinishedScan): string {
+  if ("stoppedAfterMs" in figure)
+    return `stopped after ${figure.stoppedAfterMs / 1000} s and ${figure.requests} requests`;
+  const { wallMs, cpuMs, requests, maxRssMiB, verdicts, findings } = figure;
+  return (
+    `${(wallMs / 1000).toFixed(2)} s, ${(cpuMs / 1000).toFixed(2)} s of CPU, ${requests} requests, ${maxRssMiB} MiB, ` +
+    `${Object.keys(verdicts).length} checks, ${findings} findings`
+  );
+}
+
+/** Null: it took too long. */
+type Scan = (run: Run) => Promise<Measured | null>;
 
 interface Run {
   readonly org: PracticeOrg;
@@ -82,7 +102,7 @@ interface Run {
 type Measured = Omit<ScannerFigures, "requests">;
 
 /** The org answers at once and has no limit of requests: what counts is what a scanner takes by itself, and how many it sends. */
-async function withOrg(profile: string, scan: Scan): Promise<ScannerFigures> {
+async function withOrg(profile: string, scan: Scan) {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-prowler-"));
   const rateLimit = { perWindow: 1_000_000, windowSeconds: 60, buckets: {} };
   const publicUrl = `https://${host}`;
@@ -91,9 +111,10 @@ async function withOrg(profile: string, scan: Scan): Promise<ScannerFigures> {
   try {
     const { privateKeyFile } = await publishCredentials(org, folder);
     const measured = await scan({ org, folder, privateKeyFile, environment: proxy.environment });
-    return { ...measured, requests: org.requests.length };
+    const requests = proxy.requests();
+    return measured === null ? { stoppedAfterMs: timeoutMs, requests } : { ...measured, requests };
   } finally {
-    await proxy.stop();
+    proxy.stop();
     await org.stop();
     await rm(folder, { recursive: true, force: true });
   }
@@ -106,7 +127,7 @@ async function runOurs({ org, folder, privateKeyFile, environment }: Run): Promi
   return { ...used, findings: checks.flatMap(({ findings }) => findings).length, verdicts };
 }
 
-async function runProwler(python: string, run: Run, args: readonly string[]): Promise<Measured> {
+async function runProwler(python: string, run: Run, args: readonly string[]): Promise<Measured | null> {
   const output = join(run.folder, "prowler");
   await mkdir(output);
   const used = await runMeasured({
@@ -121,7 +142,9 @@ async function runProwler(python: string, run: Run, args: readonly string[]): Pr
     },
     // 3: a check failed.
     exitCodes: [0, 3],
+    timeoutMs,
   });
+  if (used === null) return null;
   const file = (await readdir(output)).find((name) => name.endsWith(".ocsf.json"));
   if (file === undefined) throw new Error("Prowler wrote no findings");
   const findings = JSON.parse(await readFile(join(output, file), "utf8")) as readonly {

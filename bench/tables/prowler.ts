@@ -1,32 +1,47 @@
-import { prowlerDefaultPace, unpaced, type ProwlerFigures, type ScannerFigures } from "../peers/prowler.ts";
+import { prowlerProfiles, type ProwlerFigures, type ScannerFigures } from "../peers/prowler.ts";
 import { machineText, readResult } from "./results.ts";
 
 export async function prowlerSection(): Promise<string> {
-  const result = await readResult<ProwlerFigures>("prowler");
-  const rows = Object.entries(result.figures).flatMap(([profile, scanners]) => rowsOf(profile, scanners));
+  const results = await Promise.all(
+    Object.entries(prowlerProfiles).map(async ([name, profile]) => ({
+      profile,
+      ...(await readResult<ProwlerFigures>(name)),
+    })),
+  );
+  const rows = results.flatMap(({ profile, figures }) => rowsOf(profile, figures));
+  const [first] = results;
+  if (first === undefined) throw new TypeError("There are no results");
   const head = [
-    "| org | scanner | wall | requests | peak memory | checks | findings | verdicts unlike ours |",
-    "|---|---|---|---|---|---|---|---|",
+    "| org | scanner | wall | CPU | requests | peak memory | checks | findings | verdicts unlike ours |",
+    "|---|---|---|---|---|---|---|---|---|",
   ];
-  return [`${machineText(result)}.`, [...head, ...rows].join("\n")].join("\n\n");
+  return [`${machineText(first)}.`, [...head, ...rows].join("\n")].join("\n\n");
 }
 
-function rowsOf(profile: string, scanners: Readonly<Record<string, ScannerFigures>>): readonly string[] {
+function rowsOf(profile: string, scanners: ProwlerFigures): readonly string[] {
   const ours = scanners["scanstream"];
-  if (ours === undefined) throw new TypeError(`The figures of ${profile} have none of ours`);
-  const rows = Object.entries(scanners).map(([name, figures]) => {
-    const { wallMs, requests, maxRssMiB, findings, verdicts } = figures;
-    const checks = Object.keys(ours.verdicts);
-    const unlike = checks.filter((check) => verdicts[check] !== ours.verdicts[check]).length;
-    const cells = [secondsText(wallMs / 1000), whole(requests), `${maxRssMiB} MiB`, Object.keys(verdicts).length];
-    return `| \`${profile}\` | ${name} | ${cells.join(" | ")} | ${whole(findings)} | ${figures === ours ? "" : unlike} |`;
+  if (ours === undefined || "stoppedAfterMs" in ours)
+    throw new TypeError(`The figures of ${profile} have none of ours`);
+  return Object.entries(scanners).map(([name, figures]) => {
+    const cells =
+      "stoppedAfterMs" in figures
+        ? [`stopped after ${secondsText(figures.stoppedAfterMs / 1000)}`, "", `${whole(figures.requests)} by then`]
+        : cellsOf(figures, ours);
+    return `| \`${profile}\` | ${[name, ...cells, ...Array<string>(7 - cells.length).fill("")].join(" | ")} |`;
   });
-  const requests = scanners[unpaced]?.requests;
-  if ("Prowler" in scanners || requests === undefined) return rows;
-  const least = requests / prowlerDefaultPace;
+}
+
+function cellsOf(figures: ScannerFigures, ours: ScannerFigures): readonly string[] {
+  const { wallMs, cpuMs, requests, maxRssMiB, findings, verdicts } = figures;
+  const unlike = Object.keys(ours.verdicts).filter((check) => verdicts[check] !== ours.verdicts[check]);
   return [
-    ...rows,
-    `| \`${profile}\` | Prowler | not run: at least ${secondsText(least)} for as many requests | | | | | |`,
+    secondsText(wallMs / 1000),
+    secondsText(cpuMs / 1000),
+    whole(requests),
+    `${maxRssMiB} MiB`,
+    String(Object.keys(verdicts).length),
+    whole(findings),
+    figures === ours ? "" : String(unlike.length),
   ];
 }
 
