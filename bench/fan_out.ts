@@ -64,7 +64,9 @@ export async function measureFanOut(
     const machineBefore = await readMachineTimes();
     for (let step = 1; step <= steps; step += 1) {
       await server.publish(events);
-      await (everyMs === undefined ? load.step(step - inFlight + 1) : new Promise((resolve) => setTimeout(resolve, everyMs)));
+      await (everyMs === undefined
+        ? load.step(step - inFlight + 1)
+        : new Promise((resolve) => setTimeout(resolve, everyMs)));
     }
     const figures = await load.result;
     const cpuSeconds = (await server.process.cpuSeconds()) - cpuBefore;

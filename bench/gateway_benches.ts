@@ -20,7 +20,7 @@ export interface BenchRun {
   readonly rounds: number;
 }
 
-type Start = () => Promise<BenchServer | null>;
+export type Start = () => Promise<BenchServer | null>;
 
 /** Throws where the load client cannot be compiled. */
 export async function openBenchRun(say: (line: string) => void, rounds: number): Promise<BenchRun> {
@@ -231,7 +231,7 @@ async function compare(run: BenchRun, starts: readonly Start[], options: FanOutO
   return figures;
 }
 
-async function withServers(
+export async function withServers(
   starts: readonly Start[],
   work: (servers: readonly BenchServer[]) => Promise<void>,
 ): Promise<void> {
@@ -247,7 +247,7 @@ async function withServers(
   }
 }
 
-function raw(run: BenchRun): Start {
+export function raw(run: BenchRun): Start {
   return async () => {
     const binary = await compileProgram("raw_server");
     if (binary === null) run.say("raw C: left out: no C compiler here");
@@ -255,7 +255,7 @@ function raw(run: BenchRun): Start {
   };
 }
 
-function nchan(run: BenchRun): Start {
+export function nchan(run: BenchRun): Start {
   return async () => {
     const server = await startNchanServer();
     if (server === null) run.say("nchan: left out: apt-get install nginx-light libnginx-mod-nchan");
@@ -263,6 +263,6 @@ function nchan(run: BenchRun): Start {
   };
 }
 
-function gateway({ backends }: BenchRun, variant?: GatewayVariant): Start {
+export function gateway({ backends }: BenchRun, variant?: GatewayVariant): Start {
   return () => startGatewayServer(backends, variant === undefined ? {} : { variant });
 }
