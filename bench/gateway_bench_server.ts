@@ -8,7 +8,7 @@ import { startProcess } from "./measured_process.ts";
 
 const root = join(import.meta.dirname, "..");
 
-export type GatewayVariant = "node" | "node, 2 processes" | "node, portable sink" | "deno, portable sink";
+export type GatewayVariant = "node" | "node, 2 processes" | "node, 6 processes" | "node, portable sink" | "deno, portable sink";
 
 export interface GatewayServerOptions {
   readonly variant?: GatewayVariant;
@@ -50,6 +50,7 @@ function commandOf(variant: GatewayVariant, nodeArgs: readonly string[]): readon
   const commands: Readonly<Record<GatewayVariant, readonly string[]>> = {
     node: serve,
     "node, 2 processes": [...serve, "--processes", "2"],
+    "node, 6 processes": [...serve, "--processes", "6"],
     "node, portable sink": [...node, portable],
     "deno, portable sink": [denoProgram(), "run", "-A", portable],
   };

@@ -14,6 +14,7 @@ import {
   openBenchRun,
   type BenchRun,
 } from "./gateway_benches.ts";
+import { benchHundredThousand } from "./hundred_thousand.ts";
 import { benchPages } from "./pages.ts";
 import { benchScans } from "./scan.ts";
 import { benchStart } from "./start.ts";
@@ -30,6 +31,7 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   opening: benchOpening,
   growth: benchGrowth,
   profile: benchProfile,
+  hundred_thousand: ({ backends, say }) => benchHundredThousand(backends, say),
 };
 const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds: number) => Promise<unknown>>> = {
   bundle: benchBundle,
