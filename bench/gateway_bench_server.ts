@@ -8,7 +8,12 @@ import { startProcess } from "./measured_process.ts";
 
 const root = join(import.meta.dirname, "..");
 
-export type GatewayVariant = "node" | "node, 2 processes" | "node, 6 processes" | "node, portable sink" | "deno, portable sink";
+export type GatewayVariant =
+  | "node"
+  | "node, 2 processes"
+  | "node, 6 processes"
+  | "node, portable sink"
+  | "deno, portable sink";
 
 export interface GatewayServerOptions {
   readonly variant?: GatewayVariant;

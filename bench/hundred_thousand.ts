@@ -6,19 +6,13 @@ import type { Backends } from "./backends.ts";
 import { nowNs, type BenchServer } from "./bench_server.ts";
 import { compileProgram } from "./c_program.ts";
 import { startGatewayServer, type GatewayVariant } from "./gateway_bench_server.ts";
-import { measureLevel, type Level } from "./hundred_thousand_level.ts";
-import { readListenDrops, readMachineMemory } from "./machine_memory.ts";
 import { readMachineTimes } from "./machine_times.ts";
-import { NumberedEvents } from "./numbered_events.ts";
-import { spreadOf, startStreamHolders, type HolderReport, type Spread, type StreamHolders } from "./stream_holders.ts";
-
-/** What the phases share. */
-export interface HundredThousandRun {
-  readonly holders: StreamHolders;
-  readonly events: NumberedEvents;
-  gateways: readonly BenchServer[];
-  readonly say: (line: string) => void;
-}
+import { spreadOf, startStreamHolders, type Spread } from "./many_streams/holders.ts";
+import { measureLevel, type Level } from "./many_streams/level.ts";
+import { readMachineMemory } from "./many_streams/machine_memory.ts";
+import { NumberedEvents } from "./many_streams/numbered_events.ts";
+import { measureRollingRestart, measureStorm, type ReturnFigures } from "./many_streams/returns.ts";
+import { cpuOf, openedAtOnce, requireNothingMissed, residentOf, type ManyStreams } from "./many_streams/run.ts";
 
 /** While events go on, at 0.5 a second for each scan. */
 interface LoadFigures {
@@ -26,23 +20,6 @@ interface LoadFigures {
   readonly cpuShare: number;
   readonly machineBusyShare: number;
   readonly delivery: Spread;
-}
-
-/** All streams were closed, and came back. Events go on meanwhile. */
-interface ReturnFigures {
-  /** From the first stream's end until all were open. */
-  readonly seconds: number;
-  /** Without a stream. */
-  readonly away: Spread;
-  readonly counts: Pick<
-    HolderReport,
-    "opens" | "connects" | "drained" | "cutByServer" | "refused503" | "unreachable" | "timedOut" | "repeated"
-  >;
-  readonly listenDrops: number;
-  /** Deliveries while a stream was open, and events that streams did not get because they were not. */
-  readonly received: number;
-  readonly gaps: number;
-  readonly residentBytes: number;
 }
 
 export interface HundredThousandFigures {
@@ -57,8 +34,6 @@ export interface HundredThousandFigures {
 }
 
 const processes = 6;
-/** Opened at a time while the number of streams grows. */
-export const openedAtOnce = 200;
 const members = 20_000;
 
 /**
@@ -75,14 +50,19 @@ export async function benchHundredThousand(backends: Backends, say: (line: strin
   await writeFile(tokensFile, await signTokens(backends, Math.min(members, streams)));
   const start = (variant: GatewayVariant) => startGatewayServer(backends, { variant });
   const holders = startStreamHolders({ binary, streams, processes, scans, tokensFile });
-  const run: HundredThousandRun = { holders, events: new NumberedEvents(backends, scans), gateways: [], say };
+  const run: ManyStreams = { holders, events: new NumberedEvents(backends, scans), gateways: [], say };
   try {
-    const opensPerSecondOfOneServe = await measureOneServe(run, Math.ceil(streams / 5), () => start("node, 6 processes"));
+    const opensPerSecondOfOneServe = await measureOneServe(run, Math.ceil(streams / 5), () =>
+      start("node, 6 processes"),
+    );
     for (let index = 0; index < processes; index += 1) run.gateways = [...run.gateways, await start("node")];
     holders.setPorts(run.gateways.map(({ port }) => port));
     const levels = await measureLevels(run, streams);
+    if (process.env["DUMP"])
+      await writeFile(process.env["DUMP"] + "1", JSON.stringify({ opensPerSecondOfOneServe, levels }));
     const load = await measureLoad(run, scans);
     const storm = await measureStorm(run);
+    if (process.env["DUMP"]) await writeFile(process.env["DUMP"] + "2", JSON.stringify({ load, storm }));
     const rollingRestart = await measureRollingRestart(run, () => start("node"));
     const figures: HundredThousandFigures = {
       streams,
@@ -112,7 +92,7 @@ async function signTokens(backends: Backends, count: number): Promise<string> {
 
 /** Six processes behind one port, whose connections a seventh hands out. */
 async function measureOneServe(
-  { holders, say }: HundredThousandRun,
+  { holders, say }: ManyStreams,
   streams: number,
   start: () => Promise<BenchServer>,
 ): Promise<number> {
@@ -133,7 +113,7 @@ async function measureOneServe(
   }
 }
 
-async function measureLevels(run: HundredThousandRun, streams: number): Promise<readonly Level[]> {
+async function measureLevels(run: ManyStreams, streams: number): Promise<readonly Level[]> {
   const { holders } = run;
   // What a process allocates once, whatever it serves, is there before.
   for (let round = 0; round < 2; round += 1) {
@@ -152,7 +132,7 @@ async function measureLevels(run: HundredThousandRun, streams: number): Promise<
   return levels;
 }
 
-async function measureLoad(run: HundredThousandRun, scans: number): Promise<LoadFigures> {
+async function measureLoad(run: ManyStreams, scans: number): Promise<LoadFigures> {
   const { holders, events, gateways, say } = run;
   const seconds = 20;
   holders.reset();
@@ -178,84 +158,4 @@ async function measureLoad(run: HundredThousandRun, scans: number): Promise<Load
       `p50 ${delivery.p50Ms.toFixed(1)} ms, p99 ${delivery.p99Ms.toFixed(1)} ms`,
   );
   return figures;
-}
-
-/** The network cuts all at once. */
-async function measureStorm(run: HundredThousandRun): Promise<ReturnFigures> {
-  return measureReturn("storm", run, async () => run.holders.cut());
-}
-
-/** A new process for each old one, which a balancer then leaves out. */
-async function measureRollingRestart(
-  run: HundredThousandRun,
-  start: () => Promise<BenchServer>,
-): Promise<ReturnFigures> {
-  return measureReturn("rolling restart", run, async () => {
-    for (const old of run.gateways) {
-      const next = await start();
-      const others = [...run.gateways.filter((gateway) => gateway !== old), next];
-      run.holders.setPorts(others.map(({ port }) => port));
-      run.gateways = [...run.gateways, next];
-      await old.stop();
-      run.gateways = others;
-      await run.holders.untilAllOpen(120_000);
-    }
-  });
-}
-
-async function measureReturn(
-  name: string,
-  run: HundredThousandRun,
-  close: () => Promise<void>,
-): Promise<ReturnFigures> {
-  const { holders, events, say } = run;
-  holders.reset();
-  events.start({ perSecond: 250, toAllEveryMs: 5000 });
-  await pause(5000, []);
-  const dropsBefore = await readListenDrops();
-  const from = nowNs();
-  await close();
-  const seconds = ((await holders.untilAllOpen(180_000)) - from) / 1e9;
-  const listenDrops = (await readListenDrops()) - dropsBefore;
-  await pause(5000, []);
-  events.stop();
-  await requireNothingMissed(run);
-  const { opens, connects, drained, cutByServer, refused503, unreachable, timedOut, repeated, ...rest } =
-    await holders.report();
-  const figures = {
-    seconds,
-    away: spreadOf(rest.away),
-    counts: { opens, connects, drained, cutByServer, refused503, unreachable, timedOut, repeated },
-    listenDrops,
-    received: rest.events,
-    gaps: rest.gaps,
-    residentBytes: await residentOf(run.gateways),
-  };
-  say(
-    `${name}: all back after ${seconds.toFixed(1)} s, without a stream p50 ${(figures.away.p50Ms / 1000).toFixed(1)} s, ` +
-      `p99 ${(figures.away.p99Ms / 1000).toFixed(1)} s; ${rest.events} received, ${rest.gaps} while closed; ` +
-      `${JSON.stringify(figures.counts)}, ${listenDrops} dropped by the kernel`,
-  );
-  return figures;
-}
-
-/** Throws when a stream lacks an event that was published while it was open. */
-export async function requireNothingMissed({ holders, events }: HundredThousandRun): Promise<void> {
-  const last = events.publishLast();
-  await pause(2000, []);
-  for (let wait = 0; wait < 10 && (await holders.lacking(last)) > 0; wait += 1) await pause(1000, []);
-  const lacking = await holders.lacking(last);
-  const { violations, garbage, lost, closedOther, refusedOther, example } = await holders.report();
-  const wrong = { lacking, violations, garbage, lost, closedOther, refusedOther };
-  if (Object.values(wrong).some((count) => count > 0)) {
-    throw new Error(`Events are missing, or streams were closed for no reason: ${JSON.stringify({ ...wrong, example })}`);
-  }
-}
-
-export async function cpuOf(gateways: readonly BenchServer[]): Promise<number> {
-  return (await Promise.all(gateways.map((each) => each.process.cpuSeconds()))).reduce((sum, each) => sum + each, 0);
-}
-
-export async function residentOf(gateways: readonly BenchServer[]): Promise<number> {
-  return (await Promise.all(gateways.map((each) => each.process.residentBytes()))).reduce((sum, each) => sum + each, 0);
 }

@@ -4,6 +4,7 @@ import { fanOutSection } from "./tables/fan_out.ts";
 import { figuresSection } from "./tables/figures.ts";
 import { followSection } from "./tables/follow.ts";
 import { growthSection } from "./tables/growth.ts";
+import { hundredThousandSection } from "./tables/hundred_thousand.ts";
 import { profileSection } from "./tables/profile.ts";
 import { startSection } from "./tables/start.ts";
 
@@ -15,6 +16,7 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   tables: fanOutSection,
   figures: figuresSection,
   growth: growthSection,
+  hundred_thousand: hundredThousandSection,
   profiles: profileSection,
   start: startSection,
   follow: followSection,

@@ -68,6 +68,7 @@ async function openEventStream(
   { authenticator, database, streams }: EventStreamDependencies,
   { request, platform }: OpenRequest,
 ): Promise<Response | null> {
+  streams.lookups?.requireRoom();
   const principal = await authenticator.authenticateStream(request);
   const hasSnapshot = isSnapshotRequested(new URL(request.url)) && stream.definition.getSnapshot !== undefined;
   const sources = { database, lookups: streams.lookups };

@@ -8,6 +8,8 @@ export interface LookupsOptions {
   /** How long lookups are refused after the database was found unavailable, before one is tried. Default 1,000. */
   readonly pauseMs?: number;
   readonly now?: () => number;
+  /** From 0 inclusive to 1 exclusive. */
+  readonly random?: () => number;
 }
 
 /** One failure may be a single connection's; this many in a row mean that the database is down. */
@@ -31,6 +33,7 @@ export class Lookups {
   readonly #maxRunning: number;
   readonly #pauseMs: number;
   readonly #now: () => number;
+  readonly #random: () => number;
   readonly #entries = new Map<string, Entry>();
   #running = 0;
   #failures = 0;
@@ -41,6 +44,18 @@ export class Lookups {
     this.#maxRunning = options.maxRunning ?? 2000;
     this.#pauseMs = options.pauseMs ?? 1000;
     this.#now = options.now ?? Date.now;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /**
+   * Throws `AppError("unavailable")` while as many lookups are running as may: to be asked first, since a request that is refused
+   * after its token was verified costs a storm of reconnects nearly as much as one that is answered.
+   */
+  requireRoom(): void {
+    if (this.#running < this.#maxRunning) return;
+    // Spread, so that clients that are refused together do not retry together.
+    const retryAfterSeconds = 2 + Math.floor(this.#random() * 9);
+    throw new AppError("unavailable", "Too many streams are being opened at once", { retryAfterSeconds });
   }
 
   /** Rejects with what `work` rejects with, and with `AppError("unavailable")` while the database is known to be down. */
@@ -84,9 +99,7 @@ export class Lookups {
 
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#requireUp();
-    if (this.#running >= this.#maxRunning) {
-      throw new AppError("unavailable", "Too many streams are being opened at once", { retryAfterSeconds: 2 });
-    }
+    this.requireRoom();
     this.#running += 1;
     try {
       const result = await work();

@@ -94,10 +94,14 @@ test("a failure rejects the callers that share it, and no later ones", async () 
 });
 
 test("more concurrent lookups than allowed are refused as unavailable", async () => {
-  const lookups = new Lookups({ maxRunning: 2 });
+  let random = 0;
+  const lookups = new Lookups({ maxRunning: 2, random: () => random });
+  lookups.requireRoom();
   const { begun, work } = createWork<number>();
   const running = [lookups.share("a", work), lookups.share("b", work)];
   await expect(lookups.share("c", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+  random = 0.99;
+  expect(() => lookups.requireRoom()).toThrow(expect.objectContaining({ code: "unavailable", retryAfterSeconds: 10 }));
   begun[0]?.resolve(1);
   await running[0];
   const third = lookups.share("d", work);

@@ -2,8 +2,8 @@ import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
-import { pause } from "../shared/abortable.ts";
-import { withTimeout } from "../shared/with_timeout.ts";
+import { pause } from "../../shared/abortable.ts";
+import { withTimeout } from "../../shared/with_timeout.ts";
 
 export interface HoldersOptions {
   readonly binary: string;

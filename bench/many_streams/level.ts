@@ -1,9 +1,9 @@
-import { pause } from "../shared/abortable.ts";
-import { nowNs } from "./bench_server.ts";
-import { cpuOf, openedAtOnce, residentOf, type HundredThousandRun } from "./hundred_thousand.ts";
+import { pause } from "../../shared/abortable.ts";
+import { nowNs } from "../bench_server.ts";
+import { cpuOf, openedAtOnce, residentOf, type ManyStreams } from "./run.ts";
 import { readMachineMemory, type MachineMemory } from "./machine_memory.ts";
-import { median } from "./statistics.ts";
-import { spreadOf, type Spread } from "./stream_holders.ts";
+import { median } from "../statistics.ts";
+import { spreadOf, type Spread } from "./holders.ts";
 
 /** What a number of open streams takes. */
 export interface Level {
@@ -39,7 +39,7 @@ const idleMs = 26_000;
 const eventsToAll = 20;
 
 /** Opens streams until there are so many, leaves them idle, then sends events to all, one after another. */
-export async function measureLevel(run: HundredThousandRun, streams: number, before: Before): Promise<Level> {
+export async function measureLevel(run: ManyStreams, streams: number, before: Before): Promise<Level> {
   const { holders, gateways, say } = run;
   const openBefore = (await holders.report()).open;
   const opening = { cpu: await cpuOf(gateways), ns: nowNs() };
@@ -63,7 +63,7 @@ export async function measureLevel(run: HundredThousandRun, streams: number, bef
   return level;
 }
 
-async function measureIdle({ holders, gateways }: HundredThousandRun, streams: number, before: Before) {
+async function measureIdle({ holders, gateways }: ManyStreams, streams: number, before: Before) {
   holders.reset();
   const cpu = await cpuOf(gateways);
   await pause(idleMs, []);
@@ -71,8 +71,7 @@ async function measureIdle({ holders, gateways }: HundredThousandRun, streams: n
   const { heartbeats, withoutHeartbeat, maxSilenceMs } = await holders.report();
   if (withoutHeartbeat > 0) throw new Error(`${withoutHeartbeat} of ${streams} streams got no heartbeat`);
   const machine = await readMachineMemory();
-  const kernelBytes =
-    machine.slab - before.machine.slab + machine.tcpBuffers - before.machine.tcpBuffers;
+  const kernelBytes = machine.slab - before.machine.slab + machine.tcpBuffers - before.machine.tcpBuffers;
   return {
     bytesPerStream: ((await residentOf(gateways)) - before.resident) / streams,
     kernelBytesPerStream: kernelBytes / streams,
@@ -83,7 +82,7 @@ async function measureIdle({ holders, gateways }: HundredThousandRun, streams: n
   };
 }
 
-async function measureToAll({ holders, events, gateways }: HundredThousandRun, streams: number) {
+async function measureToAll({ holders, events, gateways }: ManyStreams, streams: number) {
   holders.reset();
   const cpu = await cpuOf(gateways);
   const times: number[] = [];
@@ -93,7 +92,8 @@ async function measureToAll({ holders, events, gateways }: HundredThousandRun, s
   }
   const cpuSeconds = (await cpuOf(gateways)) - cpu;
   const delivery = spreadOf((await holders.report()).toAll);
-  if (delivery.count !== streams * eventsToAll) throw new Error(`${delivery.count} deliveries of ${streams} × ${eventsToAll}`);
+  if (delivery.count !== streams * eventsToAll)
+    throw new Error(`${delivery.count} deliveries of ${streams} × ${eventsToAll}`);
   return {
     untilLastMs: median(times),
     maxUntilLastMs: Math.max(...times),

@@ -1,5 +1,5 @@
-import { scanIdOf, type Backends, type ProgressEvent } from "./backends.ts";
-import { nowNs } from "./bench_server.ts";
+import { scanIdOf, type Backends, type ProgressEvent } from "../backends.ts";
+import { nowNs } from "../bench_server.ts";
 
 /** Publishes events that say which number of their scan they are, and when it and the one before were published. */
 export class NumberedEvents {
