@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pause } from "../shared/abortable.ts";
 import type { Backends } from "./backends.ts";
-import { nowNs, type BenchServer } from "./bench_server.ts";
+import type { BenchServer } from "./bench_server.ts";
 import { compileProgram } from "./c_program.ts";
 import { startGatewayServer, type GatewayVariant } from "./gateway_bench_server.ts";
 import { readMachineTimes } from "./machine_times.ts";
@@ -12,7 +12,7 @@ import { measureLevel, type Level } from "./many_streams/level.ts";
 import { readMachineMemory } from "./many_streams/machine_memory.ts";
 import { NumberedEvents } from "./many_streams/numbered_events.ts";
 import { measureRollingRestart, measureStorm, type ReturnFigures } from "./many_streams/returns.ts";
-import { cpuOf, openedAtOnce, requireNothingMissed, residentOf, type ManyStreams } from "./many_streams/run.ts";
+import { cpuOf, openAll, requireNothingMissed, residentOf, type ManyStreams } from "./many_streams/run.ts";
 
 /** While events go on, at 0.5 a second for each scan. */
 interface LoadFigures {
@@ -52,17 +52,14 @@ export async function benchHundredThousand(backends: Backends, say: (line: strin
   const holders = startStreamHolders({ binary, streams, processes, scans, tokensFile });
   const run: ManyStreams = { holders, events: new NumberedEvents(backends, scans), gateways: [], say };
   try {
-    const opensPerSecondOfOneServe = await measureOneServe(run, Math.ceil(streams / 5), () =>
+    const opensPerSecondOfOneServe = await measureOneServe(run, Math.ceil(streams / 10), () =>
       start("node, 6 processes"),
     );
     for (let index = 0; index < processes; index += 1) run.gateways = [...run.gateways, await start("node")];
     holders.setPorts(run.gateways.map(({ port }) => port));
     const levels = await measureLevels(run, streams);
-    if (process.env["DUMP"])
-      await writeFile(process.env["DUMP"] + "1", JSON.stringify({ opensPerSecondOfOneServe, levels }));
     const load = await measureLoad(run, scans);
-    const storm = await measureStorm(run);
-    if (process.env["DUMP"]) await writeFile(process.env["DUMP"] + "2", JSON.stringify({ load, storm }));
+    const storm = await measureStorm(run, streams);
     const rollingRestart = await measureRollingRestart(run, () => start("node"));
     const figures: HundredThousandFigures = {
       streams,
@@ -100,11 +97,8 @@ async function measureOneServe(
   try {
     holders.setPorts([gateway.port]);
     // What a process does first is slow: a cost of deployments.
-    holders.open(Math.ceil(streams / 10), openedAtOnce);
-    await holders.untilAllOpen(60_000);
-    const from = nowNs();
-    holders.open(streams, openedAtOnce);
-    const opened = (streams * 0.9) / (((await holders.untilAllOpen(120_000)) - from) / 1e9);
+    await openAll({ holders }, Math.ceil(streams / 10));
+    const opened = (streams * 0.9) / (await openAll({ holders }, streams));
     say(`serve --processes 6: ${opened.toFixed(0)} streams opened a second`);
     holders.open(0, 0);
     return opened;
@@ -117,8 +111,7 @@ async function measureLevels(run: ManyStreams, streams: number): Promise<readonl
   const { holders } = run;
   // What a process allocates once, whatever it serves, is there before.
   for (let round = 0; round < 2; round += 1) {
-    holders.open(Math.ceil(streams / 50), openedAtOnce);
-    await holders.untilAllOpen(60_000);
+    await openAll(run, Math.ceil(streams / 50));
     holders.open(0, 0);
     await pause(2000, []);
   }

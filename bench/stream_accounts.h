@@ -126,6 +126,6 @@ static void print_lacking(uint32_t shared, uint32_t own, uint64_t published) {
   long lacking = 0;
   for (int i = 0; i < wanted; i++)
     for (int k = 0; k < 2; k++)
-      lacking += streams[i].state != OPEN || (streams[i].last[k] != expected[k] && streams[i].head_ns < published);
+      lacking += streams[i].state == OPEN && streams[i].last[k] != expected[k] && streams[i].head_ns < published;
   printf("FINAL %ld\n", lacking);
 }

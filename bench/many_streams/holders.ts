@@ -57,8 +57,8 @@ export interface StreamHolders {
   cut(): void;
   reset(): void;
   report(): Promise<HolderReport>;
-  /** Resolves with the time, in ns since the epoch, when the last stream was open; rejects when it takes too long. */
-  untilAllOpen(timeoutMs: number): Promise<number>;
+  /** Resolves with the time, in ns since the epoch, when the last stream was open; with null when that takes too long. */
+  untilAllOpen(timeoutMs: number): Promise<number | null>;
   /** When the last stream had this event of scan 0, in ns since the epoch. All streams have to be open. */
   untilAllHave(number: number, timeoutMs: number): Promise<number>;
   /** Streams that lack the last event of one of their scans; all of them were published before the time. */
@@ -90,12 +90,9 @@ export function startStreamHolders(options: HoldersOptions): StreamHolders {
     async untilAllOpen(timeoutMs) {
       const deadline = performance.now() + timeoutMs;
       for (;;) {
-        const { open, ...rest } = await report();
+        const { open } = await report();
         if (open === wanted) return Math.max(...holders.map((holder) => holder.openNs()));
-        if (performance.now() > deadline) {
-          const { toAll: _all, toSome: _some, away: _away, ...counted } = rest;
-          throw new Error(`Only ${open} of ${wanted} streams are open: ${JSON.stringify(counted)}`);
-        }
+        if (performance.now() > deadline) return null;
         await pause(200, []);
       }
     },

@@ -1,6 +1,5 @@
 import { pause } from "../../shared/abortable.ts";
-import { nowNs } from "../bench_server.ts";
-import { cpuOf, openedAtOnce, residentOf, type ManyStreams } from "./run.ts";
+import { cpuOf, openAll, residentOf, type ManyStreams } from "./run.ts";
 import { readMachineMemory, type MachineMemory } from "./machine_memory.ts";
 import { median } from "../statistics.ts";
 import { spreadOf, type Spread } from "./holders.ts";
@@ -42,11 +41,10 @@ const eventsToAll = 20;
 export async function measureLevel(run: ManyStreams, streams: number, before: Before): Promise<Level> {
   const { holders, gateways, say } = run;
   const openBefore = (await holders.report()).open;
-  const opening = { cpu: await cpuOf(gateways), ns: nowNs() };
-  holders.open(streams, openedAtOnce);
-  const seconds = ((await holders.untilAllOpen(180_000)) - opening.ns) / 1e9;
+  const cpuBefore = await cpuOf(gateways);
+  const seconds = await openAll(run, streams);
   const opened = streams - openBefore;
-  const openCpuSeconds = (await cpuOf(gateways)) - opening.cpu;
+  const openCpuSeconds = (await cpuOf(gateways)) - cpuBefore;
   const level = {
     streams,
     opensPerSecond: opened / seconds,

@@ -1,5 +1,5 @@
 import { pause } from "../../shared/abortable.ts";
-import type { BenchServer } from "../bench_server.ts";
+import { nowNs, type BenchServer } from "../bench_server.ts";
 import type { StreamHolders } from "./holders.ts";
 import type { NumberedEvents } from "./numbered_events.ts";
 
@@ -12,7 +12,17 @@ export interface ManyStreams {
 }
 
 /** Opened at a time while the number of streams grows. */
-export const openedAtOnce = 200;
+const openedAtOnce = 200;
+
+/** Opens streams until there are so many; resolves with the seconds that it took, and throws when it takes too long. */
+export async function openAll({ holders }: Pick<ManyStreams, "holders">, streams: number): Promise<number> {
+  const from = nowNs();
+  holders.open(streams, openedAtOnce);
+  const ns = await holders.untilAllOpen(300_000);
+  if (ns !== null) return (ns - from) / 1e9;
+  const { toAll: _all, toSome: _some, away: _away, ...counts } = await holders.report();
+  throw new Error(`Not all of ${streams} streams are open: ${JSON.stringify(counts)}`);
+}
 
 /** Throws when a stream lacks an event that was published while it was open. */
 export async function requireNothingMissed({ holders, events }: ManyStreams): Promise<void> {

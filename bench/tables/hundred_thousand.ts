@@ -30,9 +30,9 @@ export async function hundredThousandSection(): Promise<string> {
         `${load.cpuShare.toFixed(2)} cores, the machine ${(load.machineBusyShare * 100).toFixed(0)} % busy; ${spread(load.delivery)}`,
       ],
       ...Object.entries({ "storm: all cut at once": storm, "rolling restart": rollingRestart }).flatMap(
-        ([name, { seconds, away, counts, listenDrops, received, gaps, residentBytes }]) =>
+        ([name, { seconds, back, away, counts, listenDrops, received, gaps, residentBytes }]) =>
           [
-            [`${name}, all back after`, `${seconds.toFixed(1)} s`],
+            [`${name}, back`, `${back === streams ? "all" : whole(back)} after ${seconds.toFixed(1)} s`],
             [
               "… without a stream",
               `p50 ${(away.p50Ms / 1000).toFixed(1)} s, p99 ${(away.p99Ms / 1000).toFixed(1)} s, at most ${(away.maxMs / 1000).toFixed(1)} s`,
@@ -50,7 +50,7 @@ export async function hundredThousandSection(): Promise<string> {
       ),
       [
         "`serve --processes 6` behind one port, opened a second",
-        `${whole(opensPerSecondOfOneServe)} until ${whole(streams / 5)} are open`,
+        `${whole(opensPerSecondOfOneServe)} until ${whole(streams / 10)} are open`,
       ],
     ]),
   ].join("\n\n");
