@@ -59,7 +59,7 @@ export async function benchHundredThousand(backends: Backends, say: (line: strin
     holders.setPorts(run.gateways.map(({ port }) => port));
     const levels = await measureLevels(run, streams);
     const load = await measureLoad(run, scans);
-    const storm = await measureStorm(run, streams);
+    const storm = await measureStorm(run);
     const rollingRestart = await measureRollingRestart(run, () => start("node"));
     const figures: HundredThousandFigures = {
       streams,

@@ -57,6 +57,8 @@ if (many === undefined) throw new Error("No figures of many streams: run `npm ru
 const kernelBytesPerStream = many.kernelBytesPerStream / 2;
 /** Of a delivery where a channel has 20 streams over six processes: four times that of a channel with a thousand. */
 const deliveryMicroseconds = (measuredLoad.cpuShare / measuredLoad.deliveriesPerSecond) * 1e6;
+/** Of two cores, with clients, database and broker on them. */
+const opensPerMachine = Math.max(...levels.map((level) => level.opensPerSecond));
 const idleMicrosecondsPerSecond = (many.idleCpuShare / many.streams) * 1e6;
 
 const node = await measured("gateway (node)");
@@ -111,11 +113,11 @@ print(`${whole(streams)} open streams, ${whole(channels)} channels, ${load.event
 print("A storm: every stream is cut at once and comes back", [
   ["clients reconnect within", "1 to 5 s by `retry:`, in 32 steps, when the gateway closes them"],
   ["opened a second then", whole(streams / 4)],
-  ["opened a second by these processes", whole(opensPerSecond * processes)],
-  ["until all are back", `${Math.max(5, streams / (opensPerSecond * processes)).toFixed(0)} s`],
+  ["opened a second by these machines", `${whole(opensPerMachine * machines)}, with clients and database on them`],
+  ["until all are back", `${Math.max(5, streams / (opensPerMachine * machines)).toFixed(0)} s`],
   [
-    `measured: ${whole(many.streams)} on one machine of two cores, with clients and database on it`,
-    `${storm.seconds.toFixed(0)} s`,
+    `measured: ${whole(storm.streams)} on one such machine`,
+    `${whole(storm.back)} back after ${storm.seconds.toFixed(0)} s`,
   ],
   ["with the default drain of 3 s, one process after another", `${whole(streams / processes / 7)} a second`],
 ]);

@@ -6,6 +6,7 @@ import { openAll, requireNothingMissed, residentOf, type ManyStreams } from "./r
 
 /** All streams were closed, and came back. Events go on meanwhile. */
 export interface ReturnFigures {
+  readonly streams: number;
   /** From the first stream's end until all were open, or it was given up. */
   readonly seconds: number;
   /** Open then. */
@@ -26,12 +27,12 @@ export interface ReturnFigures {
 const giveUpMs = 240_000;
 
 /** The network cuts all at once. */
-export async function measureStorm(run: ManyStreams, streams: number): Promise<ReturnFigures> {
+export async function measureStorm(run: ManyStreams): Promise<ReturnFigures> {
   const figures = await measureReturn("storm", run, async () => run.holders.cut());
-  if (figures.back === streams) return figures;
+  if (figures.back === figures.streams) return figures;
   // What follows begins with all of them.
   run.holders.open(0, 0);
-  await openAll(run, streams);
+  await openAll(run, figures.streams);
   return figures;
 }
 
@@ -58,6 +59,7 @@ async function measureReturn(name: string, run: ManyStreams, close: () => Promis
   holders.reset();
   events.start({ perSecond: 250, toAllEveryMs: 5000 });
   await pause(5000, []);
+  const { open: streams } = await holders.report();
   const dropsBefore = await readListenDrops();
   const from = nowNs();
   await close();
@@ -71,6 +73,7 @@ async function measureReturn(name: string, run: ManyStreams, close: () => Promis
   const { opens, connects, drained, cutByServer, refused503, unreachable, timedOut, repeated, ...rest } =
     await holders.report();
   const figures = {
+    streams,
     seconds,
     back,
     away: spreadOf(rest.away),
