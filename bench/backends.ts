@@ -7,6 +7,7 @@ import { toChannelKey } from "../shared/brokers/channel_key.ts";
 import { asAdmin, createTestDatabase, startPostgres } from "../test/support/postgres.ts";
 import { startRedis } from "../test/support/redis.ts";
 import { makePayload, type PublishOptions } from "./bench_server.ts";
+import { redisCpuSeconds } from "./broker.ts";
 
 const issuer = "https://issuer.bench";
 const audience = "scanstream-bench";
@@ -26,6 +27,8 @@ export interface Backends {
   publish(options: PublishOptions): Promise<void>;
   /** Transactions that the database has committed or rolled back. */
   transactions(): Promise<number>;
+  /** CPU time of Redis so far. */
+  brokerCpuSeconds(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -86,6 +89,7 @@ export async function startBackends(): Promise<Backends> {
         return Number(rows[0]?.count ?? 0);
       });
     },
+    brokerCpuSeconds: () => redisCpuSeconds(redis),
     async stop() {
       publisher.destroy();
       await redis.stop();

@@ -65,12 +65,12 @@ async function measure(url: string, nodes: readonly RedisServer[]): Promise<Brok
         channels.map((channel) => follower.subscribe([channel], handlers, leaving.signal)),
       ),
     );
-    const before = await Promise.all(nodes.map(cpuSeconds));
+    const before = await Promise.all(nodes.map(redisCpuSeconds));
     const startMs = performance.now();
     await publishAll(publisher, channels);
     await received.promise;
     const seconds = (performance.now() - startMs) / 1000;
-    const after = await Promise.all(nodes.map(cpuSeconds));
+    const after = await Promise.all(nodes.map(redisCpuSeconds));
     const micros = after.map((value, index) => ((value - (before[index] ?? 0)) * 1_000_000) / messageCount);
     return {
       publishedPerSecond: messageCount / seconds,
@@ -96,7 +96,8 @@ async function publishAll(publisher: Broker, channels: readonly string[]): Promi
   await Promise.all(Array.from({ length: inFlight }, publishSome));
 }
 
-async function cpuSeconds(server: RedisServer): Promise<number> {
+/** CPU time of a Redis so far. */
+export async function redisCpuSeconds(server: RedisServer): Promise<number> {
   const info = String(await server.command("INFO", "cpu"));
   return ["user", "sys"]
     .map((kind) => Number(new RegExp(`used_cpu_${kind}:([\\d.]+)`).exec(info)?.[1]))

@@ -6,12 +6,13 @@ export interface FanOutOptions {
   readonly streams: number;
   /** 1: all streams follow one channel; otherwise as many channels as streams. */
   readonly channels: number;
-  /**
-   * How often something is published: while one event is on its way to the streams the next one is on its way to the
-   * server, and the one after that waits until every stream has the first. So no two of them can be joined, and the time
-   * from the publisher to the server (through Redis where there is one) is not counted as the server's.
-   */
   readonly steps: number;
+  /**
+   * How many steps are on their way at a time. 2, the default: while one event is on its way to the streams the next one is
+   * on its way to the server, so that the time from the publisher to the server (through Redis where there is one) is not
+   * counted as the server's; the one after that waits until every stream has the first. 1: no server can join two of them.
+   */
+  readonly inFlight?: 1 | 2;
   /** Events published at once. Default 1. */
   readonly burst?: number;
   /** Default 110: an event of about 150 bytes. */
@@ -43,7 +44,7 @@ export async function measureFanOut(
   server: BenchServer,
   options: FanOutOptions,
 ): Promise<FanOutFigures> {
-  const { streams, channels, steps, burst = 1, payloadBytes = 110, everyMs, watchEvery = 1 } = options;
+  const { streams, channels, steps, burst = 1, payloadBytes = 110, everyMs, inFlight = 2, watchEvery = 1 } = options;
   const load = startLoadClient(client, {
     host: server.host,
     port: server.port,
@@ -63,7 +64,9 @@ export async function measureFanOut(
     const machineBefore = await readMachineTimes();
     for (let step = 1; step <= steps; step += 1) {
       await server.publish(events);
-      await (everyMs === undefined ? load.step(step - 1) : new Promise((resolve) => setTimeout(resolve, everyMs)));
+      await (everyMs === undefined
+        ? load.step(step - inFlight + 1)
+        : new Promise((resolve) => setTimeout(resolve, everyMs)));
     }
     const figures = await load.result;
     const cpuSeconds = (await server.process.cpuSeconds()) - cpuBefore;

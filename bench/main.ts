@@ -16,13 +16,15 @@ import {
   type BenchRun,
 } from "./gateway_benches.ts";
 import { benchPages } from "./pages.ts";
+import { benchPeers } from "./peers/peers.ts";
+import { prowlerBenches } from "./peers/prowler.ts";
 import { benchScans } from "./scan.ts";
 import { benchStart } from "./start.ts";
 import { benchWorkers } from "./workers.ts";
 
 /**
  * `npm run bench -- [name ...]`: measures and prints; it never fails a run by a time. `follow` is `follow_pages`,
- * `follow_faults` and `follow_rest`. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
+ * `follow_faults` and `follow_rest`; `prowler` is one bench for each org. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
  */
 /** Behind each of them is the same database and the same Redis. */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
@@ -33,6 +35,7 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   growth: benchGrowth,
   profile: benchProfile,
   workers: benchWorkers,
+  peers: benchPeers,
 };
 const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds: number) => Promise<unknown>>> = {
   bundle: benchBundle,
@@ -42,10 +45,15 @@ const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds
   scan: benchScans,
   ...followBenches,
   pages: benchPages,
+  ...prowlerBenches,
 };
 const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const requested = process.argv.slice(2).flatMap((name) => (name === "follow" ? Object.keys(followBenches) : [name]));
+const groups: Readonly<Record<string, readonly string[]>> = {
+  follow: Object.keys(followBenches),
+  prowler: Object.keys(prowlerBenches),
+};
+const requested = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
 const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`Unknown bench: ${unknown.join(", ")}: expected ${known.join(", ")}\n`);

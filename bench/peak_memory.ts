@@ -1,4 +1,5 @@
-/** Loaded into a measured process: prints its peak memory when it exits. */
+/** Loaded into a measured process: prints its peak memory and its CPU time when it exits. */
 process.once("exit", () => {
-  process.stderr.write(`peak memory ${process.resourceUsage().maxRSS} KiB\n`);
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+  process.stderr.write(`peak memory ${maxRSS} KiB, CPU ${Math.round((userCPUTime + systemCPUTime) / 1000)} ms\n`);
 });

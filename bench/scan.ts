@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +6,7 @@ import { publishCredentials } from "../practice_org/auth/credentials.ts";
 import { parseProfile, profileContents } from "../practice_org/profiles/profile.ts";
 import type { OrgContents } from "../practice_org/objects/org_contents.ts";
 import type { Report } from "../shared/report.ts";
+import { runMeasured } from "./measured_command.ts";
 import { allPages, signedIn } from "../test/practice_org/raw_client.ts";
 
 export interface ScanFigures {
@@ -42,9 +42,7 @@ async function benchScan(profileName: string): Promise<ScanFigures> {
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
   try {
     const { privateKeyFile } = await publishCredentials(org, folder);
-    const startedMs = performance.now();
-    const maxRssMiB = await runScanCommand(org, privateKeyFile, folder);
-    const wallMs = performance.now() - startedMs;
+    const { wallMs, maxRssMiB } = await runScanCommand(org, folder, { privateKeyFile });
     const report = JSON.parse(await readFile(join(folder, "scan.json"), "utf8")) as Report;
     const contents = profileContents(profile, { url: org.url, nowMs: Date.now() });
     return {
@@ -52,7 +50,7 @@ async function benchScan(profileName: string): Promise<ScanFigures> {
       requests: report.scan.requests.total,
       fewest: fewestRequests(contents),
       refused429: org.requests.filter(({ status }) => status === 429).length,
-      wallMs: Math.round(wallMs),
+      wallMs,
       scanMs: Date.parse(report.scan.ended_at) - Date.parse(report.scan.started_at),
       chainMs: Math.round(chainMs),
       maxRssMiB,
@@ -78,40 +76,24 @@ async function walkChain(options: PracticeOrgOptions): Promise<number> {
   }
 }
 
-/** In a process of its own, so that memory is the scanner's alone. Resolves with its peak, in MiB. */
-async function runScanCommand(org: PracticeOrg, keyFile: string, folder: string): Promise<number> {
-  const child = spawn(
-    process.execPath,
-    [
-      "--import",
-      join(import.meta.dirname, "peak_memory.ts"),
-      join(root, "scanstream.ts"),
-      "scan",
-      "--quiet",
-      "--fail-on",
-      "never",
-      "--format",
-      "json",
-      "--output",
-      folder,
-    ],
-    {
-      env: {
-        PATH: process.env["PATH"],
-        IDP_ORG_URL: org.url,
-        IDP_CLIENT_ID: org.clientId,
-        IDP_PRIVATE_KEY_FILE: keyFile,
-      },
-      stdio: ["ignore", "pipe", "pipe"],
+/** In a process of its own, so that memory is the scanner's alone. Its report is `scan.json` in the folder. */
+export function runScanCommand(
+  org: PracticeOrg,
+  folder: string,
+  { privateKeyFile, env = {} }: { readonly privateKeyFile: string; readonly env?: Readonly<Record<string, string>> },
+) {
+  const node = [process.execPath, "--import", join(import.meta.dirname, "peak_memory.ts"), join(root, "scanstream.ts")];
+  return runMeasured({
+    command: [...node, "scan", "--quiet", "--fail-on", "never", "--format", "json", "--output", folder],
+    env: {
+      PATH: process.env["PATH"],
+      IDP_ORG_URL: org.url,
+      IDP_CLIENT_ID: org.clientId,
+      IDP_PRIVATE_KEY_FILE: privateKeyFile,
+      ...env,
     },
-  );
-  let text = "";
-  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  child.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  const code = await new Promise((resolve) => child.once("close", resolve));
-  const peak = /peak memory (\d+) KiB/.exec(text)?.[1];
-  if (code !== 0 || peak === undefined) throw new Error(`The scan failed (${String(code)}):\n${text}`);
-  return Math.round(Number(peak) / 1024);
+    exitCodes: [0],
+  });
 }
 
 /** The provider's largest page of apps. */

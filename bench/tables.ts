@@ -5,7 +5,9 @@ import { fanOutSection } from "./tables/fan_out.ts";
 import { figuresSection } from "./tables/figures.ts";
 import { followSection } from "./tables/follow.ts";
 import { growthSection } from "./tables/growth.ts";
+import { peersSection } from "./tables/peers.ts";
 import { profileSection } from "./tables/profile.ts";
+import { prowlerSection } from "./tables/prowler.ts";
 import { startSection } from "./tables/start.ts";
 import { workersSection } from "./tables/workers.ts";
 
@@ -15,6 +17,7 @@ import { workersSection } from "./tables/workers.ts";
  */
 const sections: Readonly<Record<string, () => Promise<string>>> = {
   tables: fanOutSection,
+  peers: peersSection,
   figures: figuresSection,
   growth: growthSection,
   profiles: profileSection,
@@ -22,6 +25,7 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   workers: workersSection,
   deno: denoSection,
   follow: followSection,
+  prowler: prowlerSection,
 };
 const page = join(import.meta.dirname, "../docs/performance.md");
 let text = await readFile(page, "utf8");

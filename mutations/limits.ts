@@ -147,7 +147,7 @@ export const limits: readonly Mutation[] = [
   {
     mistake: "events are collected for seconds before they are written",
     holds: ["a flood on one channel"],
-    file: "gateway/streaming/hub.ts",
+    file: "gateway/streaming/flush_schedule.ts",
     find: "else immediate(callback);",
     replace: "else setTimeout(callback, 3000);",
     testFile: "test/attacks/hostile_publisher.test.ts",

@@ -48,6 +48,15 @@ export const streamPromises: readonly Mutation[] = [
     test: "S1: no byte is sent before",
   },
   {
+    mistake: "each event waits for more, although the flush before it was short",
+    holds: ["S1"],
+    file: "gateway/streaming/flush_schedule.ts",
+    find: "this.#tookMs >= minBehindMs && ",
+    replace: "",
+    testFile: "test/gateway/streaming/flush_schedule.test.ts",
+    test: "an event is written at the end of its turn",
+  },
+  {
     mistake: "a stream is opened although its subscription was lost meanwhile",
     holds: ["S1", "S2"],
     file: "gateway/streaming/channel.ts",

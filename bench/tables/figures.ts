@@ -11,7 +11,7 @@ type Memory = Readonly<Record<"bytesPerStream" | "idleCpuShare", number>>;
 export async function figuresSection(): Promise<string> {
   const opening = (await readResult<Named<Opening>>("opening")).figures["C1 opening streams"] ?? {};
   const memory = (await readResult<Named<Memory>>("memory")).figures["M1 10,000 idle streams"] ?? {};
-  const processes = (await readResult<FanOut>("processes")).figures["P2 one and two processes"] ?? {};
+  const processes = (await readResult<FanOut>("processes")).figures;
   const { gzipKiB } = (await readResult<{ readonly gzipKiB: number }>("bundle")).figures;
   const rows: (readonly [string, string])[] = [];
   for (const [who, { opensPerSecond, cpuMicroseconds, roundTrips, seconds, streams, refused }] of Object.entries(
@@ -31,10 +31,13 @@ export async function figuresSection(): Promise<string> {
     const idle = `idle ${(idleCpuShare * 100).toFixed(1)} % of a core`;
     rows.push([`M1, ${name}`, `${(bytesPerStream / 1024).toFixed(1)} KiB a stream, ${idle}`]);
   }
-  for (const [name, point] of Object.entries(processes)) {
+  const servers = Object.entries(processes).flatMap(([title, named]) =>
+    Object.entries(named).map(([name, point]) => [`${title}: ${name}`, point] as const),
+  );
+  for (const [name, point] of servers) {
     const cpu = `${point.cpuMicroseconds.toFixed(2)} µs of CPU each, the client's ${point.clientCpuMicroseconds.toFixed(2)} µs`;
     const busy = `the machine ${(point.machineBusyShare * 100).toFixed(0)} % busy`;
-    rows.push([`P2, ${name}`, `${(point.eventsPerSecond / 1000).toFixed(0)} k events/s, ${cpu}, ${busy}`]);
+    rows.push([name, `${(point.eventsPerSecond / 1000).toFixed(0)} k events/s, ${cpu}, ${busy}`]);
   }
   return figureTable([...rows, ["W1, Worker bundle", `${gzipKiB.toFixed(1)} KiB gzip`]]);
 }

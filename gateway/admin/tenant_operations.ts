@@ -7,6 +7,7 @@ import { exportHeaderSchema, type ExportHeader } from "../../shared/schemas/tena
 import { readExportPage, type ExportPage } from "../features/tenant/export_tenant.ts";
 import { exportedColumns, requireExportedTable } from "../features/tenant/exported_tables.ts";
 import { deleteTenantStep, renameTenant, selectTenant } from "../features/tenant/tenant_store.ts";
+import { parseName } from "./arguments.ts";
 
 /** Every one but the first step of an import runs with the rights of the application, bound to the one tenant. */
 const asOperator = { actor: "operator:" };
@@ -60,9 +61,10 @@ export async function exportPage(
   return withTenant(database, tenantId, (tx) => readExportPage(tx, exported, key));
 }
 
-/** The tenant under its own id; one that is there stays as it is. */
+/** The tenant under its own id; one that is there stays as it is. Rejects with `AppError("invalid")` for a name that none may have. */
 export async function importTenant(database: Database, header: unknown): Promise<{ readonly isNew: boolean }> {
-  const { tenant_id: id, name } = v.parse(exportHeaderSchema, header);
+  const { tenant_id: id, ...named } = v.parse(exportHeaderSchema, header);
+  const name = parseName(named);
   const rows = await asOwner(database, (tx) =>
     tx.execute(sql`insert into tenants (id, name) values (${id}::uuid, ${name}) on conflict do nothing returning id`),
   );

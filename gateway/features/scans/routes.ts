@@ -107,6 +107,8 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const scanId = pathId(c, "scan");
     const deleted = await query(principal, (tx) => deleteScan(tx, scanId));
     await announceDeleted(deleted, { publisher, log });
+    // One that ran has ended with it.
+    afterResponse(c, webhooks.sendDue());
     return c.body(null, 204);
   });
 

@@ -34,16 +34,18 @@ export async function insertWebhook(
   tenantId: string,
   { webhook, secret }: { readonly webhook: NewWebhook; readonly secret: string },
 ): Promise<WebhookRow> {
-  const { length } = await tx.select({ id: webhooks.id }).from(webhooks).limit(maxWebhooks);
-  if (length === maxWebhooks) {
-    throw new AppError("conflict", `The tenant has ${maxWebhooks} webhooks, and no more are possible: delete one`);
-  }
+  if ((await countWebhooks(tx)) >= maxWebhooks) throw tooManyWebhooks();
   const { url, events, format = "json" } = webhook;
   const [row] = await tx
     .insert(webhooks)
     .values({ tenantId, url, host: hostOf(new URL(url)), events: [...events], format, secret: [secret] })
     .returning(columns);
   if (row === undefined) throw new Error("Cannot create a webhook: the insert returned no row");
+  // Others that were made at once have counted before this one was stored.
+  if ((await countWebhooks(tx)) > maxWebhooks) {
+    await deleteWebhook(tx, row.id);
+    throw tooManyWebhooks();
+  }
   return row;
 }
 
@@ -99,6 +101,20 @@ function found(rows: readonly WebhookRow[]): WebhookRow {
   const [row] = rows;
   if (row === undefined) throw noSuchWebhook();
   return row;
+}
+
+/** Up to one more than a tenant may have. */
+async function countWebhooks(tx: TenantTransaction): Promise<number> {
+  return (
+    await tx
+      .select({ id: webhooks.id })
+      .from(webhooks)
+      .limit(maxWebhooks + 1)
+  ).length;
+}
+
+function tooManyWebhooks(): AppError {
+  return new AppError("conflict", `The tenant has ${maxWebhooks} webhooks, and no more are possible: delete one`);
 }
 
 function noSuchWebhook(): NotFound {

@@ -201,6 +201,16 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
     await expect(gateway.gateway.admin("tenant.import-rows", args)).rejects.toMatchObject({ code: "invalid" });
   });
 
+  test("an import under a name that no tenant may have is refused, and stores nothing", async () => {
+    const header = { schema: "scanstream.export/1", tenant_id: randomUUID(), exported_at: "2026-11-22T09:30:00.000Z" };
+    for (const name of ["", " ", "x".repeat(201), "a\u001b[31m"]) {
+      const run = gateway.gateway.admin("tenant.import", { header: { ...header, name } });
+      await expect(run, JSON.stringify(name)).rejects.toMatchObject({ code: "invalid" });
+    }
+    const tenants = (await gateway.gateway.admin("tenant.list", {})) as readonly { readonly id: string }[];
+    expect(tenants.map(({ id }) => id)).not.toContain(header.tenant_id);
+  });
+
   test("DELETE takes everything with it, in steps, and asks for the name", async () => {
     const tenant = await gateway.createTenant("Initech");
     await fill(gateway, tenant);

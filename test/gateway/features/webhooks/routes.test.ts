@@ -1,5 +1,9 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { withTenant } from "../../../../drizzle/with_tenant.ts";
+import { createApp } from "../../../../gateway/app.ts";
+import { createSecret } from "../../../../gateway/features/webhooks/signature.ts";
+import { insertWebhook } from "../../../../gateway/features/webhooks/webhook_store.ts";
 import { changeOf } from "../../../support/monitor_requests.ts";
 import {
   problemOf,
@@ -181,6 +185,20 @@ describe("the REST resources", () => {
     expect(await problemOf(await send("POST", "/webhooks", hook))).toMatchObject({ status: 409, code: "conflict" });
   });
 
+  test("also of many that are made at once no more than 20 stay", async () => {
+    const { tenant, send } = await createTenant();
+    const { database } = gateway.gateway.parts.dependencies;
+    const webhook = { url: hook.url, events: ["scan.end"] } as const;
+    const insert = () =>
+      withTenant(database, tenant.id, (tx) => insertWebhook(tx, tenant.id, { webhook, secret: createSecret() }));
+    for (let n = 0; n < 15; n += 1) await insert();
+    const results = await Promise.allSettled(Array.from({ length: 30 }, insert));
+    const made = results.filter(({ status }) => status === "fulfilled").length;
+    const { items } = (await (await send("GET", "/webhooks")).json()) as { readonly items: readonly object[] };
+    expect(items.length).toBe(15 + made);
+    expect(items.length).toBeLessThanOrEqual(20);
+  });
+
   test("what people do with webhooks is in the audit trail, and no secret is", async () => {
     const { tenant, send } = await createTenant();
     const { id, secret } = await createWebhook(hook, tenant);
@@ -230,6 +248,20 @@ describe("deliveries", () => {
         }),
       ]);
     expect(receiver.received).toHaveLength(1);
+  });
+
+  test.each<readonly [name: string, request: RequestInit]>([
+    ["ends", { method: "PATCH", body: JSON.stringify({ status: "completed" }) }],
+    ["is deleted while it runs", { method: "DELETE" }],
+  ])("a scan that %s is told of at once, also where nothing runs between requests", async (_name, request) => {
+    const { dependencies } = gateway.gateway.parts;
+    let asked = 0;
+    const sendDue = async () => void (asked += 1);
+    const app = createApp({ ...dependencies, webhooks: { ...dependencies.webhooks, sendDue } });
+    const { id } = await createScan(gateway, gateway.acme);
+    const headers = { authorization: `Api-Key ${gateway.acme.apiKey}`, "content-type": "application/json" };
+    const response = await app.request(`/api/v1/scans/${id}`, { ...request, headers });
+    expect([response.ok, asked]).toEqual([true, 1]);
   });
 
   test("only what a webhook asked for is sent to it, and nothing while it is disabled", async () => {
@@ -437,7 +469,9 @@ describe("deliveries", () => {
     const { tenant, send } = await createTenant();
     const { id, secret } = await createWebhook({ url: `${receiver.url}/T0/secret-path`, events: ["scan.end"] }, tenant);
     await send("POST", `/webhooks/${id}/test`);
-    await expect.poll(() => gateway.log.join("")).toContain("a webhook was disabled");
+    // Other tests disable webhooks, too.
+    const ownLines = () => gateway.log.filter((line) => line.includes(id)).join("");
+    await expect.poll(ownLines).toContain("a webhook was disabled");
     expect(gateway.log.join("")).not.toContain("secret-path");
     expect(gateway.log.join("")).not.toContain(secret);
   });

@@ -1,0 +1,98 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SignJWT } from "jose";
+import { freePort } from "../../test/support/free_port.ts";
+import type { BenchServer } from "../bench_server.ts";
+import { startProcess } from "../measured_process.ts";
+import { findPeer } from "./folder.ts";
+import { createHttpPublisher } from "./http_publisher.ts";
+
+const issuer = "https://publisher.bench";
+const key = "0123456789abcdef0123456789abcdef";
+const topic = "bench";
+
+/** The hub of a release from version 1.0 on, which is Caddy with its module: no history, subscribers without a token. */
+export async function startMercureServer(): Promise<BenchServer | null> {
+  const binary = findPeer("mercure");
+  if (binary === null) return null;
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-mercure-"));
+  const port = await freePort();
+  const hub = `http://127.0.0.1:${port}/.well-known/mercure`;
+  await writeFile(join(folder, "Caddyfile"), configuration(port));
+  const server = await startProcess({
+    command: [
+      "sh",
+      "-c",
+      '"$@" 2>&1',
+      "sh",
+      binary,
+      "run",
+      "--config",
+      join(folder, "Caddyfile"),
+      "--adapter",
+      "caddyfile",
+    ],
+    env: { HOME: folder },
+    cwd: folder,
+    until: /serving initial configuration/,
+  });
+  const publisher = createHttpPublisher({
+    port,
+    path: "/.well-known/mercure",
+    headers: [`Authorization: Bearer ${await publisherToken(hub)}`, "Content-Type: application/x-www-form-urlencoded"],
+    body: (payload) => new URLSearchParams({ topic, type: "scan.progress", data: payload }).toString(),
+  });
+  return {
+    name: "Mercure",
+    host: "127.0.0.1",
+    port,
+    path: () => `/.well-known/mercure?match=${topic}`,
+    headers: [],
+    process: server,
+    publish: (options) => publisher.publish(options),
+    async stop() {
+      publisher.stop();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function configuration(port: number): string {
+  return `{
+  admin off
+  auto_https off
+  persist_config off
+}
+http://127.0.0.1:${port} {
+  bind 127.0.0.1
+  mercure {
+    transport local
+    anonymous
+    issuer ${issuer} {
+      publisher {
+        jwt ${key} HS256
+      }
+    }
+  }
+}
+`;
+}
+
+function publisherToken(audience: string): Promise<string> {
+  const detail = {
+    type: "https://mercure.rocks/authorization-detail",
+    actions: ["publish"],
+    topics: [{ match: "*" }],
+  };
+  return new SignJWT({ client_id: issuer, authorization_details: [detail] })
+    .setProtectedHeader({ alg: "HS256", typ: "at+jwt" })
+    .setIssuer(issuer)
+    .setSubject(issuer)
+    .setAudience(audience)
+    .setJti("bench")
+    .setIssuedAt()
+    .setExpirationTime("8h")
+    .sign(new TextEncoder().encode(key));
+}

@@ -1,0 +1,162 @@
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { parseProfile } from "../../practice_org/profiles/profile.ts";
+import { worstStatus, type Report, type Status } from "../../shared/report.ts";
+import { runMeasured } from "../measured_command.ts";
+import { runScanCommand } from "../scan.ts";
+import { findPeer, peersFolder } from "./folder.ts";
+import { startTlsProxy } from "./tls_proxy.ts";
+
+export interface ScannerFigures {
+  /** The whole command. */
+  readonly wallMs: number;
+  /** Of all its threads: what other work of the machine changes least. */
+  readonly cpuMs: number;
+  /** That reached the org, those for a token included. */
+  readonly requests: number;
+  readonly maxRssMiB: number;
+  readonly findings: number;
+  /** The worst status among the findings of each check. Both name their checks alike. */
+  readonly verdicts: Readonly<Record<string, string>>;
+}
+
+/** What had not ended when it was stopped. */
+export interface UnfinishedScan {
+  readonly stoppedAfterMs: number;
+  /** That had reached the org by then. */
+  readonly requests: number;
+}
+
+/** By the name of the scanner. */
+export type ProwlerFigures = Readonly<Record<string, ScannerFigures | UnfinishedScan>>;
+
+const timeoutMs = 300_000;
+
+const unpaced = "Prowler, its own pace off";
+/** Prowler takes names of the provider's domains only. */
+const host = "practice.okta.com";
+
+/** As `prowler` runs, and then says what it used. */
+const prowlerProgram = `
+import atexit, resource, sys
+def say():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(f"peak memory {used.ru_maxrss} KiB, CPU {(used.ru_utime + used.ru_stime) * 1000:.0f} ms", file=sys.stderr)
+atexit.register(say)
+from prowler.__main__ import prowler
+sys.exit(prowler())
+`;
+
+export const prowlerProfiles = { prowler_typical: "typical", prowler_2000: "large:2000", prowler_10000: "large:10000" };
+
+/** Each is a bench of its own, because the largest takes minutes. */
+export const prowlerBenches = Object.fromEntries(
+  Object.entries(prowlerProfiles).map(([name, profile]) => [name, (say: Say) => benchProwler(say, profile)]),
+);
+
+type Say = (line: string) => void;
+
+/** The scanner and Prowler on the same org, one run each, by way of the same proxy. */
+async function benchProwler(say: Say, profile: string): Promise<ProwlerFigures> {
+  const python = findPeer("prowler/bin/python");
+  const scanners: Record<string, Scan> = { scanstream: runOurs };
+  if (python === null) {
+    say(`Prowler: left out: it is not in ${peersFolder}: node bench/peers/install.ts`);
+  } else {
+    // It sends four requests a second if it is not told otherwise: the larger orgs would take far longer than a bench may.
+    if (profile === prowlerProfiles.prowler_typical) scanners["Prowler"] = (run) => runProwler(python, run, []);
+    scanners[unpaced] = (run) => runProwler(python, run, ["--okta-requests-per-second", "0"]);
+  }
+  const figures: Record<string, ScannerFigures | UnfinishedScan> = {};
+  for (const [name, scan] of Object.entries(scanners)) {
+    const figure = await withOrg(profile, scan);
+    figures[name] = figure;
+    say(`${profile}, ${name}: ${describe(figure)}`);
+  }
+  return figures;
+}
+
+function describe(figure: ScannerFigures | UnfinishedScan): string {
+  if ("stoppedAfterMs" in figure)
+    return `stopped after ${figure.stoppedAfterMs / 1000} s and ${figure.requests} requests`;
+  const { wallMs, cpuMs, requests, maxRssMiB, verdicts, findings } = figure;
+  return (
+    `${(wallMs / 1000).toFixed(2)} s, ${(cpuMs / 1000).toFixed(2)} s of CPU, ${requests} requests, ${maxRssMiB} MiB, ` +
+    `${Object.keys(verdicts).length} checks, ${findings} findings`
+  );
+}
+
+/** Null: it took too long. */
+type Scan = (run: Run) => Promise<Measured | null>;
+
+interface Run {
+  readonly org: PracticeOrg;
+  readonly folder: string;
+  readonly privateKeyFile: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+type Measured = Omit<ScannerFigures, "requests">;
+
+/** The org answers at once and has no limit of requests: what counts is what a scanner takes by itself, and how many it sends. */
+async function withOrg(profile: string, scan: Scan) {
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-prowler-"));
+  const rateLimit = { perWindow: 1_000_000, windowSeconds: 60, buckets: {} };
+  const publicUrl = `https://${host}`;
+  const org = await createPracticeOrg({ profile: parseProfile(profile), role: "super", rateLimit, publicUrl });
+  const proxy = await startTlsProxy(host, folder, org.port);
+  try {
+    const { privateKeyFile } = await publishCredentials(org, folder);
+    const measured = await scan({ org, folder, privateKeyFile, environment: proxy.environment });
+    const requests = proxy.requests();
+    return measured === null ? { stoppedAfterMs: timeoutMs, requests } : { ...measured, requests };
+  } finally {
+    proxy.stop();
+    await org.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function runOurs({ org, folder, privateKeyFile, environment }: Run): Promise<Measured> {
+  const used = await runScanCommand(org, folder, { privateKeyFile, env: environment });
+  const { checks } = JSON.parse(await readFile(join(folder, "scan.json"), "utf8")) as Report;
+  const verdicts = Object.fromEntries(checks.map(({ check, status }) => [check, status]));
+  return { ...used, findings: checks.flatMap(({ findings }) => findings).length, verdicts };
+}
+
+async function runProwler(python: string, run: Run, args: readonly string[]): Promise<Measured | null> {
+  const output = join(run.folder, "prowler");
+  await mkdir(output);
+  const used = await runMeasured({
+    command: [python, "-c", prowlerProgram, "okta", "--no-banner", "--output-directory", output, ...args],
+    env: {
+      PATH: process.env["PATH"],
+      HOME: run.folder,
+      OKTA_ORG_DOMAIN: host,
+      OKTA_CLIENT_ID: run.org.clientId,
+      OKTA_PRIVATE_KEY_FILE: run.privateKeyFile,
+      ...run.environment,
+    },
+    // 3: a check failed.
+    exitCodes: [0, 3],
+    timeoutMs,
+  });
+  if (used === null) return null;
+  const file = (await readdir(output)).find((name) => name.endsWith(".ocsf.json"));
+  if (file === undefined) throw new Error("Prowler wrote no findings");
+  const findings = JSON.parse(await readFile(join(output, file), "utf8")) as readonly {
+    readonly metadata: { readonly event_code: string };
+    readonly status_code: Status;
+  }[];
+  const byCheck = Object.groupBy(findings, ({ metadata }) => metadata.event_code);
+  const verdicts = Object.fromEntries(
+    Object.entries(byCheck).map(([check, each = []]) => [
+      check,
+      worstStatus(each.map(({ status_code }) => status_code)),
+    ]),
+  );
+  return { ...used, findings: findings.length, verdicts };
+}
