@@ -48,8 +48,10 @@ const prices = {
   /** A rented machine of 2 cores and 4 GiB: assumed. */
   machine: 25,
 };
-/** https://developers.cloudflare.com/durable-objects/platform/limits/: an object's isolate; planned with half of it. */
+/** https://developers.cloudflare.com/durable-objects/platform/limits/: an object's isolate. */
 const objectBytes = 128 * 2 ** 20;
+/** The default of `EVENTSTREAM_MAX_STREAMS_PER_TENANT`, which is an object's on Workers. */
+const maxStreamsPerObject = 1000;
 const machine = { cores: 2, usableBytes: 3 * 2 ** 30 };
 const maxStreamsPerProcess = 50_000;
 
@@ -103,17 +105,25 @@ print("A storm: every stream is cut at once and comes back", [
   ["with the default drain of 3 s, one process after another", `${whole(streams / processes / 7)} a second`],
 ]);
 
-const streamsByMemory = (objectBytes * 0.5 - object.emptyBytes) / object.bytesPerStream;
+// As if all that workerd holds for a stream, the Worker's part and the connection included, were the object's.
+const streamsByMemory = (objectBytes - object.emptyBytes) / object.residentBytesPerStream;
 const deliveriesByCpu = (1e6 / object.cpuMicroseconds) * cpuHeadroom;
-const streamsPerObject = Math.min(streamsByMemory, deliveriesByCpu / load.eventsPerSecond);
+const streamsPerObject = Math.min(maxStreamsPerObject, streamsByMemory, deliveriesByCpu / load.eventsPerSecond);
 const shards = (tenantStreams: number) => Math.ceil(tenantStreams / streamsPerObject);
 
 print("One Durable Object, measured with its Worker in one process", [
-  ["JavaScript heap a stream", kib(object.bytesPerStream)],
-  ["streams in half of 128 MiB", whole(streamsByMemory)],
+  [
+    "memory a stream",
+    `${kib(object.heapBytesPerStream)} in V8's heap, ${kib(object.residentBytesPerStream)} resident with the Worker's part and the connection`,
+  ],
+  ["streams in 128 MiB, all that is resident counted", whole(streamsByMemory)],
   ["deliveries a second of half its thread", whole(deliveriesByCpu)],
   ["events a second to 1,000 streams of one channel", (deliveriesByCpu / 1000).toFixed(0)],
-  [`streams at ${load.eventsPerSecond} events a second each`, whole(streamsPerObject)],
+  [
+    `streams that this is at ${load.eventsPerSecond} events a second each`,
+    whole(deliveriesByCpu / load.eventsPerSecond),
+  ],
+  ["planned: the default limit of an object", whole(streamsPerObject)],
   ["opened a second, a channel each", whole((1e6 / object.openingMicroseconds) * cpuHeadroom)],
   [
     "`EVENTSTREAM_SHARDS_PER_TENANT` for a tenant of 1,000, 10,000, 100,000 streams",
@@ -199,7 +209,8 @@ async function measuredObject() {
   return {
     cpuMicroseconds,
     openingMicroseconds: server.opening["a channel each"].cpuMicroseconds,
-    bytesPerStream: heap.bytesPerStream,
+    heapBytesPerStream: heap.bytesPerStream,
+    residentBytesPerStream: server.memory.bytesPerStream,
     emptyBytes: heap.emptyMiB * 2 ** 20,
   };
 }
