@@ -3,6 +3,7 @@ import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { benchBroker } from "./broker.ts";
 import { benchBundle } from "./bundle.ts";
+import { benchDenoMemory } from "./deno_memory.ts";
 import { followBenches } from "./follow.ts";
 import {
   benchFanOut,
@@ -42,6 +43,7 @@ const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds
   bundle: benchBundle,
   start: benchStart,
   broker: benchBroker,
+  deno_memory: benchDenoMemory,
   scan: benchScans,
   ...followBenches,
   pages: benchPages,

@@ -1,7 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { HundredThousandFigures } from "./hundred_thousand.ts";
 import { readResult } from "./tables/results.ts";
+import type { WorkersFigures } from "./workers.ts";
 
 /**
  * What a number of open streams takes, past one machine: `node bench/scale_model.ts [streams]` prints the tables of
@@ -26,7 +25,10 @@ const cpuHeadroom = 0.5;
 const secondsPerMonth = 730 * 3600;
 
 const prices = {
-  /** https://developers.cloudflare.com/durable-objects/platform/pricing/ */
+  /**
+   * https://developers.cloudflare.com/durable-objects/platform/pricing/, read in November 2026; what the plan includes is left out. Duration is
+   * billed while an object runs or cannot hibernate, not while it is idle and could.
+   */
   durableObjectGbSecond: 12.5 / 1e6,
   durableObjectGb: 0.128,
   durableObjectRequest: 0.15 / 1e6,
@@ -45,8 +47,10 @@ const prices = {
   /** A rented machine of 2 cores and 4 GiB: assumed. */
   machine: 25,
 };
-/** Streams that one Durable Object should hold: half of its 128 MiB at 30 KiB each. A plan's figure, not the platform's. */
-const streamsPerObject = 2000;
+/** https://developers.cloudflare.com/durable-objects/platform/limits/: an object's isolate. */
+const objectBytes = 128 * 2 ** 20;
+/** The default of `EVENTSTREAM_MAX_STREAMS_PER_TENANT`, which is an object's on Workers. */
+const maxStreamsPerObject = 1000;
 const machine = { cores: 2, usableBytes: 3 * 2 ** 30 };
 const maxStreamsPerProcess = 50_000;
 
@@ -64,6 +68,7 @@ const idleMicrosecondsPerSecond = (many.idleCpuShare / many.streams) * 1e6;
 const node = await measured("gateway (node)");
 const deno = await measured("gateway (deno, portable sink)");
 const opensPerSecond = await measuredOpening();
+const object = await measuredObject();
 
 const channels = streams / load.streamsPerChannel;
 const publishedPerSecond = channels * load.eventsPerSecond;
@@ -122,11 +127,36 @@ print("A storm: every stream is cut at once and comes back", [
   ["with the default drain of 3 s, one process after another", `${whole(streams / processes / 7)} a second`],
 ]);
 
-const objects = Math.max(streams / load.streamsPerTenant, streams / streamsPerObject);
+// As if all that workerd holds for a stream, the Worker's part and the connection included, were the object's.
+const streamsByMemory = (objectBytes - object.emptyBytes) / object.residentBytesPerStream;
+const deliveriesByCpu = (1e6 / object.cpuMicroseconds) * cpuHeadroom;
+const streamsPerObject = Math.min(maxStreamsPerObject, streamsByMemory, deliveriesByCpu / load.eventsPerSecond);
+const shards = (tenantStreams: number) => Math.ceil(tenantStreams / streamsPerObject);
+
+print("One Durable Object, measured with its Worker in one process", [
+  [
+    "memory a stream",
+    `${kib(object.heapBytesPerStream)} in V8's heap, ${kib(object.residentBytesPerStream)} resident with the Worker's part and the connection`,
+  ],
+  ["streams in 128 MiB, all that is resident counted", whole(streamsByMemory)],
+  ["deliveries a second of half its thread", whole(deliveriesByCpu)],
+  ["events a second to 1,000 streams of one channel", (deliveriesByCpu / 1000).toFixed(0)],
+  [
+    `streams that this is at ${load.eventsPerSecond} events a second each`,
+    whole(deliveriesByCpu / load.eventsPerSecond),
+  ],
+  ["planned: the default limit of an object", whole(streamsPerObject)],
+  ["opened a second, a channel each", whole((1e6 / object.openingMicroseconds) * cpuHeadroom)],
+  [
+    "`EVENTSTREAM_SHARDS_PER_TENANT` for a tenant of 1,000, 10,000, 100,000 streams",
+    [1000, 10_000, 100_000].map((count) => whole(shards(count))).join(", "),
+  ],
+]);
+
+const objects = (streams / load.streamsPerTenant) * shards(load.streamsPerTenant);
 const objectCost = objects * prices.durableObjectGb * secondsPerMonth * prices.durableObjectGbSecond;
 const workerRequests = opensPerMonth * (prices.durableObjectRequest + prices.workerRequest);
-// Authentication, the lookup and the hand-over: about 2 ms each.
-const workerCpu = opensPerMonth * 2 * prices.workerCpuMs;
+const workerCpu = opensPerMonth * (object.openingMicroseconds / 1000) * prices.workerCpuMs;
 const denoMemory = ((streams * deno.bytesPerStream) / 1e9) * 730 * prices.denoGbHour;
 const denoCpu = ((deliveriesPerSecond * deno.cpuMicroseconds) / 1e6) * 730 * prices.denoCpuHour;
 const upstash =
@@ -145,6 +175,27 @@ print(`A month of ${whole(streams)} open streams, in dollars, without database a
   ["machines", `${whole(machines * prices.machine)}: ${machines} of 2 cores and 4 GiB, at ${prices.machine} each`],
   ["Upstash as the broker", `${whole(upstash)}: each publish is a command; a Redis of one's own has no such price`],
 ]);
+
+/** Rare: each channel has an event every five minutes. */
+const webSocketRows = [load.eventsPerSecond, 1 / 300].map((eventsPerSecond) => {
+  const events = channels * eventsPerSecond * secondsPerMonth;
+  // An event is a request to the object, which is awake for as long as its writes take; an opening like one of ours.
+  const awakeSeconds =
+    (events * load.streamsPerChannel * object.cpuMicroseconds + opensPerMonth * object.openingMicroseconds) / 1e6;
+  const duration = awakeSeconds * prices.durableObjectGb * prices.durableObjectGbSecond;
+  const sockets = duration + events * prices.durableObjectRequest + workerRequests + workerCpu;
+  const ours = objectCost + workerRequests + workerCpu;
+  const published = events * prices.upstashCommand;
+  return [
+    eventsPerSecond >= 0.1 ? `${eventsPerSecond} events a second` : `an event every ${whole(1 / eventsPerSecond)} s`,
+    `event streams ${whole(ours)} and ${whole(published)} of Upstash's commands; hibernating WebSockets ${whole(sockets)}: ` +
+      `duration ${whole(duration)}, events as requests ${whole(events * prices.durableObjectRequest)}, opening ${whole(workerRequests + workerCpu)}`,
+  ] as const;
+});
+print(
+  `The same on Workers by the events of a channel, beside hibernating WebSockets, in dollars a month`,
+  webSocketRows,
+);
 
 interface Measured {
   readonly cpuMicroseconds: number;
@@ -170,9 +221,24 @@ async function measuredOpening(): Promise<number> {
   return rate;
 }
 
+/** By the Worker in workerd itself. */
+async function measuredObject() {
+  const { figures } = await readResult<WorkersFigures>("workers");
+  const { heap } = figures;
+  const server = figures.servers["workerd"];
+  const cpuMicroseconds = server?.fanOut[1000]?.["one after another"].cpuMicroseconds;
+  if (server === undefined || cpuMicroseconds === undefined) throw new Error("No figures of workerd");
+  return {
+    cpuMicroseconds,
+    openingMicroseconds: server.opening["a channel each"].cpuMicroseconds,
+    heapBytesPerStream: heap.bytesPerStream,
+    residentBytesPerStream: server.memory.bytesPerStream,
+    emptyBytes: heap.emptyMiB * 2 ** 20,
+  };
+}
+
 async function figures(name: string): Promise<Figures> {
-  const text = await readFile(join(import.meta.dirname, "results", `${name}.json`), "utf8");
-  return (JSON.parse(text) as { readonly figures: Figures }).figures;
+  return (await readResult<Figures>(name)).figures;
 }
 
 function print(title: string, rows: readonly (readonly [string, string])[]): void {

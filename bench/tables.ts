@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { denoSection } from "./tables/deno.ts";
 import { fanOutSection } from "./tables/fan_out.ts";
 import { figuresSection } from "./tables/figures.ts";
 import { followSection } from "./tables/follow.ts";
@@ -24,6 +25,7 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   profiles: profileSection,
   start: startSection,
   workers: workersSection,
+  deno: denoSection,
   follow: followSection,
   prowler: prowlerSection,
 };

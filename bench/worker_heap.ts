@@ -4,7 +4,7 @@ import type { BenchServer } from "./bench_server.ts";
 
 export interface HeapFigures {
   readonly streams: number;
-  /** JavaScript heap and array buffers that open streams added after a garbage collection, for each: what the platform's 128 MiB bound. */
+  /** V8's heap and array buffers that open streams added after a garbage collection, for each; workerd's own objects are not in it. */
   readonly bytesPerStream: number;
   /** Without streams. */
   readonly emptyMiB: number;
