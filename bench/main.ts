@@ -17,10 +17,11 @@ import {
 import { benchPages } from "./pages.ts";
 import { benchScans } from "./scan.ts";
 import { benchStart } from "./start.ts";
+import { storedBenches } from "./stored_growth.ts";
 
 /**
  * `npm run bench -- [name ...]`: measures and prints; it never fails a run by a time. `follow` is `follow_pages`,
- * `follow_faults` and `follow_rest`. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
+ * `follow_faults` and `follow_rest`, `stored` is `stored_scans` and `stored_others`. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
  */
 /** Behind each of them is the same database and the same Redis. */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
@@ -38,10 +39,12 @@ const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds
   scan: benchScans,
   ...followBenches,
   pages: benchPages,
+  ...storedBenches,
 };
 const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const requested = process.argv.slice(2).flatMap((name) => (name === "follow" ? Object.keys(followBenches) : [name]));
+const groups: Readonly<Record<string, object>> = { follow: followBenches, stored: storedBenches };
+const requested = process.argv.slice(2).flatMap((name) => Object.keys(groups[name] ?? { [name]: null }));
 const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`Unknown bench: ${unknown.join(", ")}: expected ${known.join(", ")}\n`);

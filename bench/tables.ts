@@ -6,6 +6,7 @@ import { followSection } from "./tables/follow.ts";
 import { growthSection } from "./tables/growth.ts";
 import { profileSection } from "./tables/profile.ts";
 import { startSection } from "./tables/start.ts";
+import { storedSection } from "./tables/stored.ts";
 
 /**
  * `node bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. Each stands between
@@ -15,6 +16,7 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   tables: fanOutSection,
   figures: figuresSection,
   growth: growthSection,
+  stored: storedSection,
   profiles: profileSection,
   start: startSection,
   follow: followSection,

@@ -80,6 +80,10 @@ export const memberships = pgTable(
   (table) => [
     primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
     index("memberships_user_id").on(table.userId),
+    index("memberships_by_time").on(table.tenantId, table.createdAt, table.userId),
+    index("memberships_admins")
+      .on(table.tenantId, table.userId)
+      .where(sql`${table.role} = 'admin'`),
     check("memberships_role", sql`${table.role} in ('viewer', 'operator', 'admin')`),
     ...tenantPolicies("memberships", table.tenantId),
   ],
@@ -139,7 +143,10 @@ export const auditEvents = pgTable(
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [
-    index("audit_events_of_tenant").on(table.tenantId, table.number),
+    index("audit_events_by_time").on(table.tenantId, table.createdAt, table.number),
+    index("audit_events_by_action").on(table.tenantId, table.action, table.createdAt, table.number),
+    index("audit_events_by_actor").on(table.tenantId, table.actorId, table.createdAt, table.number),
+    index("audit_events_by_target").on(table.tenantId, table.targetId, table.createdAt, table.number),
     check("audit_events_actor_kind", sql`${table.actorKind} in ('user', 'api_key', 'operator', 'gateway')`),
     ...tenantPolicies("audit_events", table.tenantId),
   ],
@@ -184,6 +191,12 @@ export const scans = pgTable(
     index("scans_unfinished")
       .on(table.updatedAt)
       .where(sql`${table.status} in ('pending', 'running')`),
+    index("scans_unfinished_of_tenant")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.status} in ('pending', 'running')`),
+    index("scans_ended_of_tenant")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.endedAt} is not null`),
     // In the order in which they are deleted once they are old.
     index("scans_ended")
       .on(table.endedAt)
@@ -345,6 +358,10 @@ export const monitors = pgTable(
     /** The producer's last heartbeat; a running monitor without one for too long is stale. */
     updatedAt: instant("updated_at").notNull().defaultNow(),
     startedAt: instant("started_at").notNull().defaultNow(),
+    /** From then on a running monitor is stale, unless its next heartbeat comes before: `isStale` of the gateway has it too. */
+    staleFrom: instant("stale_from").generatedAlwaysAs(
+      sql`(updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC'`,
+    ),
     /** Set when it was published that it is stale; null again with the next heartbeat. */
     staleAt: instant("stale_at"),
     /** Set with the status `ended` and only then. */
@@ -358,9 +375,11 @@ export const monitors = pgTable(
   (table) => [
     // What changes refer to, so that a change cannot belong to another tenant's monitor.
     unique("monitors_tenant_id_id").on(table.tenantId, table.id),
-    index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("monitors_running")
-      .on(table.updatedAt)
+    index("monitors_present")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.deletedAt} is null`),
+    index("monitors_due")
+      .on(table.staleFrom)
       .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
     index("monitors_ended")
       .on(table.endedAt)
@@ -411,6 +430,7 @@ export const changes = pgTable(
     }).onDelete("cascade"),
     uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
     index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
+    index("changes_of_check").on(table.tenantId, table.monitorId, table.check, table.number),
     check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
@@ -489,9 +509,7 @@ export const webhookDeliveries = pgTable(
       foreignColumns: [webhooks.tenantId, webhooks.id],
     }).onDelete("cascade"),
     index("webhook_deliveries_of_webhook").on(table.tenantId, table.webhookId, table.createdAt, table.id),
-    index("webhook_deliveries_pending")
-      .on(table.tenantId, table.webhookId)
-      .where(sql`${table.status} = 'pending'`),
+    index("webhook_deliveries_by_status").on(table.tenantId, table.webhookId, table.status, table.createdAt, table.id),
     index("webhook_deliveries_due")
       .on(table.nextAttemptAt)
       .where(sql`${table.status} = 'pending'`),
@@ -548,6 +566,11 @@ export const decisions = pgTable(
       )
       .where(sql`${table.endedAt} is null`),
     index("decisions_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    index("decisions_of_kind").on(table.tenantId, table.kind, table.createdAt, table.id),
+    index("decisions_of_check").on(table.tenantId, table.check, table.createdAt, table.id),
+    index("decisions_not_ended_by_time")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.endedAt} is null`),
     check("decisions_kind", sql`${table.kind} in ('waiver', 'attestation')`),
     check("decisions_status", sql`${table.status} in ('PASS', 'FAIL', 'NOT_APPLICABLE')`),
     check(

@@ -18,7 +18,7 @@ import {
 } from "../../shared/schemas/team.ts";
 import { createApiKey } from "../auth/api_keys.ts";
 import { shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
-import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
+import { newestFirst, selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { shownMember, toMember } from "../features/team/member_store.ts";
 import type { DevelopmentKey } from "./local_state.ts";
 import {
@@ -212,7 +212,7 @@ async function listAuditEvents({ database }: AdminContext, args: AdminArguments)
   const tenantId = parseTenantId(args);
   const limit = parseLimit(args["limit"]);
   const rows = await asOwner(database, (tx) =>
-    selectShownEvents(tx).where(eq(auditEvents.tenantId, tenantId)).orderBy(desc(auditEvents.number)).limit(limit),
+    selectShownEvents(tx).where(eq(auditEvents.tenantId, tenantId)).orderBy(...newestFirst).limit(limit),
   );
   if (rows.length === 0) await requireTenant(database, tenantId);
   return rows.map(toAuditEvent);
