@@ -18,6 +18,8 @@ export interface FanOutOptions {
   readonly payloadBytes?: number;
   /** A fixed time between two, instead of waiting for every stream. */
   readonly everyMs?: number;
+  /** See `LoadOptions`. */
+  readonly watchEvery?: number;
 }
 
 export interface FanOutFigures {
@@ -41,7 +43,7 @@ export async function measureFanOut(
   server: BenchServer,
   options: FanOutOptions,
 ): Promise<FanOutFigures> {
-  const { streams, channels, steps, burst = 1, payloadBytes = 110, everyMs } = options;
+  const { streams, channels, steps, burst = 1, payloadBytes = 110, everyMs, watchEvery = 1 } = options;
   const load = startLoadClient(client, {
     host: server.host,
     port: server.port,
@@ -51,6 +53,7 @@ export async function measureFanOut(
     eventsPerStream: steps * burst,
     timeoutSeconds,
     step: streams * burst,
+    watchEvery,
   });
   try {
     const opened = await load.opened;

@@ -12,6 +12,8 @@ export interface LoadOptions {
   readonly timeoutSeconds: number;
   /** How many events, over all streams, make a step. */
   readonly step: number;
+  /** One of so many streams is read as its events arrive; the others' are counted at the end. Default 1: all. */
+  readonly watchEvery?: number;
 }
 
 export interface OpenFigures {
@@ -46,8 +48,8 @@ export interface LoadClient {
 }
 
 export function startLoadClient(binary: string, options: LoadOptions): LoadClient {
-  const { host, port, path, streams, eventsPerStream, timeoutSeconds, step, headers } = options;
-  const args = [host, port, path, streams, eventsPerStream, timeoutSeconds, step, ...headers].map(String);
+  const { host, port, path, streams, eventsPerStream, timeoutSeconds, step, watchEvery = 1, headers } = options;
+  const args = [host, port, path, streams, eventsPerStream, timeoutSeconds, step, watchEvery, ...headers].map(String);
   const child = spawn(binary, args, { stdio: ["ignore", "pipe", "inherit"] });
   const opened = Promise.withResolvers<OpenFigures>();
   const result = Promise.withResolvers<LoadFigures>();

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from "commander";
 import type { GatewayIo } from "../command_line/command_io.ts";
 import { addExamples } from "../command_line/examples.ts";
 import { toLine, toPrintableJson } from "../shared/text.ts";
-import type { AdminOperation } from "./admin/call_admin.ts";
+import type { AdminOperation } from "./admin/operations.ts";
 import type { StreamOperation } from "./admin/stream_operations.ts";
 
 type RunCommand = (command: (io: GatewayIo) => Promise<number>) => Promise<void>;

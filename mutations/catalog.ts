@@ -7,17 +7,20 @@ import type { Mutation } from "./mutation.ts";
 import { operating } from "./operating.ts";
 import { otherTenants } from "./other_tenants.ts";
 import { processFaults } from "./process_faults.ts";
-import { promises } from "./promises.ts";
 import { provider } from "./provider.ts";
 import { reports } from "./reports.ts";
 import { secrets } from "./secrets.ts";
 import { signingIn } from "./signing_in.ts";
+import { streamPromises } from "./stream_promises.ts";
 import { streams } from "./streams.ts";
+import { team } from "./team.ts";
+import { verdictPromises } from "./verdict_promises.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** Every mistake that a test must see. */
 export const mutations: readonly Mutation[] = [
   ...gettingIn,
+  ...team,
   ...signingIn,
   ...otherTenants,
   ...streams,
@@ -31,5 +34,6 @@ export const mutations: readonly Mutation[] = [
   ...processFaults,
   ...decisionFiles,
   ...gatewayDecisions,
-  ...promises,
+  ...streamPromises,
+  ...verdictPromises,
 ];

@@ -10,6 +10,7 @@ export function newFeature(name: string): Start {
   const folder = `gateway/features/${plural}`;
   return {
     files: {
+      [`drizzle/tables/${plural}.ts`]: table(names),
       [`shared/schemas/${name}.ts`]: schemas(names),
       [`${folder}/channels.ts`]: channels(names),
       [`${folder}/events.ts`]: events(names),
@@ -18,7 +19,7 @@ export function newFeature(name: string): Start {
       [`test/${folder}/${plural}.test.ts`]: tests(names),
     },
     edits: [
-      append("drizzle/schema.ts", table(names), "export const findings = "),
+      append("drizzle/schema.ts", `export * from "./tables/${plural}.ts";\n`, 'export * from "./tables/webhooks.ts"'),
       append("gateway/features/features.ts", `import { ${camel}s } from "./${plural}/routes.ts";\n`, "\n/** What"),
       append("gateway/features/features.ts", `, ${camel}s`, "];", "features: readonly"),
       append(
@@ -49,7 +50,7 @@ GRANT SELECT, INSERT, UPDATE ON public.${plural} TO scanstream_app;
     },
     commands: [],
     next: [
-      `drizzle/schema.ts: the columns of ${plural}; then delete the migration and its snapshot, and generate it again`,
+      `drizzle/tables/${plural}.ts: its columns; then delete the migration and its snapshot, and generate it again`,
       `shared/schemas/${name}.ts: the same fields, and the events of a ${pascal}`,
       `${folder}/: what is done with them; docs/features.md explains each file`,
     ],
@@ -73,7 +74,13 @@ function pascalCase(name: string): string {
 }
 
 function table({ plural, camel }: Names): string {
-  return `export const ${camel}s = pgTable(
+  return `import { sql } from "drizzle-orm";
+import { check, index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { tenantPolicies } from "../policies.ts";
+import { instant } from "./columns.ts";
+import { tenants } from "./people.ts";
+
+export const ${camel}s = pgTable(
   "${plural}",
   {
     id: uuid("id").primaryKey().defaultRandom(),
@@ -90,7 +97,6 @@ function table({ plural, camel }: Names): string {
     ...tenantPolicies("${plural}", table.tenantId),
   ],
 );
-
 `;
 }
 
@@ -189,12 +195,12 @@ function routes({ name, plural, camel, pascal }: Names): string {
 import { Hono } from "hono";
 import { ${camel}s as table } from "../../../drizzle/schema.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
 import { new${pascal}Schema, type ${pascal} } from "../../../shared/schemas/${name}.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
+import { pathId } from "../../http/path_id.ts";
 import { ${camel}EventStream } from "./channels.ts";
 import { ${camel}Channel, ${camel}Prefix, publish${pascal}End } from "./events.ts";
 
@@ -223,7 +229,7 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   app.get("/${plural}/:id", allow("read"), async (c) => {
     const principal = c.get("principal");
-    const id = idOf(c.req.param("id"));
+    const id = pathId(c, "${name}");
     const [row] = await withPrincipal(database, principal, (tx) => tx.select().from(table).where(eq(table.id, id)));
     if (row === undefined) throw new NotFound("No such ${name}");
     return c.json(to${pascal}(row));
@@ -231,7 +237,7 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   app.post("/${plural}/:id/end", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const id = idOf(c.req.param("id"));
+    const id = pathId(c, "${name}");
     const row = await withPrincipal(database, principal, async (tx) => {
       const isOpen = and(eq(table.id, id), isNull(table.endedAt));
       const [updated] = await tx.update(table).set({ endedAt: new Date() }).where(isOpen).returning();
@@ -246,11 +252,6 @@ function restRoutes(dependencies: Dependencies): Hono<Allowed> {
   });
 
   return app;
-}
-
-function idOf(id: string): string {
-  if (!isUuid(id)) throw new NotFound("No such ${name}");
-  return id;
 }
 
 function to${pascal}(row: typeof table.$inferSelect): ${pascal} {
@@ -269,15 +270,16 @@ function description({ name, plural, camel, pascal }: Names): string {
   return `import { uuid } from "../../../shared/schemas/primitives.ts";
 import { ${camel}EventSchemas, ${camel}Schema, new${pascal}Schema } from "../../../shared/schemas/${name}.ts";
 import {
+  bodyRefusals,
   component,
-  emptyResponse,
   json,
   jsonBody,
   keyOnly,
   pathParameter,
   problem,
   refusals,
-  response,
+  streamAnswer,
+  streamSecurity,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
 import { ${camel}Prefix } from "./events.ts";
@@ -304,7 +306,7 @@ export const ${camel}sDescription: FeatureDescription = {
       requestBody: jsonBody(new${pascal}Schema, { name: example.name }),
       responses: {
         201: json(${pascal}, "Registered", { headers: ["Location"], example }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
       },
     },
     "GET /api/v1/${plural}/:id": {
@@ -332,14 +334,9 @@ export const ${camel}sDescription: FeatureDescription = {
       tags: ["${plural}"],
       summary: "Follow one",
       description: "Server-sent events until \`${name}.end\`; see /asyncapi.json. Nothing is replayed.",
-      security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
+      security: streamSecurity,
       parameters,
-      responses: {
-        200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
-        204: emptyResponse("It has ended: do not reconnect"),
-        ...refusals(401, 403, 429, 503),
-        ...notFound,
-      },
+      responses: { ...streamAnswer("It has ended: do not reconnect"), ...notFound },
     },
   },
   channels: [

@@ -2,13 +2,8 @@ import { noDatabase, type Database } from "../../drizzle/database.ts";
 import { createPgDatabase } from "../../drizzle/databases/pg.ts";
 import { openPgliteDatabase } from "../../drizzle/databases/pglite.ts";
 import { AppError, type ErrorCode } from "../../shared/app_error.ts";
-import {
-  executeAdmin,
-  isAdminOperation,
-  type AdminArguments,
-  type AdminContext,
-  type AdminOperation,
-} from "./operations.ts";
+import type { AdminArguments } from "./arguments.ts";
+import { executeAdmin, isAdminOperation, type AdminContext, type AdminOperation } from "./operations.ts";
 import { requestStateHolder, lockStateDirectory, type RequestHandler } from "../../command_line/state_lock.ts";
 import { parseAdminConfig, parseOperatorConfig, type AdminConfig } from "../config.ts";
 import type { Environment } from "../../shared/environment_reader.ts";
@@ -25,8 +20,6 @@ import {
   type StreamOperator,
   type StreamReport,
 } from "./stream_operations.ts";
-
-export type { AdminArguments, AdminOperation } from "./operations.ts";
 
 /**
  * Runs one administrative operation on whatever database the environment names, and returns its result as JSON. Embedded

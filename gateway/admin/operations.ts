@@ -1,25 +1,27 @@
 import { asc, desc, eq, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
-import { constraintViolation, DatabaseError } from "../../drizzle/database_error.ts";
+import { DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
 import { asOwner } from "../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../shared/app_error.ts";
-import * as v from "valibot";
-import { isUuid } from "../../shared/channel_name.ts";
-import { instant } from "../../shared/schemas/primitives.ts";
-import {
-  roleSchema,
-  scopeSchema,
-  type ApiKey,
-  type AuditEvent,
-  type Member,
-  type Role,
-  type Scope,
-} from "../../shared/schemas/team.ts";
+import { defaultRole, type ApiKey, type AuditEvent, type Member, type Role } from "../../shared/schemas/team.ts";
 import { createApiKey } from "../auth/api_keys.ts";
 import { shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
 import { newestFirst, selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { shownMember, toMember } from "../features/team/member_store.ts";
+import {
+  parseExpiresAt,
+  parseLimit,
+  parseName,
+  parseRole,
+  parseScopes,
+  parseSub,
+  parseTenantId,
+  parseTtlSeconds,
+  parseUuid,
+  type AdminArguments,
+} from "./arguments.ts";
+import { orNoTenant, requireTenant, withKnownTenant } from "./known_tenant.ts";
 import type { DevelopmentKey } from "./local_state.ts";
 import {
   deleteTenantAs,
@@ -47,9 +49,6 @@ export type AdminOperation =
   | "api-key.revoke"
   | "audit.list"
   | "token.create";
-
-/** The flags of the command line, still text. */
-export type AdminArguments = Readonly<Record<string, unknown>>;
 
 export interface AdminContext {
   readonly database: Database;
@@ -117,7 +116,7 @@ async function createUser(
 ): Promise<{ readonly tenant_id: string; readonly sub: string; readonly role: Role }> {
   const tenantId = parseTenantId(args);
   const sub = parseSub(args);
-  const role = args["role"] === undefined ? null : parseRole(args["role"]);
+  const role = parseRole(args);
   const [member] = await orNoTenant(tenantId, () =>
     asOwner(database, (tx) =>
       tx.execute<{ role: Role }>(sql`
@@ -165,8 +164,8 @@ async function createTenantApiKey(
 ): Promise<Omit<TenantApiKey, "created_at" | "last_used_at" | "revoked_at"> & { readonly api_key: string }> {
   const tenantId = parseTenantId(args);
   const name = parseName(args);
-  const scopes = args["scopes"] === undefined ? defaultScopes : parseScopes(args["scopes"]);
-  const expiresAt = args["expiresAt"] === undefined ? null : parseExpiresAt(args["expiresAt"], nowMs());
+  const scopes = parseScopes(args);
+  const expiresAt = parseExpiresAt(args, nowMs());
   const { apiKey, prefix, hash } = await createApiKey();
   const [created] = await orNoTenant(tenantId, () =>
     asOwner(database, (tx) =>
@@ -207,10 +206,12 @@ async function revokeApiKey({ database }: AdminContext, args: AdminArguments): P
   return toTenantApiKey(row);
 }
 
+const defaultAuditLimit = 50;
+
 /** Who did what, newest first. */
 async function listAuditEvents({ database }: AdminContext, args: AdminArguments): Promise<readonly AuditEvent[]> {
   const tenantId = parseTenantId(args);
-  const limit = parseLimit(args["limit"]);
+  const limit = parseLimit(args, defaultAuditLimit);
   const rows = await asOwner(database, (tx) =>
     selectShownEvents(tx).where(eq(auditEvents.tenantId, tenantId)).orderBy(...newestFirst).limit(limit),
   );
@@ -229,7 +230,7 @@ async function createToken(
   const tenantId = parseTenantId(args);
   const sub = parseSub(args);
   const issuedAtSeconds = Math.floor(nowMs() / 1000);
-  const expiresAtSeconds = issuedAtSeconds + parseTtlSeconds(args["ttl"]);
+  const expiresAtSeconds = issuedAtSeconds + parseTtlSeconds(args);
   await requireTenant(database, tenantId);
   const key = await developmentKey();
   const accessToken = await key.sign({ tenantClaim, tenantId, sub, issuedAtSeconds, expiresAtSeconds });
@@ -269,108 +270,7 @@ function toTenantApiKey(row: ApiKeyRow): TenantApiKey {
   return { id, tenant_id: row.tenantId, ...fields };
 }
 
-async function requireTenant(database: Database, tenantId: string): Promise<void> {
-  const rows = await asOwner(database, (tx) =>
-    tx.select({ id: tenants.id }).from(tenants).where(eq(tenants.id, tenantId)),
-  );
-  if (rows.length === 0) throw noTenant(tenantId);
-}
-
-async function orNoTenant<Result>(tenantId: string, work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (constraintViolation(error)?.kind === "foreign_key") throw noTenant(tenantId);
-    throw error;
-  }
-}
-
-async function withKnownTenant(args: AdminArguments, work: (tenantId: string) => Promise<unknown>): Promise<unknown> {
-  const tenantId = parseTenantId(args);
-  try {
-    return await work(tenantId);
-  } catch (error) {
-    if (error instanceof NotFound) throw noTenant(tenantId);
-    throw error;
-  }
-}
-
-function noTenant(tenantId: string): NotFound {
-  return new NotFound(`Cannot find the tenant: none has the id ${tenantId}; \`admin tenant list\` shows all`);
-}
-
 function required<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error("Cannot read what was inserted: the statement returned no row");
   return value;
-}
-
-function parseTenantId(args: AdminArguments): string {
-  return parseUuid(args["tenant"], "--tenant");
-}
-
-function parseUuid(value: unknown, what: string): string {
-  if (isUuid(value)) return value;
-  throw invalid(`${what} is not valid: expected a lower-case UUID`);
-}
-
-function parseName(args: AdminArguments): string {
-  const name = typeof args["name"] === "string" ? args["name"].trim() : "";
-  if (isText(name, 200)) return name;
-  throw invalid("--name is not valid: expected 1 to 200 characters");
-}
-
-function parseSub(args: AdminArguments): string {
-  const sub = args["sub"];
-  if (typeof sub === "string" && isText(sub, 255)) return sub;
-  throw invalid("--sub is not valid: expected 1 to 255 characters");
-}
-
-const defaultRole: Role = "operator";
-const defaultScopes: readonly Scope[] = ["read", "publish"];
-
-function parseRole(value: unknown): Role {
-  if (v.is(roleSchema, value)) return value;
-  throw invalid(`--role is not valid: expected ${roleSchema.options.join(", ")}`);
-}
-
-function parseScopes(value: unknown): readonly Scope[] {
-  const scopes = typeof value === "string" ? [...new Set(value.split(",").map((scope) => scope.trim()))] : [];
-  if (v.is(v.pipe(v.array(scopeSchema), v.nonEmpty()), scopes)) return scopes;
-  throw invalid(`--scopes is not valid: expected a comma list of ${scopeSchema.options.join(", ")}`);
-}
-
-function parseExpiresAt(value: unknown, nowMs: number): Date {
-  const expected = "expected a time to come such as 2027-01-31T00:00:00Z";
-  if (!v.is(instant, value)) throw invalid(`--expires-at is not valid: ${expected}`);
-  if (Date.parse(value) <= nowMs) throw invalid(`--expires-at is in the past: ${expected}`);
-  return new Date(value);
-}
-
-function isText(text: string, maxLength: number): boolean {
-  // Control characters would also forge lines of a terminal.
-  return text !== "" && text.length <= maxLength && text.isWellFormed() && !/[\u0000-\u001f\u007f]/.test(text);
-}
-
-const defaultTtlSeconds = 3600;
-const maxTtlSeconds = 31_536_000;
-
-function parseTtlSeconds(value: unknown): number {
-  if (value === undefined) return defaultTtlSeconds;
-  const seconds = typeof value === "string" && /^\d+$/.test(value) ? Number(value) : Number.NaN;
-  if (seconds >= 1 && seconds <= maxTtlSeconds) return seconds;
-  throw invalid(`--ttl is not valid: expected an integer of seconds from 1 to ${maxTtlSeconds}`);
-}
-
-const defaultAuditLimit = 50;
-const maxAuditLimit = 10_000;
-
-function parseLimit(value: unknown): number {
-  if (value === undefined) return defaultAuditLimit;
-  const limit = typeof value === "string" && /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
-  if (limit >= 1 && limit <= maxAuditLimit) return limit;
-  throw invalid(`--limit is not valid: expected an integer from 1 to ${maxAuditLimit}`);
-}
-
-function invalid(message: string): AppError {
-  return new AppError("invalid", message);
 }

@@ -3,7 +3,7 @@ import type { Broker } from "../../shared/broker.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { Log } from "../observability/log.ts";
-import type { AdminArguments } from "./operations.ts";
+import type { AdminArguments } from "./arguments.ts";
 import { openSealed, sealMessage } from "./sealed_message.ts";
 import {
   isStreamOperation,

@@ -1,8 +1,7 @@
-import { AppError } from "../../shared/app_error.ts";
-import { isUuid, parseChannelName } from "../../shared/channel_name.ts";
+import { parseChannelName } from "../../shared/channel_name.ts";
 import type { LocalStreams } from "../streaming/local_streams.ts";
 import type { OpenStream } from "../streaming/open_stream.ts";
-import type { AdminArguments } from "./operations.ts";
+import { invalid, parseLimit, parseUuid, type AdminArguments } from "./arguments.ts";
 
 /** What an operator does with the open streams of running gateways. */
 export type StreamOperation = "streams.list" | "streams.close";
@@ -73,7 +72,7 @@ export function describeListed(reports: readonly StreamReport[], args: AdminArgu
   return {
     matching,
     gateways: reports.map((report) => ({ gateway: report.gateway, matching: report.matching })),
-    streams: streams.slice(0, parseLimit(args["limit"])),
+    streams: streams.slice(0, parseLimit(args, defaultLimit)),
   };
 }
 
@@ -88,7 +87,6 @@ interface StreamFilter {
 }
 
 const defaultLimit = 100;
-const maxLimit = 10_000;
 
 /** Throws `AppError("invalid")`; what closes streams must say which. */
 export function parseStreamArguments(
@@ -96,7 +94,7 @@ export function parseStreamArguments(
   args: AdminArguments,
 ): StreamFilter & { readonly limit: number } {
   const tenant = optionalText(args, "tenant");
-  if (tenant !== null && !isUuid(tenant)) throw invalid("--tenant is not valid: expected a lower-case UUID");
+  if (tenant !== null) parseUuid(tenant, "--tenant");
   const channel = optionalText(args, "channel");
   if (channel !== null && parseChannelName(channel) === null) {
     throw invalid("--channel is not valid: expected <prefix>:<tenant_id>:<resource_id>");
@@ -105,7 +103,7 @@ export function parseStreamArguments(
   if (operation === "streams.close" && tenant === null && principal === null && channel === null) {
     throw invalid("Nothing says which streams to close: expected --tenant, --principal, --channel, or several of them");
   }
-  return { tenant, principal, channel, limit: parseLimit(args["limit"]) };
+  return { tenant, principal, channel, limit: parseLimit(args, defaultLimit) };
 }
 
 function matches(stream: OpenStream, { tenant, principal, channel }: StreamFilter): boolean {
@@ -133,15 +131,4 @@ function optionalText(args: AdminArguments, name: string): string | null {
   if (value === undefined || value === null) return null;
   if (typeof value === "string" && value !== "" && value.length <= 1000) return value;
   throw invalid(`--${name} is not valid: expected 1 to 1000 characters`);
-}
-
-function parseLimit(value: unknown): number {
-  if (value === undefined) return defaultLimit;
-  const limit = typeof value === "string" && /^\d{1,5}$/.test(value) ? Number(value) : 0;
-  if (limit >= 1 && limit <= maxLimit) return limit;
-  throw invalid(`--limit is not valid: expected an integer from 1 to ${maxLimit}`);
-}
-
-function invalid(message: string): AppError {
-  return new AppError("invalid", message);
 }

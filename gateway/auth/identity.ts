@@ -13,7 +13,7 @@ export interface Identity extends Omit<Principal, "tenantId"> {
 }
 
 /** A person with several tenants names one in this header, with each request. */
-const tenantHeader = "x-tenant-id";
+export const tenantHeader = "x-tenant-id";
 
 /** Throws `AppError` `malformed` where a tenant has to be named, `PermissionDenied` for one that is not the identity's. */
 export function toPrincipal(

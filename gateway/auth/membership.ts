@@ -53,7 +53,7 @@ export async function requireAuthority(database: Database, principal: AllowedPri
   const [row] = await withTenant(database, tenantId, (tx) =>
     tx.execute<{ scopes: string }>(sql`
       select array_to_json(scopes)::text as scopes from api_keys
-      where tenant_id = ${tenantId}::uuid and id = ${id}::uuid and ${isValidKey}`),
+      where tenant_id = ${tenantId}::uuid and id = ${id}::uuid and ${sql.raw(isValidKey)}`),
   );
   if (row === undefined) throw new AppError("not_authenticated", "The API key is not valid");
   requireScope(permission, JSON.parse(row.scopes));
@@ -66,7 +66,7 @@ export function requireScope(permission: Permission, scopes: readonly Scope[]): 
   throw new PermissionDenied(`This needs an API key with the scope ${scope}: this one has ${scopes.join(" and ")}`);
 }
 
-const isValidKey = sql.raw("revoked_at is null and (expires_at is null or expires_at > now())");
+const isValidKey = "revoked_at is null and (expires_at is null or expires_at > now())";
 
 /** Whether the subjects of open streams still have the authority that they opened them with. */
 export interface AuthorityCheck {
@@ -93,7 +93,7 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
           union all
           select 'api_key', id::text from api_keys
           where tenant_id = ${tenantId}::uuid and id = any (${sql.param(keyIds)}::uuid[])
-            and ${isValidKey} and ${permissions.read.scope} = any (scopes)`),
+            and ${sql.raw(isValidKey)} and ${permissions.read.scope} = any (scopes)`),
       );
       const allowed = new Set(rows.map(({ kind, id }) => `${kind}:${id}`));
       return new Set(subjects.filter(({ kind, id }) => allowed.has(`${kind}:${id}`)));
@@ -112,8 +112,7 @@ function guardOf({ kind, tenantId, id, permission }: AllowedPrincipal): Statemen
     };
   }
   return {
-    sql: `select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid and $3 = any (scopes)
-      and revoked_at is null and (expires_at is null or expires_at > now())`,
+    sql: `select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid and $3 = any (scopes) and ${isValidKey}`,
     params: [tenantId, id, permissions[permission].scope],
   };
 }

@@ -1,3 +1,5 @@
+import { sql, type SQL } from "drizzle-orm";
+import type { PgColumn } from "drizzle-orm/pg-core";
 import { AppError } from "../../shared/app_error.ts";
 
 /** One page of a list; `next_cursor` is null at the end. */
@@ -38,6 +40,13 @@ export function parsePageRequest(url: string, list: CursorKind): PageRequest {
     limit: parseLimit(searchParams.getAll("limit")),
     after: parseCursor(searchParams.getAll("cursor"), list),
   };
+}
+
+/** For the WHERE of a list whose newest items come first, those of the same time by their key. */
+export function isPastCursor({ after }: PageRequest, createdAt: PgColumn, key: PgColumn): SQL | undefined {
+  if (after === null) return undefined;
+  const type = sql.raw(key.getSQLType());
+  return sql`(${createdAt}, ${key}) < (${after.createdAt.toISOString()}::timestamptz, ${after.key}::${type})`;
 }
 
 /** Makes a page of rows that were read one beyond the limit. */

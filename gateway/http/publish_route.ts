@@ -4,6 +4,7 @@ import { Hono } from "hono";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
 import { canReadChannel } from "../../shared/channel_name.ts";
 import { encodeEvent, requireDeliveryId, toMessage, type EncodedEvent } from "../../shared/event.ts";
+import { batchSizeMessage, maxBatchEvents } from "../../shared/schemas/event.ts";
 import { createAllow, type Allowed } from "./allow.ts";
 import { readJson } from "./body.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -11,7 +12,6 @@ import { InvalidBody } from "./problem.ts";
 
 /** Of one event or a batch of them. */
 const maxBodyBytes = 1_048_576;
-const maxBatchEvents = 500;
 
 /** With this, and the time that the database may take for the key, the answer comes within the 20 s that were promised. */
 const publishTimeoutMs = 10_000;
@@ -69,7 +69,7 @@ function parseEventBody(body: unknown): { readonly isBatch: boolean; readonly ev
   const { events } = body;
   if (events === undefined) return { isBatch: false, events: [toBodyEvent(body)] };
   if (!Array.isArray(events) || events.length === 0 || events.length > maxBatchEvents) {
-    throw new InvalidBody([{ pointer: "/events", detail: `expected an array of 1 to ${maxBatchEvents} events` }]);
+    throw new InvalidBody([{ pointer: "/events", detail: batchSizeMessage }]);
   }
   const wrong = events.findIndex((event) => !isJsonObject(event));
   if (wrong === -1) return { isBatch: true, events: events.filter(isJsonObject).map(toBodyEvent) };

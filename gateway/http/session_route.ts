@@ -4,7 +4,7 @@ import type { Database } from "../../drizzle/database.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
 import type { Role } from "../../shared/schemas/team.ts";
 import { PermissionDenied } from "../../shared/app_error.ts";
-import { toPrincipal, type Identity } from "../auth/identity.ts";
+import { tenantHeader, toPrincipal, type Identity } from "../auth/identity.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** Who the caller is, and where: also before one of several tenants is chosen. */
@@ -12,7 +12,7 @@ export function sessionRoute({ authenticator, database }: Pick<Dependencies, "au
   const routes = new Hono();
   routes.get("/", async (c) => {
     const identity = await authenticator.identify(c.req.raw);
-    const isOpen = identity.tenantIds.length > 1 && !c.req.raw.headers.has("x-tenant-id");
+    const isOpen = identity.tenantIds.length > 1 && !c.req.raw.headers.has(tenantHeader);
     const chosenId = isOpen ? null : toPrincipal(identity, c.req.raw).tenantId;
     const found = await Promise.all(identity.tenantIds.map((id) => findTenant(database, id, identity)));
     const tenants = found.filter((tenant) => tenant !== null);

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { AppError } from "../../shared/app_error.ts";
-import { executeAdmin, type AdminArguments, type AdminOperation } from "../admin/operations.ts";
+import type { AdminArguments } from "../admin/arguments.ts";
+import { executeAdmin, type AdminOperation } from "../admin/operations.ts";
 import { createApp } from "../app.ts";
 import { answerClientErrors } from "./client_errors.ts";
 import { answerGraceMs, defaultDrainMs } from "./draining.ts";

@@ -6,6 +6,7 @@ import { silentLog, type Log } from "../observability/log.ts";
 import { noStreamMetrics, type StreamMetrics } from "../observability/stream_metrics.ts";
 import { Channel, connectionLost, SubscriptionLease, unavailable, type MergedQueue } from "./channel.ts";
 import { encodeChunk, type Chunk } from "./encoded_chunk.ts";
+import { FlushSchedule } from "./flush_schedule.ts";
 
 export interface HubOptions {
   readonly subscriber: Subscriber;
@@ -46,7 +47,7 @@ export class Hub {
   #queuedLeases: { readonly lease: SubscriptionLease; readonly queue: MergedQueue }[] = [];
   #queuedChars = 0;
   #isClosed = false;
-  readonly #flushLater = () => this.#flush();
+  readonly #schedule: FlushSchedule;
   readonly #onIdle = (channel: Channel) => this.#startLinger(channel);
 
   constructor(options: HubOptions) {
@@ -56,6 +57,7 @@ export class Hub {
     this.#metrics = options.metrics ?? noStreamMetrics;
     this.#log = options.log ?? silentLog;
     this.#now = options.now ?? Date.now;
+    this.#schedule = new FlushSchedule(() => this.#flush(), this.#now);
   }
 
   /** Resolves once the broker has confirmed every channel; rejects with `AppError("unavailable")`. */
@@ -90,6 +92,7 @@ export class Hub {
   /** Ends every member with `lost` and unsubscribes from everything. */
   close(): void {
     this.#isClosed = true;
+    this.#schedule.stop();
     for (const channel of this.#channels.values()) this.#lose(channel);
     if (this.#lingerTimer !== null) clearTimeout(this.#lingerTimer);
     this.#lingerTimer = null;
@@ -110,6 +113,8 @@ export class Hub {
     this.#queuedLeases = [];
     this.#queuedChars = 0;
     const nowMs = this.#now();
+    let delivered = 0;
+    let bytes = 0;
     for (const channel of channels) {
       const frames = channel.frames;
       const chunk = encodeChunk(frames.length === 1 ? (frames[0] ?? "") : frames.join(""));
@@ -117,7 +122,8 @@ export class Hub {
       channel.frames = [];
       const count = channel.singleChannelMembers.size;
       for (const lease of channel.singleChannelMembers) this.#deliver(lease, chunk, nowMs);
-      if (count > 0) this.#metrics.delivered(frames.length * count, chunk.byteLength * count);
+      delivered += frames.length * count;
+      bytes += chunk.byteLength * count;
     }
     for (const { lease, queue } of leases) {
       const frames = queue.frames;
@@ -126,9 +132,12 @@ export class Hub {
       queue.source = null;
       if (lease.member === null) continue;
       this.#deliver(lease, chunk, nowMs);
-      this.#metrics.delivered(frames.length, chunk.byteLength);
+      delivered += frames.length;
+      bytes += chunk.byteLength;
     }
     for (const channel of channels) channel.chunk = null;
+    this.#metrics.delivered(delivered, bytes);
+    this.#schedule.flushed(nowMs);
   }
 
   #addReference(name: string): Channel {
@@ -184,8 +193,9 @@ export class Hub {
     if (event.deliveryId !== undefined && channel.isRepeated(event.deliveryId)) return;
     if (channel.isAfterEnd(event)) return;
     const frame = encodeEventFrame(event);
-    if (this.#queuedChannels.length === 0) nextTurn(this.#flushLater);
+    if (this.#queuedChannels.length === 0) this.#schedule.begin();
     if (channel.frames.push(frame) === 1) this.#queuedChannels.push(channel);
+    else this.#schedule.joined();
     for (const [lease, queue] of channel.multiChannelMembers) {
       if (queue.ended.has(channel)) continue;
       const length = queue.frames.push(frame);
@@ -258,14 +268,4 @@ export class Hub {
       this.#discard(channel);
     }
   }
-}
-
-/**
- * Everything that arrives before the callback is written as one chunk: `setImmediate` runs after all of a turn's input was
- * read; where a runtime has none, a timer does.
- */
-function nextTurn(callback: () => void): void {
-  const { setImmediate: immediate } = globalThis as { readonly setImmediate?: (callback: () => void) => unknown };
-  if (immediate === undefined) setTimeout(callback, 0);
-  else immediate(callback);
 }

@@ -14,6 +14,10 @@ export type Role = v.InferOutput<typeof roleSchema>;
 export type Scope = v.InferOutput<typeof scopeSchema>;
 export type ActorKind = v.InferOutput<typeof actorKindSchema>;
 
+/** Of a new member and of a new key where none are named. */
+export const defaultRole: Role = "operator";
+export const defaultScopes: readonly Scope[] = ["read", "publish"];
+
 export const memberSchema = v.object({
   sub: v.pipe(v.string(), v.description("The `sub` claim of the member's tokens")),
   role: roleSchema,

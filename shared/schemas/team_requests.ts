@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { fieldMessage, instant, type Output } from "./primitives.ts";
-import { roleSchema, scopeSchema } from "./team.ts";
+import { defaultScopes, roleSchema, scopeSchema } from "./team.ts";
 
 /** The bodies that members and API keys are made and changed with. */
 
@@ -43,7 +43,7 @@ export const newApiKeySchema = v.strictObject(
         v.check((scopes) => new Set(scopes).size === scopes.length, scopesMessage),
         v.metadata({ uniqueItems: true }),
       ),
-      ["read", "publish"],
+      [...defaultScopes],
     ),
     expires_at: v.pipe(
       v.exactOptional(v.nullable(instant), null),

@@ -5,7 +5,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { endOfExpiry } from "../../../shared/decisions/expiry.ts";
 import type { DecisionKind, NewDecision } from "../../../shared/schemas/decision.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 import type { DecisionRow } from "./decision.ts";
 
 /** The decisions of the transaction's tenant. */
@@ -25,16 +25,12 @@ export async function selectDecisions(
   page: PageRequest,
   { isActive, kind, check, orgUrl }: DecisionFilter,
 ): Promise<readonly DecisionRow[]> {
-  const after =
-    page.after === null
-      ? undefined
-      : sql`(${decisions.createdAt}, ${decisions.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`;
   return tx
     .select()
     .from(decisions)
     .where(
       and(
-        after,
+        isPastCursor(page, decisions.createdAt, decisions.id),
         isActive === null ? undefined : isActive ? holds : sql`not (${holds})`,
         kind === null ? undefined : eq(decisions.kind, kind),
         check === null ? undefined : eq(decisions.check, check),

@@ -2,6 +2,7 @@ import { pageOf } from "../../../shared/schemas/page.ts";
 import { decisionSchema, newDecisionSchema } from "../../../shared/schemas/decision.ts";
 import { uuid } from "../../../shared/schemas/primitives.ts";
 import {
+  bodyRefusals,
   component,
   emptyResponse,
   json,
@@ -67,9 +68,7 @@ export const decisionsDescription: FeatureDescription = {
         },
         ...pageParameters,
       ],
-      responses: {
-        ...listAnswer(DecisionPage, decisionExample),
-      },
+      responses: listAnswer(DecisionPage, decisionExample),
     },
     "POST /api/v1/decisions": {
       operationId: "createDecision",
@@ -82,7 +81,7 @@ export const decisionsDescription: FeatureDescription = {
       requestBody: jsonBody(newDecisionSchema, newDecisionExample),
       responses: {
         201: json(Decision, "Decided", { headers: ["Location"], example: decisionExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         409: problem("The same is decided already, and holds: its id is in `detail`"),
       },
     },

@@ -1,16 +1,16 @@
 import { Hono, type Context } from "hono";
-import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { isExpired } from "../../../shared/decisions/expiry.ts";
 import { newDecisionSchema, type Decision } from "../../../shared/schemas/decision.ts";
-import { isStorable } from "../../../shared/schemas/primitives.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
+import { pathId } from "../../http/path_id.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { choiceParameter, queryParameter, textParameter } from "../../http/query_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { tenantChannel } from "../tenant/events.ts";
@@ -58,8 +58,7 @@ function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.delete("/decisions/:id", allow("decide"), async (c) => {
     const principal = c.get("principal");
-    const id = c.req.param("id");
-    if (!isUuid(id)) throw new NotFound("No such decision");
+    const id = pathId(c, "decision");
     const { row, isChanged } = await withPrincipal(database, principal, (tx) => withdrawDecision(tx, principal, id));
     if (isChanged) afterResponse(c, announceDecision(toDecision(row, nowMs()), publishDecisionUpdated));
     return c.body(null, 204);
@@ -79,23 +78,19 @@ function decisionRoutes(dependencies: Dependencies): Hono<Allowed> {
   }
 }
 
-const maxFilterLength = 2048;
+const maxCheckLength = 200;
+const maxUrlLength = 2048;
 
 /** Throws `AppError("malformed")`. */
 function parseFilter(c: Context): DecisionFilter {
-  const one = <Value>(name: string, expected: string, parse: (text: string) => Value | undefined): Value | null => {
-    const [text, ...others] = c.req.queries(name) ?? [];
-    if (text === undefined) return null;
-    const value = others.length === 0 && text.length <= maxFilterLength && isStorable(text) ? parse(text) : undefined;
-    if (value !== undefined) return value;
-    throw new AppError("malformed", `The query's ${name} is not valid: expected ${expected}`);
-  };
+  const active = choiceParameter(c, "active", ["true", "false"]);
   return {
-    isActive: one("active", "true or false", (text) => ({ true: true, false: false })[text]),
-    kind: one("kind", "waiver or attestation", (text) =>
-      text === "waiver" || text === "attestation" ? text : undefined,
-    ),
-    check: one("check", "one text", (text) => (text === "" ? undefined : text)),
-    orgUrl: one("org_url", "one address like https://acme.okta.com", (text) => (URL.canParse(text) ? text : undefined)),
+    isActive: active === null ? null : active === "true",
+    kind: choiceParameter(c, "kind", ["waiver", "attestation"]),
+    check: textParameter(c, "check", maxCheckLength),
+    orgUrl: queryParameter(c, "org_url", {
+      expected: "one address like https://acme.okta.com",
+      parse: (text) => (text.length <= maxUrlLength && URL.canParse(text) ? text : undefined),
+    }),
   };
 }

@@ -10,6 +10,7 @@ import { monitorUpdateSchema, newMonitorSchema } from "../../../shared/schemas/m
 import { pageOf } from "../../../shared/schemas/page.ts";
 import { text, uuid } from "../../../shared/schemas/primitives.ts";
 import {
+  bodyRefusals,
   component,
   emptyResponse,
   json,
@@ -20,67 +21,15 @@ import {
   pathParameter,
   problem,
   refusals,
-  response,
   snapshotParameter,
+  streamAnswer,
+  streamSecurity,
   toInlineSchema,
   withoutCredentials,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
+import { changeExample, monitorExample, newMonitorExample, storedChangeExample } from "./description_examples.ts";
 import { monitorPrefix } from "./events.ts";
-
-const monitorId = "3f0e2f1c-5b7a-4d0e-9a55-6f3b0a2c9d10";
-const tenantId = "0b0e7a52-6f0c-4f65-9a52-0d3c1c0a9b11";
-const startedAt = "2026-11-22T09:30:00.000Z";
-const changedAt = "2026-11-22T14:03:12.000Z";
-
-const monitorExample = {
-  id: monitorId,
-  monitor_id: monitorId,
-  tenant_id: tenantId,
-  channel: `monitor:${tenantId}:${monitorId}`,
-  event_stream: `/api/v1/monitors/${monitorId}/event-stream`,
-  status: "running",
-  org_url: "https://acme.okta.com",
-  client_id: "0oa1b2c3d4",
-  interval_seconds: 10,
-  checks_total: 29,
-  pass: 24,
-  fail: 3,
-  manual: 2,
-  log_status: "reading",
-  error_code: null,
-  error_detail: null,
-  last_look_at: "2026-11-22T14:03:12.412Z",
-  lag_seconds: 1.4,
-  last_change_at: changedAt,
-  created_at: startedAt,
-  updated_at: "2026-11-22T14:03:12.530Z",
-  started_at: startedAt,
-  ended_at: null,
-};
-const newMonitorExample = { org_url: monitorExample.org_url, client_id: "0oa1b2c3d4", interval_seconds: 10 };
-const changeExample = {
-  schema: "scanstream.change/1",
-  id: "9d6f1a52-4f5b-4c0b-8a0c-1d2e3f405162",
-  check: "mfa-for-admins",
-  fingerprint: "mfa-for-admins:00p1a2b3",
-  resource: { type: "policy", id: "00p1a2b3", name: "Okta Admin Console" },
-  from: { status: "PASS", reason: null },
-  to: { status: "FAIL", reason: null },
-  actual: "The rule “Catch-all” allows a password alone",
-  seen_at: changedAt,
-  cause: "log",
-  explained_by: [
-    {
-      uuid: "f2b6c7d8-ca51-11f0-9d3c-0b1f2a3c4d5e",
-      event_type: "policy.rule.update",
-      published: "2026-11-22T14:03:09.871Z",
-      actor: { id: "00u1", type: "User", login: "admin@acme.example", name: "Ada Admin" },
-      transaction_id: "Z1",
-    },
-  ],
-};
-const storedChangeExample = { ...changeExample, created_at: changedAt };
 
 const Monitor = component("Monitor", monitorSchema);
 const Change = component("Change", changeSchema);
@@ -115,7 +64,7 @@ export const monitorsDescription: FeatureDescription = {
       responses: {
         200: json(Monitor, "Started again", { headers: ["Location"] }),
         201: json(Monitor, "Registered", { headers: ["Location"], example: monitorExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchMonitor,
         409: problem("The monitor has ended, or follows another org"),
         410: problem("The monitor was deleted: its id is not used again"),
@@ -126,9 +75,7 @@ export const monitorsDescription: FeatureDescription = {
       tags: ["monitors"],
       summary: "List monitors, newest first",
       parameters: pageParameters,
-      responses: {
-        ...listAnswer(MonitorPage, monitorExample),
-      },
+      responses: listAnswer(MonitorPage, monitorExample),
     },
     "GET /api/v1/monitors/:id": {
       operationId: "getMonitor",
@@ -163,7 +110,7 @@ export const monitorsDescription: FeatureDescription = {
       }),
       responses: {
         200: json(Monitor, "The monitor now", { example: monitorExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchMonitor,
         ...hasEnded,
       },
@@ -188,7 +135,7 @@ export const monitorsDescription: FeatureDescription = {
       requestBody: jsonBody(newChangesSchema, { changes: [changeExample] }),
       responses: {
         200: json(StoredChanges, "Stored", { example: { received: 1, created: 1 } }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchMonitor,
         ...hasEnded,
       },
@@ -221,12 +168,10 @@ export const monitorsDescription: FeatureDescription = {
       description:
         "Server-sent events until `monitor.end`, over every restart of the producer; see /asyncapi.json. Nothing is " +
         "replayed: read the monitor and its findings again on every `open`.",
-      security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
+      security: streamSecurity,
       parameters: [...parameters, snapshotParameter],
       responses: {
-        200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
-        204: emptyResponse("The monitor has ended: do not reconnect"),
-        ...refusals(400, 401, 403, 429, 503),
+        ...streamAnswer("The monitor has ended: do not reconnect"),
         ...noSuchMonitor,
       },
     },
@@ -240,7 +185,7 @@ export const monitorsDescription: FeatureDescription = {
       parameters,
       responses: {
         200: json(Doorbell, "Where the hook calls, and with which Authorization header", {
-          example: { url: `https://scanstream.example/hooks/okta/${monitorId}`, secret: "scd_…" },
+          example: { url: `https://scanstream.example/hooks/okta/${monitorExample.id}`, secret: "scd_…" },
         }),
         ...refusals(401, 403, 503),
         ...noSuchMonitor,

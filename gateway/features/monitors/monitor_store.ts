@@ -4,7 +4,7 @@ import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { MonitorUpdate, NewMonitor } from "../../../shared/schemas/monitor_requests.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import type { MonitorRow } from "./monitor.ts";
 
@@ -80,14 +80,10 @@ async function selectAny(tx: TenantTransaction, monitorId: string): Promise<Moni
 
 /** Newest first, one row beyond the limit. */
 export async function selectMonitors(tx: TenantTransaction, page: PageRequest): Promise<readonly MonitorRow[]> {
-  const after =
-    page.after === null
-      ? undefined
-      : sql`(${monitors.createdAt}, ${monitors.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`;
   return tx
     .select()
     .from(monitors)
-    .where(and(isNull(monitors.deletedAt), after))
+    .where(and(isNull(monitors.deletedAt), isPastCursor(page, monitors.createdAt, monitors.id)))
     .orderBy(desc(monitors.createdAt), desc(monitors.id))
     .limit(page.limit + 1);
 }

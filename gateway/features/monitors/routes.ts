@@ -1,6 +1,6 @@
 import { Hono, type Context } from "hono";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
-import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { AppError } from "../../../shared/app_error.ts";
 import type { Publisher } from "../../../shared/broker.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { newChangesSchema, type NewChange } from "../../../shared/schemas/change.ts";
@@ -12,6 +12,8 @@ import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
+import { pathId } from "../../http/path_id.ts";
+import { textParameter } from "../../http/query_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
@@ -83,7 +85,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.put("/monitors/:id", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const monitorId = monitorIdOf(c);
+    const monitorId = pathId(c, "monitor");
     const monitor = parseBody(newMonitorSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const { row, isNew } = await query(principal, (tx) => putMonitor(tx, principal, { monitorId, monitor }));
     const start = { monitor_id: row.id, org_url: row.orgUrl, interval_seconds: row.intervalSeconds };
@@ -100,13 +102,13 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/monitors/:id", allow("read"), async (c) => {
     const principal = c.get("principal");
-    const monitorId = monitorIdOf(c);
+    const monitorId = pathId(c, "monitor");
     return c.json(toMonitor(await query(principal, (tx) => selectMonitor(tx, monitorId)), nowMs()));
   });
 
   routes.patch("/monitors/:id", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const monitorId = monitorIdOf(c);
+    const monitorId = pathId(c, "monitor");
     const update = parseBody(monitorUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const { row, previousErrorCode } = await storeUpdate(principal, monitorId, update);
     const error = toMonitorError(row, update, previousErrorCode);
@@ -120,7 +122,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.delete("/monitors/:id", allow("delete"), async (c) => {
     const principal = c.get("principal");
-    const id = monitorIdOf(c);
+    const id = pathId(c, "monitor");
     const { tenantId } = await query(principal, (tx) => deleteMonitor(tx, id));
     await publishEnd({ id, tenantId }, "deleted");
     return c.body(null, 204);
@@ -128,7 +130,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.post("/monitors/:id/changes", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const id = monitorIdOf(c);
+    const id = pathId(c, "monitor");
     const { changes } = parseBody(newChangesSchema, await readJson(c.req.raw, { maxBytes: maxChangesBytes }));
     const created = await storeNewChanges(principal, id, changes);
     await publishStored(
@@ -144,7 +146,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/monitors/:id/changes", allow("read"), async (c) => {
     const principal = c.get("principal");
-    const monitorId = monitorIdOf(c);
+    const monitorId = pathId(c, "monitor");
     const page = parsePageRequest(c.req.url, changeList);
     const filter = parseChangeFilter(c);
     const rows = await query(principal, async (tx) => {
@@ -158,7 +160,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/monitors/:id/findings", allow("read"), async (c) => {
     const principal = c.get("principal");
-    const monitorId = monitorIdOf(c);
+    const monitorId = pathId(c, "monitor");
     const page = parsePageRequest(c.req.url, findingList);
     const rows = await query(principal, async (tx) => {
       const found = await selectPresentFindings(tx, monitorId, page);
@@ -170,7 +172,7 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.put("/monitors/:id/doorbell", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const monitorId = monitorIdOf(c);
+    const monitorId = pathId(c, "monitor");
     const { secret, hash } = await createDoorbell();
     await query(principal, (tx) => putDoorbell(tx, monitorId, hash));
     const url = new URL(doorbellPath(monitorId), c.req.url);
@@ -262,23 +264,8 @@ function isLost(error: unknown): boolean {
   return error instanceof AppError && error.code === "unavailable";
 }
 
-/** An id that is no UUID names no monitor. */
-function monitorIdOf(c: Context): string {
-  const monitorId = c.req.param("id");
-  if (!isUuid(monitorId)) throw new NotFound("No such monitor");
-  return monitorId;
-}
-
 /** Throws `AppError("malformed")`. */
 function parseChangeFilter(c: Context): ChangeFilter {
-  const filter = (name: string) => {
-    const [value = null, ...others] = c.req.queries(name) ?? [];
-    const isText = value === null || (value !== "" && value.length <= maxFilterLength && !value.includes("\0"));
-    if (isText && others.length === 0) return value;
-    throw new AppError(
-      "malformed",
-      `The query's ${name} is not valid: expected one text of 1 to ${maxFilterLength} characters`,
-    );
-  };
-  return { fingerprint: filter("fingerprint"), check: filter("check") };
+  const text = (name: string) => textParameter(c, name, maxFilterLength);
+  return { fingerprint: text("fingerprint"), check: text("check") };
 }

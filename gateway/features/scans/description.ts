@@ -8,6 +8,7 @@ import { scanSchema } from "../../../shared/schemas/scan.ts";
 import { scanEventSchemas } from "../../../shared/schemas/scan_events.ts";
 import { newFindingsSchema, newScanSchema, scanUpdateSchema } from "../../../shared/schemas/scan_requests.ts";
 import {
+  bodyRefusals,
   component,
   emptyResponse,
   json,
@@ -18,8 +19,9 @@ import {
   pathParameter,
   problem,
   refusals,
-  response,
   snapshotParameter,
+  streamAnswer,
+  streamSecurity,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
 
@@ -88,7 +90,7 @@ export const scansDescription: FeatureDescription = {
       requestBody: registration,
       responses: {
         201: json(Scan, "Registered", { headers: ["Location"], example: scanExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
       },
     },
     "GET /api/v1/scans": {
@@ -96,9 +98,7 @@ export const scansDescription: FeatureDescription = {
       tags: ["scans"],
       summary: "List scans, newest first",
       parameters: pageParameters,
-      responses: {
-        ...listAnswer(ScanPage, scanExample),
-      },
+      responses: listAnswer(ScanPage, scanExample),
     },
     "GET /api/v1/scans/:id": {
       operationId: "getScan",
@@ -123,7 +123,7 @@ export const scansDescription: FeatureDescription = {
       responses: {
         200: json(Scan, "Registered before, with the same body", { headers: ["Location"] }),
         201: json(Scan, "Registered", { headers: ["Location"], example: scanExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchScan,
         409: problem("Registered before, with another body"),
         410: problem("The scan was deleted: its id is not used again"),
@@ -150,7 +150,7 @@ export const scansDescription: FeatureDescription = {
       }),
       responses: {
         200: json(Scan, "The scan now", { example: scanExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchScan,
         ...hasEnded,
       },
@@ -201,7 +201,7 @@ export const scansDescription: FeatureDescription = {
       requestBody: jsonBody(newFindingsSchema, { findings: [findingExample] }),
       responses: {
         200: json(StoredFindings, "Stored", { example: { received: 1, created: 1, updated: 0 } }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchScan,
         ...hasEnded,
       },
@@ -219,7 +219,7 @@ export const scansDescription: FeatureDescription = {
       responses: {
         200: json(StoredReport, "Stored before, with the same body", { headers: ["ETag"] }),
         201: json(StoredReport, "Stored", { headers: ["ETag"], example: { scan_id: scanId, size_bytes: 48_213 } }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchScan,
         409: problem("Another report of this scan is stored"),
       },
@@ -244,12 +244,10 @@ export const scansDescription: FeatureDescription = {
       description:
         "Server-sent events until `scan.end`; see /asyncapi.json. Nothing is replayed: read the scan again on every " +
         "`open`, or ask for it with `snapshot=1`. `access_token` counts only when there is no Authorization header, and never holds an API key.",
-      security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
+      security: streamSecurity,
       parameters: [...parameters, snapshotParameter],
       responses: {
-        200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
-        204: emptyResponse("The scan has ended: do not reconnect"),
-        ...refusals(400, 401, 403, 429, 503),
+        ...streamAnswer("The scan has ended: do not reconnect"),
         ...noSuchScan,
       },
     },

@@ -14,6 +14,7 @@ import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
+import { pathId } from "../../http/path_id.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
 import { afterResponse } from "../after_response.ts";
 import { createChangeAnnouncer } from "./announce_changes.ts";
@@ -22,7 +23,7 @@ import { announceEnd } from "./announce_end.ts";
 import { scanEventStream, scansEventStream } from "./channels.ts";
 import { reportRoutes } from "./report/report_routes.ts";
 import { selectFindings, storeFindings } from "./finding_store.ts";
-import { hasEnded, scanIdOf, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
+import { hasEnded, toFinding, toScan, type FindingRow, type ScanRow } from "./scan.ts";
 import { deleteScan, insertScan, putScan, requestCancel, selectScan, selectScans, updateScan } from "./scan_store.ts";
 
 const maxBodyBytes = 65_536;
@@ -67,7 +68,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.put("/scans/:id", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     const scan = parseBody(newScanSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes, whenEmpty: {} }));
     const { row, isNew } = await query(principal, (tx) => putScan(tx, principal, { scanId, scan }));
     // Registered before, its creation may not have been published: the answer of the database was lost.
@@ -84,13 +85,13 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/scans/:id", allow("read"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     return c.json(toScan(await query(principal, (tx) => selectScan(tx, scanId))));
   });
 
   routes.patch("/scans/:id", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     const update = parseBody(scanUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const row = await store(principal, scanId, update);
     const { status } = row;
@@ -103,7 +104,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.delete("/scans/:id", allow("delete"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     const deleted = await query(principal, (tx) => deleteScan(tx, scanId));
     await announceDeleted(deleted, { publisher, log });
     return c.body(null, 204);
@@ -111,7 +112,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.post("/scans/:id/cancel", allow("register"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     const row = await query(principal, (tx) => requestCancel(tx, scanId));
     afterResponse(c, announcer.updated(row));
     return c.json(toScan(row), 202);
@@ -119,7 +120,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/scans/:id/findings", allow("read"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     const page = parsePageRequest(c.req.url, findingList);
     const rows = await query(principal, async (tx) => {
       const found = await selectFindings(tx, scanId, page);
@@ -132,7 +133,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.post("/scans/:id/findings", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     const { findings } = parseBody(newFindingsSchema, await readJson(c.req.raw, { maxBytes: maxFindingsBytes }));
     const counts = await query(principal, (tx) => storeFindings(tx, scanId, findings));
     return c.json({ received: findings.length, ...counts });

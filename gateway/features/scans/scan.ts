@@ -1,6 +1,3 @@
-import type { Context } from "hono";
-import { NotFound } from "../../../shared/app_error.ts";
-import { isUuid } from "../../../shared/channel_name.ts";
 import { scanChannel } from "../../../shared/scan_events.ts";
 import type { StoredFinding } from "../../../shared/schemas/finding.ts";
 import type { Scan, ScanEndStatus, ScanStatus } from "../../../shared/schemas/scan.ts";
@@ -61,11 +58,4 @@ export function toFinding(row: FindingRow): StoredFinding {
 /** After one of the end statuses nothing changes a scan. */
 export function hasEnded(status: ScanStatus): status is ScanEndStatus {
   return status !== "pending" && status !== "running";
-}
-
-/** An id that is no UUID names no scan. */
-export function scanIdOf(c: Context): string {
-  const scanId = c.req.param("id");
-  if (!isUuid(scanId)) throw new NotFound("No such scan");
-  return scanId;
 }

@@ -3,7 +3,7 @@ import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { constraintViolation } from "../../../drizzle/database_error.ts";
 import { scans } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 import type { Principal } from "../../auth/principal.ts";
 import { InvalidBody } from "../../http/problem.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
@@ -67,14 +67,10 @@ export async function selectScan(tx: TenantTransaction, scanId: string): Promise
 
 /** Newest first, one row beyond the limit. */
 export async function selectScans(tx: TenantTransaction, page: PageRequest): Promise<readonly ScanRow[]> {
-  const after =
-    page.after === null
-      ? undefined
-      : sql`(${scans.createdAt}, ${scans.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`;
   return tx
     .select()
     .from(scans)
-    .where(after)
+    .where(isPastCursor(page, scans.createdAt, scans.id))
     .orderBy(desc(scans.createdAt), desc(scans.id))
     .limit(page.limit + 1);
 }

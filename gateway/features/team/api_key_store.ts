@@ -6,7 +6,7 @@ import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
 import type { NewApiKey } from "../../../shared/schemas/team_requests.ts";
 import { createApiKey } from "../../auth/api_keys.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The API keys of the transaction's tenant. */
 
@@ -43,11 +43,7 @@ export async function selectApiKeys(tx: TenantTransaction, page: PageRequest): P
   return tx
     .select(shownApiKey)
     .from(apiKeys)
-    .where(
-      page.after === null
-        ? undefined
-        : sql`(${apiKeys.createdAt}, ${apiKeys.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`,
-    )
+    .where(isPastCursor(page, apiKeys.createdAt, apiKeys.id))
     .orderBy(desc(apiKeys.createdAt), desc(apiKeys.id))
     .limit(page.limit + 1);
 }

@@ -9,6 +9,7 @@ import {
   subSchema,
 } from "../../../shared/schemas/team_requests.ts";
 import {
+  bodyRefusals,
   component,
   emptyResponse,
   json,
@@ -71,9 +72,7 @@ export const teamDescription: FeatureDescription = {
       tags: ["members"],
       summary: "List members, newest first",
       parameters: pageParameters,
-      responses: {
-        ...listAnswer(MemberPage, memberExample),
-      },
+      responses: listAnswer(MemberPage, memberExample),
     },
     "POST /api/v1/members": {
       operationId: "addMember",
@@ -83,7 +82,7 @@ export const teamDescription: FeatureDescription = {
       responses: {
         200: json(Member, "Is a member already; has the role now, where one was named", { example: memberExample }),
         201: json(Member, "A new member", { example: memberExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...lockedOut,
       },
     },
@@ -96,7 +95,7 @@ export const teamDescription: FeatureDescription = {
       requestBody: jsonBody(memberUpdateSchema, { role: "viewer" }),
       responses: {
         200: json(Member, "The member now", { example: memberExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchMember,
         ...lockedOut,
       },
@@ -114,9 +113,7 @@ export const teamDescription: FeatureDescription = {
       tags: ["api keys"],
       summary: "List API keys, newest first, revoked ones too",
       parameters: pageParameters,
-      responses: {
-        ...listAnswer(ApiKeyPage, { ...apiKeyExample, last_used_at: at, revoked_at: null }),
-      },
+      responses: listAnswer(ApiKeyPage, { ...apiKeyExample, last_used_at: at, revoked_at: null }),
     },
     "POST /api/v1/api-keys": {
       operationId: "createApiKey",
@@ -129,7 +126,7 @@ export const teamDescription: FeatureDescription = {
         201: json(CreatedApiKey, "The key", {
           example: { ...apiKeyExample, api_key: `scs_1f2e3d4c_${"0123456789abcdef".repeat(4)}` },
         }),
-        ...refusals(400, 401, 413, 415, 422, 503),
+        ...bodyRefusals,
         403: problem("Not permitted, or more than the key that asks has itself"),
       },
     },
@@ -158,9 +155,7 @@ export const teamDescription: FeatureDescription = {
         filter("from", "From then on", instant),
         filter("to", "Before then", instant),
       ],
-      responses: {
-        ...listAnswer(AuditPage, auditExample),
-      },
+      responses: listAnswer(AuditPage, auditExample),
     },
   },
 };

@@ -2,10 +2,10 @@ import { desc, eq, type SQL, sql } from "drizzle-orm";
 import { memberships } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
-import type { Member, Role } from "../../../shared/schemas/team.ts";
+import { defaultRole, type Member, type Role } from "../../../shared/schemas/team.ts";
 import type { NewMember } from "../../../shared/schemas/team_requests.ts";
 import type { Principal } from "../../auth/principal.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The members of the transaction's tenant. */
 
@@ -22,11 +22,7 @@ export async function selectMembers(tx: TenantTransaction, page: PageRequest): P
   return tx
     .select(shownMember)
     .from(memberships)
-    .where(
-      page.after === null
-        ? undefined
-        : sql`(${memberships.createdAt}, ${memberships.userId}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key})`,
-    )
+    .where(isPastCursor(page, memberships.createdAt, memberships.userId))
     .orderBy(desc(memberships.createdAt), desc(memberships.userId))
     .limit(page.limit + 1);
 }
@@ -80,8 +76,6 @@ export async function deleteMember(tx: TenantTransaction, principal: Principal, 
     returning user_id`);
   if (rows.length === 0) throw await whyUnchanged(tx, sub);
 }
-
-const defaultRole: Role = "operator";
 
 interface Changed extends Record<string, unknown> {
   readonly role: Role;

@@ -1,6 +1,6 @@
 import { Hono, type Context } from "hono";
 import * as v from "valibot";
-import { AppError, NotFound } from "../../../shared/app_error.ts";
+import { NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
 import { instant } from "../../../shared/schemas/primitives.ts";
 import {
@@ -14,7 +14,9 @@ import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
+import { pathId } from "../../http/path_id.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { queryParameter, textParameter } from "../../http/query_parameter.ts";
 import { insertApiKey, revokeApiKey, selectApiKeys, toApiKey, type ApiKeyRow } from "./api_key_store.ts";
 import { selectAuditEvents, toAuditEvent, type AuditFilter, type AuditRow } from "./audit_store.ts";
 import { deleteMember, putMember, selectMembers, toMember, updateMember, type MemberRow } from "./member_store.ts";
@@ -94,8 +96,7 @@ function teamRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.delete("/api-keys/:id", allow("manage"), async (c) => {
     const principal = c.get("principal");
-    const id = c.req.param("id");
-    if (!isUuid(id)) throw new NotFound("No such API key");
+    const id = pathId(c, "API key");
     await withPrincipal(database, principal, (tx) => revokeApiKey(tx, principal, id));
     return c.body(null, 204);
   });
@@ -117,20 +118,15 @@ function subOf(c: Context): string {
   return sub;
 }
 
-const filterText = v.pipe(v.string(), v.minLength(1), v.maxLength(255), v.regex(/^[^\0]*$/));
+const maxFilterLength = 255;
 
 /** Throws `AppError("malformed")`. */
 function parseAuditFilter(c: Context): AuditFilter {
-  const one = (name: string, schema: v.GenericSchema<string>, expected: string) => {
-    const [value, ...others] = c.req.queries(name) ?? [];
-    if (value === undefined) return null;
-    if (others.length === 0 && v.is(schema, value)) return value;
-    throw new AppError("malformed", `The query's ${name} is not valid: expected one ${expected}`);
-  };
-  const text = (name: string) => one(name, filterText, "text of 1 to 255 characters");
-  const time = (name: string) => {
-    const value = one(name, instant, "time like 2026-11-22T09:30:00Z");
-    return value === null ? null : new Date(value);
-  };
+  const text = (name: string) => textParameter(c, name, maxFilterLength);
+  const time = (name: string) =>
+    queryParameter(c, name, {
+      expected: "one time like 2026-11-22T09:30:00Z",
+      parse: (value) => (v.is(instant, value) ? new Date(value) : undefined),
+    });
   return { action: text("action"), actor: text("actor"), target: text("target"), from: time("from"), to: time("to") };
 }

@@ -2,6 +2,7 @@ import { tenantNameSchema, tenantSchema } from "../../../shared/schemas/tenant.t
 import { uuid } from "../../../shared/schemas/primitives.ts";
 import { tenantEventSchemas } from "../../../shared/schemas/tenant_events.ts";
 import {
+  bodyRefusals,
   component,
   emptyResponse,
   json,
@@ -10,6 +11,8 @@ import {
   refusals,
   response,
   snapshotParameter,
+  streamAnswer,
+  streamSecurity,
   toInlineSchema,
   type FeatureDescription,
 } from "../../http/docs/feature_description.ts";
@@ -44,7 +47,7 @@ export const tenantDescription: FeatureDescription = {
       requestBody: jsonBody(tenantNameSchema, { name: tenantExample.name }),
       responses: {
         200: json(Tenant, "The tenant under its new name", { example: tenantExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...wasDeleted,
       },
     },
@@ -58,7 +61,7 @@ export const tenantDescription: FeatureDescription = {
       requestBody: jsonBody(tenantNameSchema, { name: tenantExample.name }),
       responses: {
         204: emptyResponse("Deleted"),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
       },
     },
     "GET /api/v1/tenant/export": {
@@ -82,7 +85,7 @@ export const tenantDescription: FeatureDescription = {
         "Without `scan_id`: all scans and monitors of the tenant and what is decided about findings, on a stream that outlives each of them; `scan.updated` comes " +
         "at most once a second for each scan from each process of the gateway, and its last state always comes. With `scan_id`: the events of those scans' own streams, " +
         "until the last of them has ended. One that is not visible is 404 for the whole.",
-      security: [{ user: [] }, { apiKey: [] }, { accessToken: [] }],
+      security: streamSecurity,
       parameters: [
         {
           name: "scan_id",
@@ -95,9 +98,7 @@ export const tenantDescription: FeatureDescription = {
         snapshotParameter,
       ],
       responses: {
-        200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
-        204: emptyResponse("All scans that are named have ended: do not reconnect"),
-        ...refusals(400, 401, 403, 429, 503),
+        ...streamAnswer("All scans that are named have ended: do not reconnect"),
         404: problem("One of the scans is not there"),
       },
     },

@@ -5,7 +5,7 @@ import type { ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
 import { withTenant, type TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { Delivery, DeliveryStatus } from "../../../shared/schemas/webhook.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 import { retryDelaySeconds, type AttemptResult } from "./attempt.ts";
 import { selectWebhook } from "./webhook_store.ts";
 
@@ -44,9 +44,7 @@ export async function selectDeliveries(
       and(
         eq(webhookDeliveries.webhookId, webhookId),
         status === null ? undefined : eq(webhookDeliveries.status, status),
-        page.after === null
-          ? undefined
-          : sql`(${createdAt}, ${id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`,
+        isPastCursor(page, createdAt, id),
       ),
     )
     .orderBy(desc(createdAt), desc(id))

@@ -10,6 +10,7 @@ import {
   webhookWithSecretSchema,
 } from "../../../shared/schemas/webhook.ts";
 import {
+  bodyRefusals,
   component,
   emptyResponse,
   json,
@@ -78,7 +79,7 @@ export const webhooksDescription: FeatureDescription = {
       requestBody: jsonBody(newWebhookSchema, newWebhookExample),
       responses: {
         201: json(WebhookWithSecret, "Created", { headers: ["Location"], example: withSecretExample }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         409: problem("The tenant has 20 webhooks already"),
       },
     },
@@ -87,9 +88,7 @@ export const webhooksDescription: FeatureDescription = {
       tags: ["webhooks"],
       summary: "List webhooks, newest first",
       parameters: pageParameters,
-      responses: {
-        ...listAnswer(WebhookPage, webhookExample),
-      },
+      responses: listAnswer(WebhookPage, webhookExample),
     },
     "GET /api/v1/webhooks/:id": {
       operationId: "getWebhook",
@@ -111,7 +110,7 @@ export const webhooksDescription: FeatureDescription = {
       requestBody: jsonBody(webhookUpdateSchema, { enabled: false }),
       responses: {
         200: json(Webhook, "The webhook now", { example: { ...webhookExample, enabled: false } }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         ...noSuchWebhook,
       },
     },

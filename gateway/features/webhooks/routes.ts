@@ -1,20 +1,16 @@
-import { Hono, type Context } from "hono";
+import { Hono } from "hono";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
-import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
-import {
-  deliveryStatuses,
-  newWebhookSchema,
-  webhookUpdateSchema,
-  type DeliveryStatus,
-} from "../../../shared/schemas/webhook.ts";
+import { deliveryStatuses, newWebhookSchema, webhookUpdateSchema } from "../../../shared/schemas/webhook.ts";
 import { withPrincipal } from "../../auth/membership.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
+import { pathId } from "../../http/path_id.ts";
 import { InvalidBody } from "../../http/problem.ts";
+import { choiceParameter } from "../../http/query_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { targetProblem } from "./address.ts";
 import { insertTest, replayDelivery, selectDeliveries, toDelivery, type DeliveryRow } from "./delivery_store.ts";
@@ -73,13 +69,13 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/webhooks/:id", allow("manage"), async (c) => {
     const principal = c.get("principal");
-    const webhookId = idOf(c, "id", "webhook");
+    const webhookId = pathId(c, "webhook");
     return c.json(toWebhook(await query(principal, (tx) => selectWebhook(tx, webhookId))));
   });
 
   routes.patch("/webhooks/:id", allow("manage"), async (c) => {
     const principal = c.get("principal");
-    const webhookId = idOf(c, "id", "webhook");
+    const webhookId = pathId(c, "webhook");
     const update = parseBody(webhookUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     if (update.url !== undefined) requireTarget(update.url);
     const row = await query(principal, (tx) => updateWebhook(tx, webhookId, update));
@@ -90,14 +86,14 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.delete("/webhooks/:id", allow("manage"), async (c) => {
     const principal = c.get("principal");
-    const webhookId = idOf(c, "id", "webhook");
+    const webhookId = pathId(c, "webhook");
     await query(principal, (tx) => deleteWebhook(tx, webhookId));
     return c.body(null, 204);
   });
 
   routes.post("/webhooks/:id/rotate-secret", allow("manage"), async (c) => {
     const principal = c.get("principal");
-    const webhookId = idOf(c, "id", "webhook");
+    const webhookId = pathId(c, "webhook");
     const secret = createSecret();
     const row = await query(principal, (tx) => rotateSecret(tx, webhookId, secret));
     return c.json({ ...toWebhook(row), secret });
@@ -105,7 +101,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.post("/webhooks/:id/test", allow("manage"), async (c) => {
     const principal = c.get("principal");
-    const webhookId = idOf(c, "id", "webhook");
+    const webhookId = pathId(c, "webhook");
     const row = await query(principal, (tx) => insertTest(tx, webhookId));
     afterResponse(c, sender.sendDue());
     return c.json(toDelivery(row), 202);
@@ -113,17 +109,17 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/webhooks/:id/deliveries", allow("manage"), async (c) => {
     const principal = c.get("principal");
-    const webhookId = idOf(c, "id", "webhook");
+    const webhookId = pathId(c, "webhook");
     const page = parsePageRequest(c.req.url, deliveryList);
-    const status = parseStatus(c);
+    const status = choiceParameter(c, "status", deliveryStatuses);
     const rows = await query(principal, (tx) => selectDeliveries(tx, webhookId, { page, status }));
     return c.json(toPage(rows, page.limit, deliveryList));
   });
 
   routes.post("/webhooks/:id/deliveries/:delivery_id/replay", allow("manage"), async (c) => {
     const principal = c.get("principal");
-    const webhookId = idOf(c, "id", "webhook");
-    const deliveryId = idOf(c, "delivery_id", "delivery");
+    const webhookId = pathId(c, "webhook");
+    const deliveryId = pathId(c, "delivery", "delivery_id");
     const row = await query(principal, (tx) => replayDelivery(tx, { webhookId, deliveryId }));
     afterResponse(c, sender.sendDue());
     return c.json(toDelivery(row), 202);
@@ -142,20 +138,4 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
   ): Promise<Result> {
     return withPrincipal(database, principal, work);
   }
-}
-
-/** An id that is no UUID names nothing. */
-function idOf(c: Context, parameter: string, what: string): string {
-  const id = c.req.param(parameter);
-  if (!isUuid(id)) throw new NotFound(`No such ${what}`);
-  return id;
-}
-
-/** Throws `AppError("malformed")`. */
-function parseStatus(c: Context): DeliveryStatus | null {
-  const [value, ...others] = c.req.queries("status") ?? [];
-  if (value === undefined) return null;
-  const status = deliveryStatuses.find((known) => known === value);
-  if (status !== undefined && others.length === 0) return status;
-  throw new AppError("malformed", `The query's status is not valid: expected one of ${deliveryStatuses.join(", ")}`);
 }

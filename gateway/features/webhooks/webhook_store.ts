@@ -3,7 +3,7 @@ import { webhooks } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { NewWebhook, Webhook, WebhookUpdate } from "../../../shared/schemas/webhook.ts";
-import type { PageRequest } from "../../http/paging.ts";
+import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 import { hostOf } from "./address.ts";
 
 /** Without its secrets, which the application role cannot read. */
@@ -54,14 +54,10 @@ export async function selectWebhook(tx: TenantTransaction, webhookId: string): P
 
 /** Newest first, one row beyond the limit. */
 export async function selectWebhooks(tx: TenantTransaction, page: PageRequest): Promise<readonly WebhookRow[]> {
-  const after =
-    page.after === null
-      ? undefined
-      : sql`(${webhooks.createdAt}, ${webhooks.id}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::uuid)`;
   return tx
     .select(columns)
     .from(webhooks)
-    .where(after)
+    .where(isPastCursor(page, webhooks.createdAt, webhooks.id))
     .orderBy(desc(webhooks.createdAt), desc(webhooks.id))
     .limit(page.limit + 1);
 }

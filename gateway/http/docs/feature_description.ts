@@ -39,6 +39,8 @@ type Parameter = NonNullable<DescribeRouteOptions["parameters"]>[number];
 /** For an operation that only API keys may use, and for one that needs no credentials. */
 export const keyOnly: Security = [{ apiKey: [] }];
 export const withoutCredentials: Security = [];
+/** For an event stream: `EventSource` sends its token in the query. */
+export const streamSecurity: Security = [{ user: [] }, { apiKey: [] }, { accessToken: [] }];
 
 /** The schema as a component that the document describes once. */
 export function component<Schema extends v.GenericSchema>(name: string, schema: Schema) {
@@ -102,6 +104,15 @@ export function listAnswer(schema: v.GenericSchema, item: unknown, description =
   };
 }
 
+/** What an event stream answers, and how it may be refused. `ended` says what 204 means. */
+export function streamAnswer(ended: string): Responses {
+  return {
+    200: response("text/event-stream", "The stream", { headers: ["Cache-Control"] }),
+    204: emptyResponse(ended),
+    ...refusals(400, 401, 403, 429, 503),
+  };
+}
+
 /** Without a schema it is text. */
 export function response(contentType: string, description: string, options: ResponseOptions = {}): Responses[string] {
   const { schema = v.string(), headers, example } = options;
@@ -132,6 +143,9 @@ const refusalResponses = {
   429: problem("Too many streams of this tenant", { headers: ["Retry-After"] }),
   503: problem("Database or broker unavailable", { headers: ["Retry-After"] }),
 };
+
+/** How an operation with a JSON body may be refused. */
+export const bodyRefusals = refusals(400, 401, 403, 413, 415, 422, 503);
 
 export const responseHeaders = {
   "X-Request-Id": {

@@ -6,6 +6,7 @@ import { streamTokenRequestSchema, streamTokenSchema } from "../../../shared/sch
 import { uuid } from "../../../shared/schemas/primitives.ts";
 import { healthSchema, notReadySchema, readySchema } from "../../../shared/schemas/status.ts";
 import {
+  bodyRefusals,
   component,
   json,
   jsonBody,
@@ -123,7 +124,7 @@ export const platformDescription: FeatureDescription = {
         200: json(component("StreamToken", streamTokenSchema), "The token", {
           example: { access_token: "eyJhbGciOiJIUzI1NiJ9.e30.c2lnbmF0dXJl", expires_in: 60 },
         }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
         404: problem("No such resource in this tenant"),
       },
     },
@@ -152,7 +153,7 @@ export const platformDescription: FeatureDescription = {
         202: json(component("PublishedEvents", publishedSchema), "Handed over", {
           example: { channel, count: 2 },
         }),
-        ...refusals(400, 401, 403, 413, 415, 422, 503),
+        ...bodyRefusals,
       },
     },
   },

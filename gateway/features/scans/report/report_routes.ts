@@ -3,7 +3,7 @@ import { withPrincipal } from "../../../auth/membership.ts";
 import type { AllowedPrincipal } from "../../../auth/principal.ts";
 import { createAllow, type Allowed } from "../../../http/allow.ts";
 import type { Dependencies } from "../../../http/dependencies.ts";
-import { scanIdOf } from "../scan.ts";
+import { pathId } from "../../../http/path_id.ts";
 import { readReport } from "./read_report.ts";
 import { selectPart, selectReport, storeReport, type ReportRow } from "./report_store.ts";
 
@@ -15,7 +15,7 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
 
   routes.put("/scans/:id/report", allow("publish"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     const report = await readReport(c.req.raw, scanId);
     const { isNew } = await withPrincipal(database, principal, (tx) => storeReport(tx, scanId, report));
     const { digest, sizeBytes } = report;
@@ -24,7 +24,7 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
 
   routes.get("/scans/:id/report", allow("read"), async (c) => {
     const principal = c.get("principal");
-    const scanId = scanIdOf(c);
+    const scanId = pathId(c, "scan");
     const report = await withPrincipal(database, principal, (tx) => selectReport(tx, scanId));
     const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
     if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);

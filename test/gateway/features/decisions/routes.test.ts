@@ -180,12 +180,17 @@ describe("GET /decisions", () => {
     expect(await ids(`?limit=3&cursor=${first.next_cursor}`)).toEqual([id]);
   });
 
-  test.each(["active=1", "kind=both", "check=", "org_url=acme", "check=a&check=b", "active=true&active=true"])(
-    "?%s: 400",
-    async (query) => {
-      expect((await gateway.request(`/api/v1/decisions?${query}`, { as: key })).status).toBe(400);
-    },
-  );
+  test.each([
+    "active=1",
+    "active=constructor",
+    "kind=both",
+    "check=",
+    "org_url=acme",
+    "check=a&check=b",
+    "active=true&active=true",
+  ])("?%s: 400", async (query) => {
+    expect((await gateway.request(`/api/v1/decisions?${query}`, { as: key })).status).toBe(400);
+  });
 });
 
 describe("DELETE /decisions/{id}", () => {

@@ -1,5 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { changeOf } from "../../../support/monitor_requests.ts";
 import {
   problemOf,
   startTestGateway,
@@ -285,22 +286,17 @@ describe("deliveries", () => {
     const monitorId = crypto.randomUUID();
     const path = `/monitors/${monitorId}`;
     await send("PUT", path, { org_url: "https://acme.okta.com", interval_seconds: 10 });
-    const change = (fingerprint: string, more = {}) => ({
-      id: crypto.randomUUID(),
-      check: "mfa-for-admins",
-      fingerprint,
-      resource: { type: "policy", id: "00p1", name: "Console" },
-      from: { status: "PASS", reason: null },
-      to: { status: "FAIL", reason: null },
-      actual: "A password alone",
-      seen_at: "2026-11-22T14:03:12.000Z",
-      cause: "log",
-      explained_by: [
-        { uuid: "e1", event_type: "policy.rule.update", actor: { name: "Ada Admin" }, ip_address: "192.0.2.7" },
-      ],
-      ...more,
-    });
-    const changes = [change("a"), change("b"), change("start", { cause: "start", from: null })];
+    const explained = {
+      uuid: "e1",
+      event_type: "policy.rule.update",
+      actor: { name: "Ada Admin" },
+      ip_address: "192.0.2.7",
+    };
+    const changes = [
+      { ...changeOf({ fingerprint: "a" }), explained_by: [explained] },
+      changeOf({ fingerprint: "b" }),
+      changeOf({ fingerprint: "start", cause: "start", from: null }),
+    ];
     for (let sent = 0; sent < 2; sent += 1)
       expect((await send("POST", `${path}/changes`, { changes })).status).toBe(200);
     const [moved] = await receiver.waitFor(1);

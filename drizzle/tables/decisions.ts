@@ -1,0 +1,71 @@
+import { sql } from "drizzle-orm";
+import { check, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import type { AttestedStatus, DecisionKind } from "../../shared/schemas/decision.ts";
+import type { ActorKind } from "../../shared/schemas/team.ts";
+import { tenantPolicies } from "../policies.ts";
+import { instant } from "./columns.ts";
+import { tenants } from "./people.ts";
+
+/** What people decided about findings. A row is never removed: it ends, and stays as the record of what was decided. */
+export const decisions = pgTable(
+  "decisions",
+  {
+    id: uuid("id").primaryKey().defaultRandom(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    kind: text("kind").$type<DecisionKind>().notNull(),
+    check: text("check").notNull(),
+    /** Of a waiver: an exact id or name, or a pattern of names; null: every finding of the check. */
+    resource: text("resource"),
+    /** Of an attestation. */
+    status: text("status").$type<AttestedStatus>(),
+    reason: text("reason").notNull(),
+    authorKind: text("author_kind").$type<ActorKind>().notNull(),
+    /** The JWT's `sub`, or the API key's id. */
+    authorId: text("author_id").notNull(),
+    authorName: text("author_name").notNull(),
+    /** Null: every organization of the tenant. */
+    orgUrl: text("org_url"),
+    /** As it was given, a day or a time; null: until it is withdrawn. */
+    expires: text("expires"),
+    /** The last moment at which it holds. */
+    expiresAt: instant("expires_at"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    endedAt: instant("ended_at"),
+    /** `expired` is written only when another one takes its place. */
+    endedReason: text("ended_reason").$type<"withdrawn" | "contradicted" | "expired">(),
+    /** The name of who withdrew it. */
+    endedBy: text("ended_by"),
+    /** The scan that contradicted it, which may be deleted since. */
+    endedScanId: uuid("ended_scan_id"),
+  },
+  (table) => [
+    // Hashed: together they may be longer than an index takes.
+    uniqueIndex("decisions_not_ended")
+      .on(
+        table.tenantId,
+        table.kind,
+        table.check,
+        sql`md5(coalesce(${table.resource}, ''))`,
+        sql`md5(coalesce(${table.orgUrl}, ''))`,
+      )
+      .where(sql`${table.endedAt} is null`),
+    index("decisions_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    index("decisions_of_kind").on(table.tenantId, table.kind, table.createdAt, table.id),
+    index("decisions_of_check").on(table.tenantId, table.check, table.createdAt, table.id),
+    index("decisions_not_ended_by_time")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.endedAt} is null`),
+    check("decisions_kind", sql`${table.kind} in ('waiver', 'attestation')`),
+    check("decisions_status", sql`${table.status} in ('PASS', 'FAIL', 'NOT_APPLICABLE')`),
+    check(
+      "decisions_of_kind",
+      sql`(${table.kind} = 'attestation') = (${table.status} is not null) and (${table.kind} = 'waiver' or ${table.resource} is null)`,
+    ),
+    check("decisions_expires_at", sql`(${table.expires} is null) = (${table.expiresAt} is null)`),
+    check("decisions_ended_reason", sql`${table.endedReason} in ('withdrawn', 'contradicted', 'expired')`),
+    check("decisions_ended_at", sql`(${table.endedAt} is null) = (${table.endedReason} is null)`),
+    ...tenantPolicies("decisions", table.tenantId),
+  ],
+);

@@ -1,0 +1,135 @@
+import { sql } from "drizzle-orm";
+import {
+  bigint,
+  check,
+  foreignKey,
+  index,
+  doublePrecision,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+import type { ManualReason, Status } from "../../shared/report.ts";
+import type { ChangeCause, NewChange } from "../../shared/schemas/change.ts";
+import type { LogStatus, StoredMonitorStatus } from "../../shared/schemas/monitor_requests.ts";
+import { tenantPolicies } from "../policies.ts";
+import { instant } from "./columns.ts";
+import { tenants } from "./people.ts";
+
+export const monitors = pgTable(
+  "monitors",
+  {
+    /** Made by the producer. */
+    id: uuid("id").primaryKey(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    orgUrl: text("org_url").notNull(),
+    clientId: text("client_id"),
+    status: text("status").$type<StoredMonitorStatus>().notNull().default("running"),
+    intervalSeconds: integer("interval_seconds").notNull(),
+    checksTotal: integer("checks_total").notNull().default(0),
+    /** Counts of checks. */
+    pass: integer("pass").notNull().default(0),
+    fail: integer("fail").notNull().default(0),
+    manual: integer("manual").notNull().default(0),
+    logStatus: text("log_status").$type<LogStatus>().notNull().default("unknown"),
+    errorCode: text("error_code"),
+    errorDetail: text("error_detail"),
+    /** The last time that was not read of the log. */
+    gapFrom: instant("gap_from"),
+    gapTo: instant("gap_to"),
+    lastLookAt: instant("last_look_at"),
+    lagSeconds: doublePrecision("lag_seconds"),
+    lastChangeAt: instant("last_change_at"),
+    /** How many numbers were given to changes; the next one gets the one after it. */
+    lastChangeNumber: bigint("last_change_number", { mode: "number" }).notNull().default(0),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    /** The producer's last heartbeat; a running monitor without one for too long is stale. */
+    updatedAt: instant("updated_at").notNull().defaultNow(),
+    startedAt: instant("started_at").notNull().defaultNow(),
+    /** From then on a running monitor is stale, unless its next heartbeat comes before: `isStale` of the gateway has it too. */
+    staleFrom: instant("stale_from").generatedAlwaysAs(
+      sql`(updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC'`,
+    ),
+    /** Set when it was published that it is stale; null again with the next heartbeat. */
+    staleAt: instant("stale_at"),
+    /** Set with the status `ended` and only then. */
+    endedAt: instant("ended_at"),
+    /** The row stays, so that its id is not used again; its changes do not. */
+    deletedAt: instant("deleted_at"),
+    /** SHA-256 of the doorbell's secret in lower-case hex; null: it has no doorbell. */
+    doorbellHash: text("doorbell_hash"),
+    doorbellRungAt: instant("doorbell_rung_at"),
+  },
+  (table) => [
+    // What changes refer to, so that a change cannot belong to another tenant's monitor.
+    unique("monitors_tenant_id_id").on(table.tenantId, table.id),
+    index("monitors_present")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.deletedAt} is null`),
+    index("monitors_due")
+      .on(table.staleFrom)
+      .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
+    index("monitors_ended")
+      .on(table.endedAt)
+      .where(sql`${table.endedAt} is not null and ${table.deletedAt} is null`),
+    check("monitors_status", sql`${table.status} in ('running', 'stopped', 'ended')`),
+    check("monitors_log_status", sql`${table.logStatus} in ('reading', 'unreadable', 'unknown')`),
+    check("monitors_ended_at", sql`(${table.endedAt} is not null) = (${table.status} = 'ended')`),
+    check("monitors_deleted_at", sql`${table.deletedAt} is null or ${table.endedAt} is not null`),
+    check("monitors_counts", sql`least(${table.checksTotal}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`),
+    check("monitors_doorbell_hash_is_sha256_hex", sql`${table.doorbellHash} ~ '^[0-9a-f]{64}$'`),
+    ...tenantPolicies("monitors", table.tenantId),
+  ],
+);
+
+/** Verdicts that moved, in the order they were stored. */
+export const changes = pgTable(
+  "changes",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    monitorId: uuid("monitor_id").notNull(),
+    /** Made by the producer, so that a change that is sent again is stored once. */
+    id: uuid("id").notNull(),
+    /** Rises with each change of the monitor: the clock of the producer may go back. */
+    number: bigint("number", { mode: "number" }).notNull(),
+    check: text("check").notNull(),
+    fingerprint: text("fingerprint").notNull(),
+    resourceType: text("resource_type").notNull(),
+    resourceId: text("resource_id").notNull(),
+    resourceName: text("resource_name").notNull(),
+    /** Null: the finding is new. */
+    fromStatus: text("from_status").$type<Status>(),
+    fromReason: text("from_reason").$type<ManualReason>(),
+    /** Null: the finding is gone. */
+    toStatus: text("to_status").$type<Status>(),
+    toReason: text("to_reason").$type<ManualReason>(),
+    actual: text("actual").notNull(),
+    seenAt: instant("seen_at").notNull(),
+    cause: text("cause").$type<ChangeCause>().notNull(),
+    explainedBy: jsonb("explained_by").$type<NewChange["explained_by"]>().notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ name: "changes_pkey", columns: [table.tenantId, table.monitorId, table.id] }),
+    foreignKey({
+      name: "changes_monitor",
+      columns: [table.tenantId, table.monitorId],
+      foreignColumns: [monitors.tenantId, monitors.id],
+    }).onDelete("cascade"),
+    uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
+    index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
+    index("changes_of_check").on(table.tenantId, table.monitorId, table.check, table.number),
+    check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),
+    check("changes_cause", sql`${table.cause} in ('log', 'reconciliation', 'start')`),
+    ...tenantPolicies("changes", table.tenantId),
+  ],
+);

@@ -1,0 +1,126 @@
+import { sql } from "drizzle-orm";
+import { bigint, check, index, jsonb, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import type { ActorKind, Role, Scope } from "../../shared/schemas/team.ts";
+import { currentTenantId, policies, tenantPolicies } from "../policies.ts";
+import { instant } from "./columns.ts";
+
+export const tenants = pgTable(
+  "tenants",
+  {
+    id: uuid("id").primaryKey().defaultRandom(),
+    name: text("name").notNull(),
+    /** How many scans were deleted so far: a client that knows it has missed no deletion. Counted by a trigger. */
+    deletedScans: bigint("deleted_scans", { mode: "number" }).notNull().default(0),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    check("tenants_name_length", sql`length(${table.name}) between 1 and 200`),
+    ...tenantPolicies("tenants", table.id),
+  ],
+);
+
+/** A person or program that signs in with a JWT. One subject may be a member of several tenants. */
+export const users = pgTable(
+  "users",
+  {
+    /** The JWT's `sub`. */
+    sub: text("sub").primaryKey(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    check("users_sub_length", sql`length(${table.sub}) between 1 and 255`),
+    // Members only; memberships has a policy of its own, so the sub-select sees this tenant's rows alone.
+    ...policies(
+      "users",
+      sql`exists (select 1 from memberships where memberships.user_id = users.sub and memberships.tenant_id = ${currentTenantId})`,
+    ),
+  ],
+);
+
+export const memberships = pgTable(
+  "memberships",
+  {
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    /** The JWT's `sub`. */
+    userId: text("user_id")
+      .notNull()
+      .references(() => users.sub, { onDelete: "cascade" }),
+    role: text("role").$type<Role>().notNull().default("operator"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
+    index("memberships_user_id").on(table.userId),
+    index("memberships_by_time").on(table.tenantId, table.createdAt, table.userId),
+    index("memberships_admins")
+      .on(table.tenantId, table.userId)
+      .where(sql`${table.role} = 'admin'`),
+    check("memberships_role", sql`${table.role} in ('viewer', 'operator', 'admin')`),
+    ...tenantPolicies("memberships", table.tenantId),
+  ],
+);
+
+export const apiKeys = pgTable(
+  "api_keys",
+  {
+    id: uuid("id").primaryKey().defaultRandom(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    name: text("name").notNull(),
+    /** The key's first characters, shown in lists so that people can tell keys apart. */
+    prefix: text("prefix").notNull(),
+    /** SHA-256 of the key in lower-case hex. The key is 256 random bits, so a fast hash without salt is enough. */
+    hash: text("hash").notNull(),
+    scopes: text("scopes").array().$type<Scope[]>().notNull().default(["read", "publish"]),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    /** Null: valid until it is revoked. */
+    expiresAt: instant("expires_at"),
+    revokedAt: instant("revoked_at"),
+    /** Kept to about a minute. */
+    lastUsedAt: instant("last_used_at"),
+  },
+  (table) => [
+    uniqueIndex("api_keys_hash").on(table.hash),
+    index("api_keys_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    check("api_keys_hash_is_sha256_hex", sql`${table.hash} ~ '^[0-9a-f]{64}$'`),
+    check(
+      "api_keys_scopes",
+      sql`${table.scopes} <@ array['read', 'publish', 'admin'] and cardinality(${table.scopes}) between 1 and 3`,
+    ),
+    check("api_keys_name_length", sql`length(${table.name}) between 1 and 200`),
+    ...tenantPolicies("api_keys", table.tenantId),
+  ],
+);
+
+/** Who did what. Rows are written by triggers (`scanstream.write_audit`), so that no way of writing leaves one out. */
+export const auditEvents = pgTable(
+  "audit_events",
+  {
+    /** Rises in the order of writing. */
+    number: bigint("number", { mode: "number" }).primaryKey().generatedByDefaultAsIdentity(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    actorKind: text("actor_kind").$type<ActorKind>().notNull(),
+    /** The JWT's `sub` or the API key's id; empty for an operator's command and for the gateway itself. */
+    actorId: text("actor_id").notNull(),
+    /** Such as `member.created`. */
+    action: text("action").notNull(),
+    targetType: text("target_type").notNull(),
+    targetId: text("target_id").notNull(),
+    /** What the row was made with, or of each changed column the value before and after. Never a secret. */
+    detail: jsonb("detail").$type<Readonly<Record<string, unknown>>>().notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    index("audit_events_by_time").on(table.tenantId, table.createdAt, table.number),
+    index("audit_events_by_action").on(table.tenantId, table.action, table.createdAt, table.number),
+    index("audit_events_by_actor").on(table.tenantId, table.actorId, table.createdAt, table.number),
+    index("audit_events_by_target").on(table.tenantId, table.targetId, table.createdAt, table.number),
+    check("audit_events_actor_kind", sql`${table.actorKind} in ('user', 'api_key', 'operator', 'gateway')`),
+    ...tenantPolicies("audit_events", table.tenantId),
+  ],
+);

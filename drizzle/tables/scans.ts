@@ -1,0 +1,192 @@
+import { sql } from "drizzle-orm";
+import {
+  boolean,
+  check,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  text,
+  unique,
+  uuid,
+} from "drizzle-orm/pg-core";
+import type { Coverage, ManualReason, Severity, Status } from "../../shared/report.ts";
+import type { ScanStatus } from "../../shared/schemas/scan.ts";
+import { tenantPolicies } from "../policies.ts";
+import { bytes, instant } from "./columns.ts";
+import { tenants } from "./people.ts";
+
+export const scans = pgTable(
+  "scans",
+  {
+    id: uuid("id").primaryKey().defaultRandom(),
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    orgUrl: text("org_url"),
+    clientId: text("client_id"),
+    status: text("status").$type<ScanStatus>().notNull().default("pending"),
+    checksTotal: integer("checks_total").notNull().default(0),
+    checksDone: integer("checks_done").notNull().default(0),
+    /** Counts of checks. */
+    pass: integer("pass").notNull().default(0),
+    fail: integer("fail").notNull().default(0),
+    manual: integer("manual").notNull().default(0),
+    cancelRequested: boolean("cancel_requested").notNull().default(false),
+    /** Who registered it: the JWT's `sub`, or the API key's id. */
+    createdBy: text("created_by"),
+    /** The body it was registered with, so that the same request again is the same scan; null for scans of before. */
+    registration: text("registration"),
+    createdAt: instant("created_at").notNull().defaultNow(),
+    /** The producer's last heartbeat; a scan without one for too long is expired. */
+    updatedAt: instant("updated_at").notNull().defaultNow(),
+    startedAt: instant("started_at"),
+    /** Set with an end status and only then. */
+    endedAt: instant("ended_at"),
+  },
+  (table) => [
+    // What findings refer to, so that a finding cannot belong to another tenant's scan.
+    unique("scans_tenant_id_id").on(table.tenantId, table.id),
+    index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    // The scan before a scan of the same org, for what is new in it.
+    index("scans_completed")
+      .on(table.tenantId, sql`coalesce(${table.orgUrl}, '')`, table.endedAt)
+      .where(sql`${table.status} = 'completed'`),
+    index("scans_unfinished")
+      .on(table.updatedAt)
+      .where(sql`${table.status} in ('pending', 'running')`),
+    index("scans_unfinished_of_tenant")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.status} in ('pending', 'running')`),
+    index("scans_ended_of_tenant")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.endedAt} is not null`),
+    // In the order in which they are deleted once they are old.
+    index("scans_ended")
+      .on(table.endedAt)
+      .where(sql`${table.endedAt} is not null`),
+    check(
+      "scans_status",
+      sql`${table.status} in ('pending', 'running', 'completed', 'cancelled', 'failed', 'expired')`,
+    ),
+    check("scans_ended_at", sql`(${table.endedAt} is not null) = (${table.status} not in ('pending', 'running'))`),
+    check(
+      "scans_counts",
+      sql`least(${table.checksTotal}, ${table.checksDone}, ${table.pass}, ${table.fail}, ${table.manual}) >= 0`,
+    ),
+    ...tenantPolicies("scans", table.tenantId),
+  ],
+);
+
+export const findings = pgTable(
+  "findings",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    /** Stable over runs: the same check, resource and org give the same value. */
+    fingerprint: text("fingerprint").notNull(),
+    check: text("check").notNull(),
+    status: text("status").$type<Status>().notNull(),
+    reason: text("reason").$type<ManualReason>(),
+    severity: text("severity").$type<Severity>().notNull(),
+    resourceType: text("resource_type").notNull(),
+    resourceId: text("resource_id").notNull(),
+    resourceName: text("resource_name").notNull(),
+    expected: text("expected").notNull(),
+    actual: text("actual").notNull(),
+    detail: text("detail").notNull(),
+    /** `partial`: a PASS that is narrower than its rule. */
+    coverage: text("coverage").$type<Coverage>().notNull().default("full"),
+    /** What of the rule a partial PASS leaves to a person. */
+    coverageReason: text("coverage_reason"),
+    /** Does not count for the check's status. */
+    advisory: boolean("advisory").notNull().default(false),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    // Led by the tenant, so that an insert cannot learn from a conflict what another tenant stored.
+    primaryKey({ name: "findings_pkey", columns: [table.tenantId, table.scanId, table.fingerprint] }),
+    foreignKey({
+      name: "findings_scan",
+      columns: [table.tenantId, table.scanId],
+      foreignColumns: [scans.tenantId, scans.id],
+    }).onDelete("cascade"),
+    index("findings_of_scan").on(table.tenantId, table.scanId, table.createdAt, table.fingerprint),
+    check("findings_status", sql`${table.status} in ('PASS', 'FAIL', 'MANUAL')`),
+    check("findings_coverage", sql`${table.coverage} in ('full', 'partial')`),
+    check("findings_severity", sql`${table.severity} in ('high', 'medium', 'low')`),
+    ...tenantPolicies("findings", table.tenantId),
+  ],
+);
+
+/** The ids of scans that were deleted: they are not used again. Written by a trigger of `scans`. */
+export const deletedScans = pgTable(
+  "deleted_scans",
+  {
+    tenantId: uuid("tenant_id")
+      .notNull()
+      .references(() => tenants.id, { onDelete: "cascade" }),
+    id: uuid("id").notNull(),
+    deletedAt: instant("deleted_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ name: "deleted_scans_pkey", columns: [table.tenantId, table.id] }),
+    index("deleted_scans_by_time").on(table.deletedAt),
+    ...tenantPolicies("deleted_scans", table.tenantId),
+  ],
+);
+
+/** The finished report of a scan. Its row is written after its parts: without it there is no report. */
+export const scanReports = pgTable(
+  "scan_reports",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    uploadId: uuid("upload_id").notNull(),
+    /** Of the report as it was sent; the same bytes have the same digest. */
+    digest: text("digest").notNull(),
+    /** Of the report as it was sent. */
+    sizeBytes: integer("size_bytes").notNull(),
+    partCount: integer("part_count").notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({ name: "scan_reports_pkey", columns: [table.tenantId, table.scanId] }),
+    foreignKey({
+      name: "scan_reports_scan",
+      columns: [table.tenantId, table.scanId],
+      foreignColumns: [scans.tenantId, scans.id],
+    }).onDelete("cascade"),
+    check("scan_reports_sizes", sql`${table.sizeBytes} >= 0 and ${table.partCount} > 0`),
+    ...tenantPolicies("scan_reports", table.tenantId),
+  ],
+);
+
+/** A compressed report in pieces that pass through every driver. */
+export const scanReportParts = pgTable(
+  "scan_report_parts",
+  {
+    tenantId: uuid("tenant_id").notNull(),
+    scanId: uuid("scan_id").notNull(),
+    /** Of two that are stored at once each has its own parts. */
+    uploadId: uuid("upload_id").notNull(),
+    /** From 0. */
+    part: integer("part").notNull(),
+    /** Gzip. */
+    content: bytes("content").notNull(),
+    createdAt: instant("created_at").notNull().defaultNow(),
+  },
+  (table) => [
+    primaryKey({
+      name: "scan_report_parts_pkey",
+      columns: [table.tenantId, table.scanId, table.uploadId, table.part],
+    }),
+    foreignKey({
+      name: "scan_report_parts_scan",
+      columns: [table.tenantId, table.scanId],
+      foreignColumns: [scans.tenantId, scans.id],
+    }).onDelete("cascade"),
+    ...tenantPolicies("scan_report_parts", table.tenantId),
+  ],
+);

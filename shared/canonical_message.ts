@@ -1,0 +1,46 @@
+/** Longer messages, which are rare, are parsed. */
+const maxChars = 8192;
+
+const head = /^\{"type":"([a-z][a-z0-9_]*\.[a-z_]+)","data":\{/;
+/** Without escapes, and without halves of characters. */
+const text = String.raw`"[^"\\\0-\x1f\ud800-\udfff]*"`;
+const scalar = String.raw`(?:${text}|-?(?:0|[1-9]\d{0,20})(?:\.\d{1,20})?|true|false|null)`;
+const field = new RegExp(String.raw`(${text}):(?:${scalar}|\[(?:${scalar}(?:,${scalar})*)?\])([,}])`, "y");
+const tail = /\}$|,"delivery_id":"([A-Za-z0-9_-]{1,64}\.\d{1,15})"\}$/y;
+
+export interface CanonicalMessage {
+  readonly type: string;
+  /** A flat JSON object on one line, in which no name occurs twice. */
+  readonly data: string;
+  readonly deliveryId?: string;
+}
+
+/**
+ * The parts of a message that is written as `toMessage` writes them; null for any other, which may still be an event. The payload
+ * is checked by its grammar (a flat object is a regular language) and taken as it was written: to parse it and to write it
+ * again costs more than all else that the gateway does with an event that few streams follow.
+ */
+export function readCanonicalMessage(message: string): CanonicalMessage | null {
+  if (message.length > maxChars) return null;
+  const [start, type] = head.exec(message) ?? [];
+  if (start === undefined || type === undefined) return null;
+  const end = skipFields(message, start.length);
+  if (end === null) return null;
+  tail.lastIndex = end;
+  const last = tail.exec(message);
+  if (last === null) return null;
+  const data = message.slice(start.length - 1, end);
+  return last[1] === undefined ? { type, data } : { type, data, deliveryId: last[1] };
+}
+
+/** Where the payload ends whose first field begins there; null for one that is empty, not flat, or has a name twice. */
+function skipFields(message: string, from: number): number | null {
+  const names: string[] = [];
+  field.lastIndex = from;
+  for (;;) {
+    const [, name, separator] = field.exec(message) ?? [];
+    if (name === undefined || names.includes(name)) return null;
+    if (separator === "}") return field.lastIndex;
+    names.push(name);
+  }
+}
