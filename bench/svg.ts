@@ -6,7 +6,7 @@ export function frame(width: number, height: number, body: string): string {
   );
 }
 
-export interface PlotPoint {
+interface PlotPoint {
   readonly at: number;
   readonly value: number;
 }
@@ -34,7 +34,9 @@ export function smallPlots(title: string, plots: readonly SmallPlot[]): string {
 function smallPlot({ name, lines }: SmallPlot, left: number, top: number): string {
   const points = lines.flat();
   const most = Math.max(...points.map(({ value }) => value));
-  const [low, high] = [Math.min(...points.map(({ at }) => at)), Math.max(...points.map(({ at }) => at))].map(Math.log10);
+  const [low, high] = [Math.min(...points.map(({ at }) => at)), Math.max(...points.map(({ at }) => at))].map(
+    Math.log10,
+  );
   const place = ({ at, value }: PlotPoint) => ({
     x: (left + ((Math.log10(at) - (low ?? 0)) / ((high ?? 1) - (low ?? 0))) * 240).toFixed(0),
     y: (top + 120 - (value / most) * 110).toFixed(0),

@@ -1,4 +1,4 @@
-import { asc, desc, eq, sql } from "drizzle-orm";
+import { asc, eq, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
@@ -213,7 +213,10 @@ async function listAuditEvents({ database }: AdminContext, args: AdminArguments)
   const tenantId = parseTenantId(args);
   const limit = parseLimit(args, defaultAuditLimit);
   const rows = await asOwner(database, (tx) =>
-    selectShownEvents(tx).where(eq(auditEvents.tenantId, tenantId)).orderBy(...newestFirst).limit(limit),
+    selectShownEvents(tx)
+      .where(eq(auditEvents.tenantId, tenantId))
+      .orderBy(...newestFirst)
+      .limit(limit),
   );
   if (rows.length === 0) await requireTenant(database, tenantId);
   return rows.map(toAuditEvent);

@@ -23,7 +23,8 @@ for (const [name, { concerns }] of Object.entries(growing)) {
         const was = pagesOf(before.get(request)?.costs ?? []);
         const is = pagesOf(costs);
         // A tree is deeper by a page, and what was read in a row is read by an index.
-        if (is > Math.max(1.5 * was + 40, 3 * rows)) grown.push(`${request}: ${was} pages, then ${is}: ${plansOf(costs)}`);
+        if (is > Math.max(1.5 * was + 40, 3 * rows))
+          grown.push(`${request}: ${was} pages, then ${is}: ${plansOf(costs)}`);
       }
       expect(grown).toEqual([]);
     } finally {
@@ -38,7 +39,9 @@ test("a statement asks once for its tenant, not for each row", async () => {
     for (const request of await stage.requests()) {
       for (const { plan, text } of await stage.explain(request)) {
         // The policies' question is a step before the first row; it would else be part of what is asked of each.
-        const loops = [...plan.matchAll(/"Parent Relationship":"InitPlan"[^}]*?"Actual Loops":(\d+)/g)].map(([, count]) => Number(count));
+        const loops = [...plan.matchAll(/"Parent Relationship":"InitPlan"[^}]*?"Actual Loops":(\d+)/g)].map(
+          ([, count]) => Number(count),
+        );
         expect(Math.max(0, ...loops), text).toBeLessThan(2);
         expect(plan, text).not.toMatch(/"Filter":"[^"]*current_setting/);
       }

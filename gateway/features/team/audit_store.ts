@@ -53,9 +53,9 @@ export function selectShownEvents(tx: Pick<TenantTransaction, "select">) {
 
 /** Of an API key; null for everything else. */
 function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
-  return sql<string | null>`(
-    select api_keys.name from api_keys where api_keys.id = case when ${kind} = 'api_key' then ${id}::uuid end
-      and api_keys.tenant_id = ${auditEvents.tenantId})`;
+  // The look-up itself is left out where there is no key: it would else be made for each event.
+  return sql<string | null>`case when ${kind} = 'api_key' then (
+    select api_keys.name from api_keys where api_keys.id = ${id}::uuid and api_keys.tenant_id = ${auditEvents.tenantId}) end`;
 }
 
 /** Numbers decide between events of the same time. */

@@ -49,7 +49,10 @@ interface ListSource {
 async function listRequests(asked: Asked): Promise<readonly GrowthRequest[]> {
   const { admin, tenant } = asked;
   const lookUp = async (expression: string) => {
-    const { rows } = await admin.query<{ value: string }>(`select ${expression} as value from (select $1::uuid as id) t`, [tenant.id]);
+    const { rows } = await admin.query<{ value: string }>(
+      `select ${expression} as value from (select $1::uuid as id) t`,
+      [tenant.id],
+    );
     return rows[0]?.value ?? "";
   };
   const scan = await lookUp(idOf("scan", "t.id || 1"));
@@ -61,15 +64,27 @@ async function listRequests(asked: Asked): Promise<readonly GrowthRequest[]> {
   const ofMonitor = `${ofTenant} and monitor_id = '${monitor}'`;
   const lists: Readonly<Record<string, ListSource>> = {
     scans: { path: "/scans", rows: `select created_at, id::text as key from scans ${ofTenant}` },
-    "findings of a scan": { path: `/scans/${scan}/findings`, rows: `select created_at, fingerprint as key from findings ${ofTenant} and scan_id = '${scan}'` },
+    "findings of a scan": {
+      path: `/scans/${scan}/findings`,
+      rows: `select created_at, fingerprint as key from findings ${ofTenant} and scan_id = '${scan}'`,
+    },
     members: { path: "/members", rows: `select created_at, user_id as key from memberships ${ofTenant}` },
     "API keys": { path: "/api-keys", rows: `select created_at, id::text as key from api_keys ${ofTenant}` },
     "audit trail": { path: "/audit", rows: `select created_at, number::text as key from audit_events ${ofTenant}` },
     monitors: { path: "/monitors", rows: `select created_at, id::text as key from monitors ${ofTenant}` },
-    changes: { path: `/monitors/${monitor}/changes`, rows: `select created_at, number::text as key from changes ${ofMonitor}` },
-    "findings of a monitor": { path: `/monitors/${monitor}/findings`, rows: `select distinct timestamptz '2000-01-01' as created_at, fingerprint as key from changes ${ofMonitor}` },
+    changes: {
+      path: `/monitors/${monitor}/changes`,
+      rows: `select created_at, number::text as key from changes ${ofMonitor}`,
+    },
+    "findings of a monitor": {
+      path: `/monitors/${monitor}/findings`,
+      rows: `select distinct timestamptz '2000-01-01' as created_at, fingerprint as key from changes ${ofMonitor}`,
+    },
     decisions: { path: "/decisions", rows: `select created_at, id::text as key from decisions ${ofTenant}` },
-    deliveries: { path: `/webhooks/${webhook}/deliveries`, rows: `select created_at, id::text as key from webhook_deliveries ${ofTenant} and webhook_id = '${webhook}'` },
+    deliveries: {
+      path: `/webhooks/${webhook}/deliveries`,
+      rows: `select created_at, id::text as key from webhook_deliveries ${ofTenant} and webhook_id = '${webhook}'`,
+    },
   };
   const filtered: Readonly<Record<string, string>> = {
     "one scan": `/scans/${scan}`,
@@ -91,7 +106,8 @@ async function listRequests(asked: Asked): Promise<readonly GrowthRequest[]> {
   for (const [name, { path, rows }] of Object.entries(lists)) {
     requests.push({ name, run: () => get(asked, path) });
     const deep = await deepCursor(asked, path, rows);
-    if (deep !== null) requests.push({ name: `${name}, from the middle`, run: () => get(asked, `${path}?cursor=${deep}`) });
+    if (deep !== null)
+      requests.push({ name: `${name}, from the middle`, run: () => get(asked, `${path}?cursor=${deep}`) });
   }
   for (const [name, path] of Object.entries(filtered)) requests.push({ name, run: () => get(asked, path) });
   return requests;
@@ -102,7 +118,9 @@ async function deepCursor(asked: Asked, path: string, rows: string): Promise<str
   const { next_cursor: first } = (await get(asked, `${path}?limit=1`)) as { readonly next_cursor: string | null };
   if (first === null) return null;
   const [name] = JSON.parse(Buffer.from(first, "base64url").toString()) as readonly [string];
-  const { rows: [middle] } = await asked.admin.query<{ ms: string; key: string }>(
+  const {
+    rows: [middle],
+  } = await asked.admin.query<{ ms: string; key: string }>(
     `select floor(extract(epoch from created_at) * 1000)::text as ms, key from (${rows}) as listed
      order by created_at, key offset (select count(*) / 2 from (${rows}) as counted) limit 1`,
     [asked.tenant.id],
@@ -119,14 +137,16 @@ function streamRequests(asked: Asked): readonly GrowthRequest[] {
     await readStream(response, until);
   };
   return [
-    { name: "tenant stream with its snapshot", run: () => open("/event-stream?snapshot=1", ": snapshot complete\n") },
+    { name: "tenant stream with its snapshot", rows: 200, run: () => open("/event-stream?snapshot=1", ": snapshot complete\n") },
     { name: "tenant stream", run: () => open("/event-stream", "\n") },
   ];
 }
 
 /** What the gateway does by itself: most of it every few seconds, over all tenants, and nearly always with nothing to do. */
 async function gatewayRequests({ admin, database, tenant }: Asked): Promise<readonly GrowthRequest[]> {
-  const { rows: scans } = await admin.query<{ id: string }>("select id from scans where tenant_id = $1 limit 100", [tenant.id]);
+  const { rows: scans } = await admin.query<{ id: string }>("select id from scans where tenant_id = $1 limit 100", [
+    tenant.id,
+  ]);
   const { rows: exported } = await admin.query<{ id: string; print: string }>(
     "select scan_id as id, fingerprint as print from findings where tenant_id = $1 limit 1",
     [tenant.id],
@@ -145,11 +165,18 @@ async function gatewayRequests({ admin, database, tenant }: Asked): Promise<read
     { name: "scans that expire", run: () => expireStaleScans(database, 15) },
     { name: "monitors that are stale", run: () => markStaleMonitors(database) },
     { name: "retention, nothing is old", run: () => deleteExpired(database, { olderThanDays, maxRows: 10_000 }) },
-    { name: "retention, a step", prepare: oldScans, run: () => deleteExpired(database, { olderThanDays, maxRows: 10_000 }) },
+    {
+      name: "retention, a step",
+      prepare: oldScans,
+      run: () => deleteExpired(database, { olderThanDays, maxRows: 10_000 }),
+    },
     {
       name: "webhook deliveries to send",
+      rows: 1000,
       prepare: async () => {
-        await admin.query("update webhook_deliveries set next_attempt_at = created_at where status = 'pending' and attempts > 0 and next_attempt_at > now()");
+        await admin.query(
+          "update webhook_deliveries set next_attempt_at = created_at where status = 'pending' and attempts > 0 and next_attempt_at > now()",
+        );
       },
       run: () => claimDeliveries(database, { most: 50, leaseSeconds: 60, busyHosts: [], busyTenants: [] }),
     },
@@ -157,7 +184,10 @@ async function gatewayRequests({ admin, database, tenant }: Asked): Promise<read
     {
       name: "page of the export",
       rows: 500,
-      run: () => withTenant(database, tenant.id, (tx) => readExportPage(tx, requireExportedTable("findings"), exported.map(({ id, print }) => [id, print])[0] ?? null)),
+      run: () =>
+        withTenant(database, tenant.id, (tx) =>
+          readExportPage(tx, requireExportedTable("findings"), exported.map(({ id, print }) => [id, print])[0] ?? null),
+        ),
     },
   ];
 }
@@ -208,7 +238,9 @@ function writeRequests(asked: Asked): readonly GrowthRequest[] {
       name: "stream of a scan",
       prepare: register,
       run: async () => {
-        const response = await asked.gateway.request(`/api/v1/scans/${scan}/event-stream`, { as: `Bearer ${tenant.token}` });
+        const response = await asked.gateway.request(`/api/v1/scans/${scan}/event-stream`, {
+          as: `Bearer ${tenant.token}`,
+        });
         if (!response.ok) throw new Error(`The stream of a scan answered ${response.status}`);
         await readStream(response, "\n");
       },

@@ -23,14 +23,25 @@ import {
 } from "./stored_rows.ts";
 
 /** Something that can grow. */
-export interface Growing {
+interface Growing {
   readonly fill: Fill;
   /** The names of the requests that read or write what grows; all others are only near it. */
   readonly concerns: readonly string[];
 }
 
-const scanLists = ["scans", "scans, from the middle", "one scan", "tenant stream with its snapshot", "scans that expire"];
-const monitorLists = ["findings of a monitor", "findings of a monitor, from the middle", "changes", "changes, from the middle"];
+const scanLists = [
+  "scans",
+  "scans, from the middle",
+  "one scan",
+  "tenant stream with its snapshot",
+  "scans that expire",
+];
+const monitorLists = [
+  "findings of a monitor",
+  "findings of a monitor, from the middle",
+  "changes",
+  "changes, from the middle",
+];
 
 export const growing: Readonly<Record<string, Growing>> = {
   "scans of a tenant, ten findings each": {
@@ -49,7 +60,10 @@ export const growing: Readonly<Record<string, Growing>> = {
       "delete a scan",
     ],
   },
-  "scans of a tenant that run": { fill: fillRunning, concerns: [...scanLists, "recheck of 100 scans", "stream of a scan"] },
+  "scans of a tenant that run": {
+    fill: fillRunning,
+    concerns: [...scanLists, "recheck of 100 scans", "stream of a scan"],
+  },
   "findings of one scan": {
     fill: fillFindings,
     concerns: ["findings of a scan", "findings of a scan, from the middle", "page of the export", "store 20 findings"],
@@ -69,23 +83,65 @@ export const growing: Readonly<Record<string, Growing>> = {
   },
   "members of a tenant": {
     fill: fillMembers,
-    concerns: ["members", "members, from the middle", "tenant stream", "recheck of 1,000 subjects", "give a member a role"],
+    concerns: [
+      "members",
+      "members, from the middle",
+      "tenant stream",
+      "recheck of 1,000 subjects",
+      "give a member a role",
+    ],
   },
   "monitors of a tenant, twenty changes each": {
     fill: fillMonitors,
-    concerns: ["monitors", "monitors, from the middle", "one monitor", ...monitorLists, "monitors that are stale", "tenant stream with its snapshot"],
+    concerns: [
+      "monitors",
+      "monitors, from the middle",
+      "one monitor",
+      ...monitorLists,
+      "monitors that are stale",
+      "tenant stream with its snapshot",
+    ],
   },
-  "changes of one monitor": { fill: fillChanges, concerns: [...monitorLists, "changes by check", "changes by finding"] },
-  "API keys of a tenant": { fill: fillApiKeys, concerns: ["API keys", "API keys, from the middle", "audit trail", "audit trail by actor"] },
+  "changes of one monitor": {
+    fill: fillChanges,
+    concerns: [...monitorLists, "changes by check", "changes by finding"],
+  },
+  "API keys of a tenant": {
+    fill: fillApiKeys,
+    concerns: ["API keys", "API keys, from the middle", "audit trail", "audit trail by actor"],
+  },
   "audit trail of a tenant": {
     fill: fillAudit,
-    concerns: ["audit trail", "audit trail, from the middle", ...["action", "actor", "target", "time"].map((by) => `audit trail by ${by}`)],
+    concerns: [
+      "audit trail",
+      "audit trail, from the middle",
+      ...["action", "actor", "target", "time"].map((by) => `audit trail by ${by}`),
+    ],
   },
-  "deliveries of a webhook": { fill: fillDeliveries, concerns: ["deliveries", "deliveries, from the middle", "deliveries by status", "webhook deliveries to send"] },
-  "deliveries that are due": { fill: fillPending, concerns: ["deliveries", "deliveries by status", "webhook deliveries to send", "webhook backlog", "complete a scan"] },
+  "deliveries of a webhook": {
+    fill: fillDeliveries,
+    concerns: ["deliveries", "deliveries, from the middle", "deliveries by status", "webhook deliveries to send"],
+  },
+  "deliveries that are due": {
+    fill: fillPending,
+    concerns: [
+      "deliveries",
+      "deliveries by status",
+      "webhook deliveries to send",
+      "webhook backlog",
+      "complete a scan",
+    ],
+  },
   "decisions of a tenant": {
     fill: fillDecisions,
-    concerns: ["decisions", "decisions, from the middle", "decisions that hold", "decisions by kind", "decisions by check", "complete a scan"],
+    concerns: [
+      "decisions",
+      "decisions, from the middle",
+      "decisions that hold",
+      "decisions by kind",
+      "decisions by check",
+      "complete a scan",
+    ],
   },
 };
 
@@ -100,7 +156,7 @@ export interface GrowthStage extends Asked {
 }
 
 /** Of everything, before it grows. */
-export const baseRows = 100;
+const baseRows = 100;
 const baseTenants = 10;
 
 export async function openGrowthStage(adminUrl: string): Promise<GrowthStage> {
@@ -132,7 +188,8 @@ export async function openGrowthStage(adminUrl: string): Promise<GrowthStage> {
     async grow(name, size) {
       const from = sizes.get(name) ?? (name === "tenants" ? baseTenants : baseRows);
       const grown = growing[name];
-      if (grown === undefined) throw new Error(`Cannot grow ${JSON.stringify(name)}: expected ${Object.keys(growing).join(", ")}`);
+      if (grown === undefined)
+        throw new Error(`Cannot grow ${JSON.stringify(name)}: expected ${Object.keys(growing).join(", ")}`);
       await stored(() => grown.fill(admin, { tenantIds: [tenant.id], from, to: size }));
       sizes.set(name, size);
     },

@@ -17,7 +17,8 @@ export type Fill = (admin: Client, range: Range) => Promise<void>;
 export const firstRowAt = new Date(Date.now() - 180 * 86_400_000).toISOString();
 const at = (n: string) => `(timestamptz '${firstRowAt}' + ${n} * interval '10 seconds')`;
 /** Random, as the scanner's are, and the same each time. */
-export const idOf = (kind: string, n: string) => `overlay(md5('${kind}' || ${n})::uuid::text placing '4' from 15)::uuid`;
+export const idOf = (kind: string, n: string) =>
+  `overlay(md5('${kind}' || ${n})::uuid::text placing '4' from 15)::uuid`;
 const scanId = idOf("scan", "t.id || n");
 const findingColumns =
   'tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail, created_at';
@@ -25,7 +26,7 @@ const finding = (key: string, time: string) => `md5(${key}), 'check_' || i % 30,
   (array['PASS', 'FAIL', 'MANUAL'])[1 + i % 3], 'medium', 'app', 'resource-' || i, 'Application ' || i,
   'Multi-factor sign-in is required', 'The policy asks for a password only', 'The rule at the top decides', ${time}`;
 
-export const findingsOfScan = 10;
+const findingsOfScan = 10;
 
 export const fillScans: Fill = async (admin, { tenantIds, from, to }) => {
   const rows = `${perTenant} generate_series($2::int + 1, $3::int) n`;
@@ -62,7 +63,10 @@ export const fillFindings: Fill = async (admin, { tenantIds, from, to }) => {
 };
 
 export const fillMembers: Fill = async (admin, { tenantIds, from, to }) => {
-  await admin.query(`insert into users (sub) select 'member-' || n from generate_series($1::int + 1, $2::int) n on conflict do nothing`, [from, to]);
+  await admin.query(
+    `insert into users (sub) select 'member-' || n from generate_series($1::int + 1, $2::int) n on conflict do nothing`,
+    [from, to],
+  );
   await admin.query(
     `insert into memberships (tenant_id, user_id, role, created_at)
      select t.id, 'member-' || n, 'operator', ${at("n")} ${perTenant} generate_series($2::int + 1, $3::int) n`,
@@ -102,7 +106,11 @@ export const fillMonitors: Fill = async (admin, range) => {
      ${perTenant} generate_series($2::int + 1, $3::int) n`,
     [range.tenantIds, range.from, range.to],
   );
-  await insertChanges(admin, range.tenantIds, `generate_series(${range.from} + 1, ${range.to}) n, generate_series(1, 20) i`);
+  await insertChanges(
+    admin,
+    range.tenantIds,
+    `generate_series(${range.from} + 1, ${range.to}) n, generate_series(1, 20) i`,
+  );
 };
 
 /** Of the tenant's monitor with the number 1: of two hundred findings each as often as the others, but for one in a thousand. */
@@ -131,10 +139,15 @@ export const fillDeliveries: Fill = async (admin, { tenantIds, from, to }) => {
 
 /** Due, spread over the tenant's webhooks. */
 export const fillPending: Fill = async (admin, { tenantIds, from, to }) => {
-  await insertDeliveries(admin, tenantIds, `generate_series(${from} + 1, ${to}) n, lateral (select 1 + n % ${maxWebhooks} as w) hook`, {
-    status: "'pending'",
-    at: "now() - interval '1 day' + n * interval '10 milliseconds'",
-  });
+  await insertDeliveries(
+    admin,
+    tenantIds,
+    `generate_series(${from} + 1, ${to}) n, lateral (select 1 + n % ${maxWebhooks} as w) hook`,
+    {
+      status: "'pending'",
+      at: "now() - interval '1 day' + n * interval '10 milliseconds'",
+    },
+  );
 };
 
 const maxWebhooks = 20;
@@ -148,7 +161,12 @@ export const fillWebhooks: Fill = async (admin, { tenantIds, from, to }) => {
   );
 };
 
-async function insertDeliveries(admin: Client, tenantIds: readonly string[], rows: string, as: { readonly status: string; readonly at: string }) {
+async function insertDeliveries(
+  admin: Client,
+  tenantIds: readonly string[],
+  rows: string,
+  as: { readonly status: string; readonly at: string },
+) {
   await admin.query(
     `insert into webhook_deliveries (id, tenant_id, webhook_id, type, data, status, next_attempt_at, delivered_at, created_at)
      select ${idOf("delivery", `t.id || ${as.status} || n`)}, t.id, ${idOf("webhook", "t.id || w")}, 'scan.end', '{"scan_id": "none"}', ${as.status},
