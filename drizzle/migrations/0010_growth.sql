@@ -101,14 +101,16 @@ CREATE OR REPLACE FUNCTION scanstream.webhook_backlog() RETURNS TABLE (pending b
 LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-  SELECT count(*), extract(epoch FROM min(longest.next_attempt_at) - now())::double precision
-  FROM (
-    SELECT waiting.next_attempt_at
-    FROM public.webhook_deliveries AS waiting
-    JOIN public.webhooks AS hook ON hook.tenant_id = waiting.tenant_id AND hook.id = waiting.webhook_id
-    WHERE waiting.status = 'pending' AND hook.enabled
-    ORDER BY waiting.next_attempt_at LIMIT 10000
-  ) AS longest;
+  SELECT
+    (SELECT count(*) FROM (
+      SELECT FROM public.webhook_deliveries AS waiting
+      JOIN public.webhooks AS hook ON hook.tenant_id = waiting.tenant_id AND hook.id = waiting.webhook_id
+      WHERE waiting.status = 'pending' AND hook.enabled LIMIT 10000
+    ) AS counted),
+    (SELECT extract(epoch FROM waiting.next_attempt_at - now())::double precision
+      FROM public.webhook_deliveries AS waiting
+      JOIN public.webhooks AS hook ON hook.tenant_id = waiting.tenant_id AND hook.id = waiting.webhook_id
+      WHERE waiting.status = 'pending' AND hook.enabled ORDER BY waiting.next_attempt_at LIMIT 1);
 $$;--> statement-breakpoint
 RESET ROLE;--> statement-breakpoint
 REVOKE CREATE ON SCHEMA scanstream FROM scanstream_admin;
