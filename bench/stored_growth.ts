@@ -25,12 +25,12 @@ const sizes: Readonly<Record<string, readonly number[]>> = {
   tenants: [10, 100, 1000, 10_000],
   "members of a tenant": [100, 1000, 10_000, 100_000],
   "monitors of a tenant, twenty changes each": [100, 1000, 10_000],
-  "changes of one monitor": [1000, 10_000, 100_000, 1_000_000],
-  "API keys of a tenant": [100, 1000, 10_000],
-  "audit trail of a tenant": [1000, 10_000, 100_000, 1_000_000],
-  "deliveries of a webhook": [1000, 10_000, 100_000, 1_000_000],
-  "deliveries that are due": [1000, 10_000, 100_000],
-  "decisions of a tenant": [1000, 10_000, 100_000],
+  "changes of one monitor": [1000, 10_000, 100_000],
+  "API keys of a tenant": [100, 10_000],
+  "audit trail of a tenant": [1000, 10_000, 100_000],
+  "deliveries of a webhook": [1000, 10_000, 100_000],
+  "deliveries that are due": [1000, 10_000],
+  "decisions of a tenant": [1000, 10_000],
 };
 
 type Say = (line: string) => void;
@@ -107,7 +107,7 @@ async function measure(
   return { sizes: steps, requests: Object.fromEntries(kept), requestCount: all.size };
 }
 
-const requestsInRound = 30;
+const requestsInRound = 20;
 
 async function timesOf(request: GrowthRequest, rounds: number): Promise<readonly number[]> {
   const times: number[] = [];
