@@ -155,5 +155,5 @@ async function readLinuxCounters(): Promise<string> {
     .filter((line) => line.startsWith("TcpExt: "))
     .map((line) => line.split(" "));
   const values = ["TCPTimeouts", "TCPWinProbe"].map((name) => numbers[names.indexOf(name)]);
-  return values.includes(undefined) ? "" : values.join(" ");
+  return values.every((value) => value !== undefined) ? values.join(" ") : "";
 }
