@@ -138,7 +138,7 @@ async function* readLinuxTables(): AsyncGenerator<string> {
       for (;;) {
         const { bytesRead = 0 } = (await file?.read(buffer).catch(() => null)) ?? {};
         if (bytesRead === 0) break;
-        yield buffer.latin1Slice(0, bytesRead);
+        yield buffer.toString("latin1", 0, bytesRead);
       }
     } finally {
       await file?.close();
