@@ -178,7 +178,7 @@ function startHolder({ binary, scans, tokensFile }: HoldersOptions, { index, fir
 function addReports(one: HolderReport, other: HolderReport): HolderReport {
   const keys = Object.keys(one) as (keyof HolderReport)[];
   const sums = keys.map((key) => [key, addValues(key, one[key], other[key])]);
-  return Object.fromEntries(sums) as unknown as HolderReport;
+  return Object.fromEntries(sums);
 }
 
 type Value = HolderReport[keyof HolderReport];
