@@ -81,6 +81,7 @@ const aroundProduct = /^(?:test|bench|soak|mutations|tools|examples\/clients)\//
  */
 const houses: readonly (readonly (readonly string[])[])[] = [
   [
+    ["gateway/key_set.ts"],
     ["gateway/config.ts", "gateway/observability/"],
     ["gateway/auth/"],
     ["gateway/streaming/"],
