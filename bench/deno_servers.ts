@@ -27,8 +27,8 @@ const held: unknown[] = [];
 const socketPath = `/tmp/scanstream-bench-${process.pid}.sock`;
 
 const bodies: Readonly<Record<string, () => BodyInit | Promise<BodyInit>>> = {
-  "Deno.serve, ReadableStream": () => readable({}),
-  "Deno.serve, byte stream": () => readable({ type: "bytes" }),
+  "Deno.serve, ReadableStream": () => new ReadableStream({ start }),
+  "Deno.serve, byte stream": () => new ReadableStream({ type: "bytes", start }),
   "Deno.serve, TransformStream": () => {
     const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>>();
     const writer = writable.getWriter();
@@ -67,20 +67,17 @@ if (body === undefined) {
   servers[name]?.();
 } else {
   if (name.includes("Unix")) void acceptUnix();
-  const onListen = say;
-  deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, async () => new Response(await body(), { headers }));
+  deno.serve({ port: 0, hostname: "127.0.0.1", onListen: say }, async () => new Response(await body(), { headers }));
 }
 
 function say(address: unknown): void {
   process.stdout.write(`PORT ${(address as { readonly port: number }).port}\n`);
 }
 
-function readable(source: { readonly type?: "bytes" }): BodyInit {
-  const start = (controller: ReadableStreamController<Uint8Array<ArrayBuffer>>) => {
-    held.push(controller);
-    controller.enqueue(encode());
-  };
-  return new ReadableStream({ ...source, start } as UnderlyingDefaultSource<Uint8Array<ArrayBuffer>>);
+/** Of an underlying source. */
+function start(controller: ReadableStreamController<Uint8Array<ArrayBuffer>>): void {
+  held.push(controller);
+  controller.enqueue(encode());
 }
 
 async function* endless(): AsyncGenerator<Uint8Array> {
