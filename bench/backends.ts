@@ -25,11 +25,24 @@ export interface Backends {
   /** A JWT of the member with this number. */
   sign(member: number): Promise<string>;
   publish(options: PublishOptions): Promise<void>;
+  /** Publishes without waiting in between. */
+  send(events: readonly ProgressEvent[]): void;
   /** Transactions that the database has committed or rolled back. */
   transactions(): Promise<number>;
   /** CPU time of Redis so far. */
   brokerCpuSeconds(): Promise<number>;
   stop(): Promise<void>;
+}
+
+/** A `scan.progress` of the scan with this number. */
+export interface ProgressEvent {
+  readonly scan: number;
+  /** JSON, all ASCII. */
+  readonly payload: string;
+}
+
+export function scanIdOf(scan: number): string {
+  return `5ca00000-0000-4000-8000-${String(scan).padStart(12, "0")}`;
 }
 
 /** The path of the event stream of a scan: `%012d` for the client to fill in, or a number's. */
@@ -78,6 +91,7 @@ export async function startBackends(): Promise<Backends> {
     async publish(options) {
       publish(publisher, options);
     },
+    send: (events) => send(publisher, events),
     async transactions() {
       // A connection of the server reports its transactions after ten idle seconds.
       await new Promise((resolve) => setTimeout(resolve, 10_500));
@@ -111,15 +125,19 @@ async function connectPublisher(port: number): Promise<Socket> {
 }
 
 function publish(publisher: Socket, { channels, burst, payloadBytes }: PublishOptions): void {
-  const commands: string[] = [];
-  for (let channel = 0; channel < channels; channel += 1) {
-    const scanId = `5ca00000-0000-4000-8000-${String(channel).padStart(12, "0")}`;
-    const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanId));
-    for (let event = 0; event < burst; event += 1) {
-      const message = `{"type":"scan.progress","data":${makePayload(payloadBytes)}}`;
-      commands.push(`*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`);
-    }
+  const events: ProgressEvent[] = [];
+  for (let scan = 0; scan < channels; scan += 1) {
+    for (let event = 0; event < burst; event += 1) events.push({ scan, payload: makePayload(payloadBytes) });
   }
+  send(publisher, events);
+}
+
+function send(publisher: Socket, events: readonly ProgressEvent[]): void {
+  const commands = events.map(({ scan, payload }) => {
+    const key = toChannelKey(brokerDatabase, scanChannel(tenantId, scanIdOf(scan)));
+    const message = `{"type":"scan.progress","data":${payload}}`;
+    return `*3\r\n$7\r\nPUBLISH\r\n$${key.length}\r\n${key}\r\n$${message.length}\r\n${message}\r\n`;
+  });
   publisher.write(commands.join(""));
 }
 

@@ -23,14 +23,18 @@ export interface PublishOptions {
 
 /** The event of every bench: as large as a progress event, with the time in it. */
 export function makePayload(payloadBytes: number): string {
-  const nowNs = Math.round((performance.timeOrigin + performance.now()) * 1e3) * 1000;
   const payload = {
     scan_id: "5ca00000-0000-4000-8000-000000000000",
     checks_done: 12,
     checks_total: 29,
     check: "",
-    t: nowNs,
+    t: nowNs(),
   };
   const filled = { ...payload, check: "x".repeat(Math.max(0, payloadBytes - JSON.stringify(payload).length)) };
   return JSON.stringify(filled);
+}
+
+/** Since the epoch, exact to a microsecond. */
+export function nowNs(): number {
+  return Math.round((performance.timeOrigin + performance.now()) * 1e3) * 1000;
 }

@@ -8,7 +8,13 @@ import { startProcess } from "./measured_process.ts";
 
 const root = join(import.meta.dirname, "..");
 
-export type GatewayVariant = "node" | "node, 2 processes" | "node, portable sink" | "deno" | "deno, portable sink";
+export type GatewayVariant =
+  | "node"
+  | "node, 2 processes"
+  | "node, 6 processes"
+  | "node, portable sink"
+  | "deno"
+  | "deno, portable sink";
 
 export interface GatewayServerOptions {
   readonly variant?: GatewayVariant;
@@ -50,6 +56,7 @@ function commandOf(variant: GatewayVariant, nodeArgs: readonly string[]): readon
   const commands: Readonly<Record<GatewayVariant, readonly string[]>> = {
     node: serve,
     "node, 2 processes": [...serve, "--processes", "2"],
+    "node, 6 processes": [...serve, "--processes", "6"],
     "node, portable sink": [...node, portable],
     deno: [denoProgram(), "run", "-A", join(root, "gateway/runtime/main_deno.ts")],
     "deno, portable sink": [denoProgram(), "run", "-A", portable],

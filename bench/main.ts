@@ -15,6 +15,7 @@ import {
   openBenchRun,
   type BenchRun,
 } from "./gateway_benches.ts";
+import { benchHundredThousand } from "./hundred_thousand.ts";
 import { benchPages } from "./pages.ts";
 import { benchPeers } from "./peers/peers.ts";
 import { prowlerBenches } from "./peers/prowler.ts";
@@ -36,6 +37,7 @@ const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown
   profile: benchProfile,
   workers: benchWorkers,
   peers: benchPeers,
+  hundred_thousand: ({ backends, say }) => benchHundredThousand(backends, say),
 };
 const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds: number) => Promise<unknown>>> = {
   bundle: benchBundle,

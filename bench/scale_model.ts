@@ -1,3 +1,4 @@
+import type { HundredThousandFigures } from "./hundred_thousand.ts";
 import { readResult } from "./tables/results.ts";
 import type { WorkersFigures } from "./workers.ts";
 
@@ -22,8 +23,6 @@ const load = {
 /** Of a core, so that a burst finds room. */
 const cpuHeadroom = 0.5;
 const secondsPerMonth = 730 * 3600;
-/** Beside V8's own, an established socket holds about this much in the kernel: assumed, not measured. */
-const kernelBytesPerStream = 4096;
 
 const prices = {
   /**
@@ -55,6 +54,17 @@ const maxStreamsPerObject = 1000;
 const machine = { cores: 2, usableBytes: 3 * 2 ** 30 };
 const maxStreamsPerProcess = 50_000;
 
+const { levels, load: measuredLoad, storm } = (await readResult<HundredThousandFigures>("hundred_thousand")).figures;
+const many = levels.at(-1);
+if (many === undefined) throw new Error("No figures of many streams: run `npm run bench -- hundred_thousand` first");
+/** Beside V8's own. Measured with both ends on one machine: half of it is the gateway's. */
+const kernelBytesPerStream = many.kernelBytesPerStream / 2;
+/** Of a delivery where a channel has 20 streams over six processes: four times that of a channel with a thousand. */
+const deliveryMicroseconds = (measuredLoad.cpuShare / measuredLoad.deliveriesPerSecond) * 1e6;
+/** Of two cores, with clients, database and broker on them. */
+const opensPerMachine = Math.max(...levels.map((level) => level.opensPerSecond));
+const idleMicrosecondsPerSecond = (many.idleCpuShare / many.streams) * 1e6;
+
 const node = await measured("gateway (node)");
 const deno = await measured("gateway (deno, portable sink)");
 const opensPerSecond = await measuredOpening();
@@ -66,11 +76,15 @@ const deliveriesPerSecond = streams * load.eventsPerSecond;
 const opensPerMonth = (streams / load.lifetimeSeconds) * secondsPerMonth;
 const gbPerMonth = (deliveriesPerSecond * load.eventBytes * secondsPerMonth) / 1e9;
 
-const deliveriesPerCore = (1e6 / node.cpuMicroseconds) * cpuHeadroom;
+const deliveriesPerCore = (1e6 / deliveryMicroseconds) * cpuHeadroom;
 const coresForEvents = deliveriesPerSecond / deliveriesPerCore;
+const coresForIdle = (streams * idleMicrosecondsPerSecond) / 1e6 / cpuHeadroom;
 const coresForOpening = streams / load.lifetimeSeconds / (opensPerSecond * cpuHeadroom);
-const bytesPerStream = node.bytesPerStream + kernelBytesPerStream;
-const processes = Math.max(Math.ceil(coresForEvents + coresForOpening), Math.ceil(streams / maxStreamsPerProcess));
+const bytesPerStream = many.bytesPerStream + kernelBytesPerStream;
+const processes = Math.max(
+  Math.ceil(coresForEvents + coresForIdle + coresForOpening),
+  Math.ceil(streams / maxStreamsPerProcess),
+);
 const machines = Math.max(
   Math.ceil(processes / machine.cores),
   Math.ceil((streams * bytesPerStream) / machine.usableBytes),
@@ -79,16 +93,20 @@ const machines = Math.max(
 const brokerMessages = publishedPerSecond * processes * (1 - (1 - 1 / processes) ** load.streamsPerChannel);
 
 print("One process on Node", [
-  ["memory a stream", `${kib(node.bytesPerStream)} resident, about ${kib(kernelBytesPerStream)} in the kernel`],
+  ["memory a stream", `${kib(many.bytesPerStream)} resident, ${kib(kernelBytesPerStream)} in the kernel`],
   ["file descriptors", "1 a stream; `ulimit -n` above `EVENTSTREAM_MAX_STREAMS`"],
   ["streams in 1 GiB", whole(2 ** 30 / bytesPerStream)],
-  ["deliveries a second and core", `${whole(1e6 / node.cpuMicroseconds)}; planned with ${whole(deliveriesPerCore)}`],
+  [
+    "deliveries a second and core",
+    `${whole(1e6 / node.cpuMicroseconds)} to 1,000 streams of a channel, ${whole(1e6 / deliveryMicroseconds)} to 20 over six processes; planned with ${whole(deliveriesPerCore)}`,
+  ],
   ["streams opened a second", whole(opensPerSecond)],
 ]);
 
 print(`${whole(streams)} open streams, ${whole(channels)} channels, ${load.eventsPerSecond} events a second each`, [
   ["deliveries a second", whole(deliveriesPerSecond)],
   ["cores for them", coresForEvents.toFixed(1)],
+  ["cores for heartbeats and rechecks", coresForIdle.toFixed(2)],
   ["cores for streams that reach their lifetime and come back", coresForOpening.toFixed(2)],
   ["processes, machines of 2 cores and 4 GiB", `${processes}, ${machines}`],
   ["published to the broker a second", whole(publishedPerSecond)],
@@ -100,8 +118,12 @@ print(`${whole(streams)} open streams, ${whole(channels)} channels, ${load.event
 print("A storm: every stream is cut at once and comes back", [
   ["clients reconnect within", "1 to 5 s by `retry:`, in 32 steps, when the gateway closes them"],
   ["opened a second then", whole(streams / 4)],
-  ["opened a second by these processes", whole(opensPerSecond * processes)],
-  ["until all are back", `${Math.max(5, streams / (opensPerSecond * processes)).toFixed(0)} s`],
+  ["opened a second by these machines", `${whole(opensPerMachine * machines)}, with clients and database on them`],
+  ["until all are back", `${Math.max(5, streams / (opensPerMachine * machines)).toFixed(0)} s`],
+  [
+    `measured: ${whole(storm.streams)} on one such machine`,
+    `${whole(storm.back)} back after ${storm.seconds.toFixed(0)} s`,
+  ],
   ["with the default drain of 3 s, one process after another", `${whole(streams / processes / 7)} a second`],
 ]);
 

@@ -6,6 +6,7 @@ import { figuresSection } from "./tables/figures.ts";
 import { followSection } from "./tables/follow.ts";
 import { growthSection } from "./tables/growth.ts";
 import { peersSection } from "./tables/peers.ts";
+import { hundredThousandSection } from "./tables/hundred_thousand.ts";
 import { profileSection } from "./tables/profile.ts";
 import { prowlerSection } from "./tables/prowler.ts";
 import { startSection } from "./tables/start.ts";
@@ -20,6 +21,7 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   peers: peersSection,
   figures: figuresSection,
   growth: growthSection,
+  hundred_thousand: hundredThousandSection,
   profiles: profileSection,
   start: startSection,
   workers: workersSection,

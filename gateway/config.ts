@@ -1,7 +1,7 @@
 import { UsageError } from "../shared/usage_error.ts";
-import { isJsonObject } from "../shared/json.ts";
 import { parseBrokerConfig, type BrokerConfig } from "../shared/brokers/broker_config.ts";
 import { createEnvironmentReader, type Environment, type EnvironmentReader } from "../shared/environment_reader.ts";
+import { parseKeySet, type Jwks } from "./key_set.ts";
 
 /**
  * The gateway's environment, read once and checked whole: pure, so that Node, Deno and Workers share it. Every problem of
@@ -51,10 +51,6 @@ export interface SignInConfig {
   readonly scopes: string;
   readonly audience: string;
   readonly tenantClaim: string;
-}
-
-export interface Jwks {
-  readonly keys: readonly Readonly<Record<string, unknown>>[];
 }
 
 export interface StreamBounds {
@@ -241,35 +237,13 @@ export function isLoopback(hostname: string): boolean {
 }
 
 function parseJwks(reader: EnvironmentReader): Jwks | null {
-  const expected = `AUTH_JWKS: expected the JSON of a key set, {"keys":[…]}, with one public key (RSA, EC or OKP) or more`;
-  try {
-    const parsed: unknown = JSON.parse(reader.text("AUTH_JWKS") ?? "");
-    const keys = isJsonObject(parsed) ? parsed["keys"] : null;
-    if (!Array.isArray(keys) || !keys.every(isNoSecret) || !keys.some(isPublicKey)) {
-      reader.report(expected);
-      return null;
-    }
-    return { keys };
-  } catch {
-    reader.report(expected);
-    return null;
+  const keySet = parseKeySet(reader.text("AUTH_JWKS") ?? "");
+  if (keySet === null) {
+    reader.report(
+      'AUTH_JWKS: expected the JSON of a key set, {"keys":[…]}, with one public key (RSA, EC or OKP) or more',
+    );
   }
-}
-
-const publicMembers: Readonly<Record<string, readonly string[]>> = {
-  RSA: ["n", "e"],
-  EC: ["crv", "x", "y"],
-  OKP: ["crv", "x"],
-};
-
-/** A private or symmetric key here is a secret in the wrong place. */
-function isNoSecret(key: unknown): key is Readonly<Record<string, unknown>> {
-  return isJsonObject(key) && !("d" in key) && !("k" in key);
-}
-
-function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
-  const members = publicMembers[String(key["kty"])];
-  return members !== undefined && members.every((member) => typeof key[member] === "string");
+  return keySet;
 }
 
 function parseStreamTokenSecret(reader: EnvironmentReader): string | null {

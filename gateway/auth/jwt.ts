@@ -15,7 +15,8 @@ import {
 import { AppError } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { readBounded } from "../../shared/read_bounded.ts";
-import { settingsError, type Jwks } from "../config.ts";
+import { settingsError } from "../config.ts";
+import type { Jwks } from "../key_set.ts";
 import type { Identity } from "./identity.ts";
 
 /** Checks a user's JWT. Rejects with `AppError` `not_authenticated`, or `unavailable` when no key can be had at all. */

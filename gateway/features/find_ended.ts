@@ -1,4 +1,4 @@
-import { and, gte, inArray, isNull, or, sql } from "drizzle-orm";
+import { and, gte, isNull, or, sql, type Column, type SQL } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { deletedScans, monitors, scans } from "../../drizzle/schema.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
@@ -36,13 +36,13 @@ export async function findEnded(
         tx
           .select({ id: table.id })
           .from(table)
-          .where(and(inArray(table.id, ids), or(isNull(table.endedAt), gte(table.endedAt, graceBegins))))
+          .where(and(isOneOf(table.id, ids), or(isNull(table.endedAt), gte(table.endedAt, graceBegins))))
           // A monitor's row stays when it is deleted.
           .union(
             tx
               .select({ id: deletedScans.id })
               .from(deletedScans)
-              .where(and(inArray(deletedScans.id, ids), gte(deletedScans.deletedAt, graceBegins))),
+              .where(and(isOneOf(deletedScans.id, ids), gte(deletedScans.deletedAt, graceBegins))),
           ),
       );
       const presentIds = new Set(present.map(({ id }) => id));
@@ -50,4 +50,9 @@ export async function findEnded(
     }),
   );
   return new Set(found.flat());
+}
+
+/** One parameter, however many there are: PostgreSQL takes 65,535. */
+function isOneOf(column: Column, ids: readonly string[]): SQL {
+  return sql`${column} = any (${sql.param(ids)}::uuid[])`;
 }

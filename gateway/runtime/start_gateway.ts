@@ -118,6 +118,11 @@ const checkConnectionsEveryMs = 5000;
 /** Longer than what proxies keep idle connections for, so that none sends a request into a closing connection. */
 const keepAliveTimeoutMs = 75_000;
 const probeAfterMs = 30_000;
+/**
+ * Connections that wait to be accepted; Linux takes at most `net.core.somaxconn`, by default as many. Node's own 511 are full at once
+ * when thousands of clients come back together, and who was not let in tries again after 1, 3, 7, 15 s only.
+ */
+const maxUnaccepted = 4096;
 
 async function listen(listener: RequestListener, { host, port, variable }: ListenAddress): Promise<Server> {
   const server = createServer(
@@ -135,7 +140,7 @@ async function listen(listener: RequestListener, { host, port, variable }: Liste
   answerClientErrors(server);
   await new Promise<void>((done, fail) => {
     server.once("error", (error) => fail(listenProblem(error, variable)));
-    server.listen({ host, port }, () => done());
+    server.listen({ host, port, backlog: maxUnaccepted }, () => done());
   });
   return server;
 }

@@ -48,7 +48,9 @@ export function defineEventStream<const Path extends string = DefaultPath>(
       return undefined;
     }
     const stream = { definition, params: c.req.param(), target };
-    const response = await openEventStream(stream, c.var.dependencies, { request: c.req.raw, platform: c.env });
+    const { lookups } = c.var.dependencies.streams;
+    const open = () => openEventStream(stream, c.var.dependencies, { request: c.req.raw, platform: c.env });
+    const response = await (lookups?.admit(open) ?? open());
     return response ?? c.body(null, 204, { "cache-control": "no-store" });
   });
   return route;

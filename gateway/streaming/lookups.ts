@@ -3,11 +3,13 @@ import { AppError } from "../../shared/app_error.ts";
 export interface LookupsOptions {
   /** The shortest time between the starts of identical lookups. Default 25. */
   readonly spacingMs?: number;
-  /** Concurrent lookups of all keys; more are refused. Default 2,000. */
+  /** Streams that are being opened, and concurrent lookups of all keys; more are refused. Default 2,000. */
   readonly maxRunning?: number;
   /** How long lookups are refused after the database was found unavailable, before one is tried. Default 1,000. */
   readonly pauseMs?: number;
   readonly now?: () => number;
+  /** From 0 inclusive to 1 exclusive. */
+  readonly random?: () => number;
 }
 
 /** One failure may be a single connection's; this many in a row mean that the database is down. */
@@ -31,7 +33,9 @@ export class Lookups {
   readonly #maxRunning: number;
   readonly #pauseMs: number;
   readonly #now: () => number;
+  readonly #random: () => number;
   readonly #entries = new Map<string, Entry>();
+  #opening = 0;
   #running = 0;
   #failures = 0;
   #pausedUntilMs = 0;
@@ -41,6 +45,21 @@ export class Lookups {
     this.#maxRunning = options.maxRunning ?? 2000;
     this.#pauseMs = options.pauseMs ?? 1000;
     this.#now = options.now ?? Date.now;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /**
+   * Opens a stream, from the arrival of its request; rejects with `AppError("unavailable")` at once while as many are being opened
+   * as lookups may run. A longer queue helps no client of a storm: each would wait until its client has given up.
+   */
+  async admit<Result>(open: () => Promise<Result>): Promise<Result> {
+    if (this.#opening >= this.#maxRunning) throw this.#tooMany();
+    this.#opening += 1;
+    try {
+      return await open();
+    } finally {
+      this.#opening -= 1;
+    }
   }
 
   /** Rejects with what `work` rejects with, and with `AppError("unavailable")` while the database is known to be down. */
@@ -84,9 +103,7 @@ export class Lookups {
 
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#requireUp();
-    if (this.#running >= this.#maxRunning) {
-      throw new AppError("unavailable", "Too many streams are being opened at once", { retryAfterSeconds: 2 });
-    }
+    if (this.#running >= this.#maxRunning) throw this.#tooMany();
     this.#running += 1;
     try {
       const result = await work();
@@ -98,6 +115,12 @@ export class Lookups {
     } finally {
       this.#running -= 1;
     }
+  }
+
+  #tooMany(): AppError {
+    // Spread, so that clients that are refused together do not retry together.
+    const retryAfterSeconds = 2 + Math.floor(this.#random() * 9);
+    return new AppError("unavailable", "Too many streams are being opened at once", { retryAfterSeconds });
   }
 
   /** After a pause one lookup is tried; the others are refused until it has succeeded. */

@@ -94,16 +94,34 @@ test("a failure rejects the callers that share it, and no later ones", async () 
 });
 
 test("more concurrent lookups than allowed are refused as unavailable", async () => {
-  const lookups = new Lookups({ maxRunning: 2 });
+  let random = 0;
+  const lookups = new Lookups({ maxRunning: 2, random: () => random });
   const { begun, work } = createWork<number>();
   const running = [lookups.share("a", work), lookups.share("b", work)];
   await expect(lookups.share("c", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+  random = 0.99;
+  await expect(lookups.share("c", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 10 });
   begun[0]?.resolve(1);
   await running[0];
   const third = lookups.share("d", work);
   expect(begun).toHaveLength(3);
   for (const { resolve } of begun) resolve(1);
   await Promise.all([...running, third]);
+});
+
+test("more streams than allowed are not opened at the same time", async () => {
+  const lookups = new Lookups({ maxRunning: 2, random: () => 0.5 });
+  const { begun, work } = createWork<number>();
+  const opening = [lookups.admit(work), lookups.admit(work)];
+  await expect(lookups.admit(work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 6 });
+  begun[0]?.resolve(1);
+  await opening[0];
+  begun[1]?.reject(new Error("second"));
+  await expect(opening[1]).rejects.toThrow("second");
+  const later = [lookups.admit(work), lookups.admit(work)];
+  expect(begun).toHaveLength(4);
+  for (const { resolve } of begun) resolve(1);
+  await Promise.all(later);
 });
 
 test("after three failures in a row lookups are refused for the pause, then one is tried", async () => {

@@ -76,3 +76,9 @@ test("findEnded names those that ended some seconds ago, or are not there, among
   expect(await findEnded(database, globex.id, channels)).toEqual(new Set());
   expect(await findEnded(database, acme.id, [])).toEqual(new Set());
 });
+
+test("findEnded takes more channels than PostgreSQL takes parameters", async () => {
+  const open = scanChannel(acme.id, acme.scanIds[1] ?? "");
+  const unknown = Array.from({ length: 70_000 }, () => scanChannel(acme.id, randomUUID()));
+  expect(await findEnded(database, acme.id, [open, ...unknown])).toEqual(new Set(unknown));
+});

@@ -54,17 +54,21 @@ function line(
 function setUp() {
   let table = "";
   let reads = 0;
-  const readTables = async () => {
+  let counters = "";
+  /** A part may end within a line. */
+  async function* readTables() {
     reads += 1;
-    return [table, ""];
-  };
-  const peers = createSilentPeers({ everyMs: 15_000, silentMs: 45_000, readTables });
+    yield table.slice(0, 100);
+    yield table.slice(100);
+  }
+  const readCounters = async () => counters;
+  const peers = createSilentPeers({ everyMs: 15_000, silentMs: 45_000, readTables, readCounters });
   /** Advances the clock while the table stays the same. */
   const pass = async (lines: readonly string[], checks: number) => {
     table = ["  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt", ...lines, ""].join("\n");
     await vi.advanceTimersByTimeAsync(checks * 15_000);
   };
-  return { peers, pass, reads: () => reads };
+  return { peers, pass, reads: () => reads, setCounters: (text: string) => void (counters = text) };
 }
 
 test.each(["127.0.0.1", "::1", "::"])(
@@ -131,6 +135,23 @@ test("SilentPeers forgets an unwatched socket, and reads no tables while none is
   peers.watch(socket);
   await pass([line(socket, { retransmits: 9 })], 3);
   expect(socket.destroyed).toBe(false);
+});
+
+test("SilentPeers reads the tables only after retransmissions, or while a peer is suspected", async () => {
+  const socket = await accept("127.0.0.1");
+  const { peers, pass, reads, setCounters } = setUp();
+  peers.watch(socket);
+  setCounters("7 0");
+  await pass([], 4);
+  expect(reads()).toBe(1);
+  setCounters("8 0");
+  await pass([line(socket, { retransmits: 3 })], 1);
+  expect(reads()).toBe(2);
+  await pass([line(socket, { retransmits: 3 })], 2);
+  expect(reads()).toBe(4);
+  expect(socket.destroyed).toBe(false);
+  await pass([line(socket, { retransmits: 3 })], 1);
+  expect(socket.destroyed).toBe(true);
 });
 
 test("SilentPeers reads this machine's own tables, or none", async () => {

@@ -1,0 +1,33 @@
+import { isJsonObject } from "../shared/json.ts";
+
+/** Public keys that tokens are checked with, https://www.rfc-editor.org/rfc/rfc7517#section-5 */
+export interface Jwks {
+  readonly keys: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** Null for what is no set with at least one public key, and for one that holds a secret. */
+export function parseKeySet(text: string): Jwks | null {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    const keys = isJsonObject(parsed) ? parsed["keys"] : null;
+    return Array.isArray(keys) && keys.every(isNoSecret) && keys.some(isPublicKey) ? { keys } : null;
+  } catch {
+    return null;
+  }
+}
+
+const publicMembers: Readonly<Record<string, readonly string[]>> = {
+  RSA: ["n", "e"],
+  EC: ["crv", "x", "y"],
+  OKP: ["crv", "x"],
+};
+
+/** A private or symmetric key here is a secret in the wrong place. */
+function isNoSecret(key: unknown): key is Readonly<Record<string, unknown>> {
+  return isJsonObject(key) && !("d" in key) && !("k" in key);
+}
+
+function isPublicKey(key: Readonly<Record<string, unknown>>): boolean {
+  const members = publicMembers[String(key["kty"])];
+  return members !== undefined && members.every((member) => typeof key[member] === "string");
+}
