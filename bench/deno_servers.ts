@@ -27,8 +27,8 @@ const held: unknown[] = [];
 const socketPath = `/tmp/scanstream-bench-${process.pid}.sock`;
 
 const bodies: Readonly<Record<string, () => BodyInit | Promise<BodyInit>>> = {
-  "Deno.serve, ReadableStream": () => new ReadableStream({ start }),
-  "Deno.serve, byte stream": () => new ReadableStream({ type: "bytes", start }),
+  "Deno.serve, ReadableStream": () => readable({}),
+  "Deno.serve, byte stream": () => readable({ type: "bytes" }),
   "Deno.serve, TransformStream": () => {
     const { readable, writable } = new TransformStream<Uint8Array<ArrayBuffer>>();
     const writer = writable.getWriter();
@@ -67,17 +67,21 @@ if (body === undefined) {
   servers[name]?.();
 } else {
   if (name.includes("Unix")) void acceptUnix();
-  deno.serve({ port: 0, hostname: "127.0.0.1", onListen: say }, async () => new Response(await body(), { headers }));
+  const onListen = say;
+  deno.serve({ port: 0, hostname: "127.0.0.1", onListen }, async () => new Response(await body(), { headers }));
 }
 
 function say(address: unknown): void {
   process.stdout.write(`PORT ${(address as { readonly port: number }).port}\n`);
 }
 
-/** Of an underlying source. */
-function start(controller: ReadableStreamController<Uint8Array<ArrayBuffer>>): void {
-  held.push(controller);
-  controller.enqueue(encode());
+function readable(source: { readonly type?: "bytes" }): BodyInit {
+  const start = (controller: ReadableStreamController<Uint8Array<ArrayBuffer>>) => {
+    held.push(controller);
+    controller.enqueue(encode());
+  };
+  // The two kinds of source are two overloads of the constructor.
+  return source.type === undefined ? new ReadableStream({ start }) : new ReadableStream({ type: source.type, start });
 }
 
 async function* endless(): AsyncGenerator<Uint8Array> {

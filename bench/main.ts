@@ -21,11 +21,12 @@ import { benchPeers } from "./peers/peers.ts";
 import { prowlerBenches } from "./peers/prowler.ts";
 import { benchScans } from "./scan.ts";
 import { benchStart } from "./start.ts";
+import { storedBenches } from "./stored_growth.ts";
 import { benchWorkers } from "./workers.ts";
 
 /**
- * `npm run bench -- [name ...]`: measures and prints; it never fails a run by a time. `follow` is `follow_pages`,
- * `follow_faults` and `follow_rest`; `prowler` is one bench for each org. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
+ * `npm run bench -- [name ...]`: measures and prints; it never fails a run by a time. `follow`, `prowler` and `stored` are several
+ * benches each. Figures are kept as JSON. `BENCH_ROUNDS`: how often each is measured, default 3.
  */
 /** Behind each of them is the same database and the same Redis. */
 const gatewayBenches: Readonly<Record<string, (run: BenchRun) => Promise<unknown>>> = {
@@ -48,14 +49,16 @@ const otherBenches: Readonly<Record<string, (say: (line: string) => void, rounds
   ...followBenches,
   pages: benchPages,
   ...prowlerBenches,
+  ...storedBenches,
 };
 const known = [...Object.keys(gatewayBenches), ...Object.keys(otherBenches)];
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const groups: Readonly<Record<string, readonly string[]>> = {
-  follow: Object.keys(followBenches),
-  prowler: Object.keys(prowlerBenches),
+const groups: Readonly<Record<string, object>> = {
+  follow: followBenches,
+  prowler: prowlerBenches,
+  stored: storedBenches,
 };
-const requested = process.argv.slice(2).flatMap((name) => groups[name] ?? [name]);
+const requested = process.argv.slice(2).flatMap((name) => Object.keys(groups[name] ?? { [name]: null }));
 const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`Unknown bench: ${unknown.join(", ")}: expected ${known.join(", ")}\n`);

@@ -11,6 +11,7 @@ import { profileSection } from "./tables/profile.ts";
 import { prowlerSection } from "./tables/prowler.ts";
 import { startSection } from "./tables/start.ts";
 import { workersSection } from "./tables/workers.ts";
+import { storedSection } from "./tables/stored.ts";
 
 /**
  * `node bench/tables.ts`: writes the tables of `docs/performance.md` from `results/`, and draws its plots. Each stands between
@@ -22,6 +23,7 @@ const sections: Readonly<Record<string, () => Promise<string>>> = {
   figures: figuresSection,
   growth: growthSection,
   hundred_thousand: hundredThousandSection,
+  stored: storedSection,
   profiles: profileSection,
   start: startSection,
   workers: workersSection,

@@ -181,6 +181,7 @@ export async function claimDeliveries(
 }
 
 export interface DeliveryBacklog {
+  /** At most 10,000: it is not counted further. */
   readonly pending: number;
   /** Below 0: overdue. Null: none is pending. */
   readonly dueInSeconds: number | null;

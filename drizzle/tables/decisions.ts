@@ -52,6 +52,11 @@ export const decisions = pgTable(
       )
       .where(sql`${table.endedAt} is null`),
     index("decisions_of_tenant").on(table.tenantId, table.createdAt, table.id),
+    index("decisions_of_kind").on(table.tenantId, table.kind, table.createdAt, table.id),
+    index("decisions_of_check").on(table.tenantId, table.check, table.createdAt, table.id),
+    index("decisions_not_ended_by_time")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.endedAt} is null`),
     check("decisions_kind", sql`${table.kind} in ('waiver', 'attestation')`),
     check("decisions_status", sql`${table.status} in ('PASS', 'FAIL', 'NOT_APPLICABLE')`),
     check(

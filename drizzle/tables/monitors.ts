@@ -53,6 +53,10 @@ export const monitors = pgTable(
     /** The producer's last heartbeat; a running monitor without one for too long is stale. */
     updatedAt: instant("updated_at").notNull().defaultNow(),
     startedAt: instant("started_at").notNull().defaultNow(),
+    /** From then on a running monitor is stale, unless its next heartbeat comes before: `isStale` of the gateway has it too. */
+    staleFrom: instant("stale_from").generatedAlwaysAs(
+      sql`(updated_at at time zone 'UTC' + make_interval(secs => greatest(3 * interval_seconds, 60))) at time zone 'UTC'`,
+    ),
     /** Set when it was published that it is stale; null again with the next heartbeat. */
     staleAt: instant("stale_at"),
     /** Set with the status `ended` and only then. */
@@ -66,9 +70,11 @@ export const monitors = pgTable(
   (table) => [
     // What changes refer to, so that a change cannot belong to another tenant's monitor.
     unique("monitors_tenant_id_id").on(table.tenantId, table.id),
-    index("monitors_of_tenant").on(table.tenantId, table.createdAt, table.id),
-    index("monitors_running")
-      .on(table.updatedAt)
+    index("monitors_present")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.deletedAt} is null`),
+    index("monitors_due")
+      .on(table.staleFrom)
       .where(sql`${table.status} = 'running' and ${table.staleAt} is null`),
     index("monitors_ended")
       .on(table.endedAt)
@@ -119,6 +125,7 @@ export const changes = pgTable(
     }).onDelete("cascade"),
     uniqueIndex("changes_of_monitor").on(table.tenantId, table.monitorId, table.number),
     index("changes_of_finding").on(table.tenantId, table.monitorId, table.fingerprint, table.number),
+    index("changes_of_check").on(table.tenantId, table.monitorId, table.check, table.number),
     check("changes_from", sql`${table.fromStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_to", sql`${table.toStatus} in ('PASS', 'FAIL', 'MANUAL')`),
     check("changes_from_or_to", sql`${table.fromStatus} is not null or ${table.toStatus} is not null`),

@@ -53,6 +53,10 @@ export const memberships = pgTable(
   (table) => [
     primaryKey({ name: "memberships_pkey", columns: [table.tenantId, table.userId] }),
     index("memberships_user_id").on(table.userId),
+    index("memberships_by_time").on(table.tenantId, table.createdAt, table.userId),
+    index("memberships_admins")
+      .on(table.tenantId, table.userId)
+      .where(sql`${table.role} = 'admin'`),
     check("memberships_role", sql`${table.role} in ('viewer', 'operator', 'admin')`),
     ...tenantPolicies("memberships", table.tenantId),
   ],
@@ -112,7 +116,10 @@ export const auditEvents = pgTable(
     createdAt: instant("created_at").notNull().defaultNow(),
   },
   (table) => [
-    index("audit_events_of_tenant").on(table.tenantId, table.number),
+    index("audit_events_by_time").on(table.tenantId, table.createdAt, table.number),
+    index("audit_events_by_action").on(table.tenantId, table.action, table.createdAt, table.number),
+    index("audit_events_by_actor").on(table.tenantId, table.actorId, table.createdAt, table.number),
+    index("audit_events_by_target").on(table.tenantId, table.targetId, table.createdAt, table.number),
     check("audit_events_actor_kind", sql`${table.actorKind} in ('user', 'api_key', 'operator', 'gateway')`),
     ...tenantPolicies("audit_events", table.tenantId),
   ],

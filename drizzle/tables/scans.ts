@@ -56,6 +56,12 @@ export const scans = pgTable(
     index("scans_unfinished")
       .on(table.updatedAt)
       .where(sql`${table.status} in ('pending', 'running')`),
+    index("scans_unfinished_of_tenant")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.status} in ('pending', 'running')`),
+    index("scans_ended_of_tenant")
+      .on(table.tenantId, table.createdAt, table.id)
+      .where(sql`${table.endedAt} is not null`),
     // In the order in which they are deleted once they are old.
     index("scans_ended")
       .on(table.endedAt)

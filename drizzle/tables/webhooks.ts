@@ -75,9 +75,7 @@ export const webhookDeliveries = pgTable(
       foreignColumns: [webhooks.tenantId, webhooks.id],
     }).onDelete("cascade"),
     index("webhook_deliveries_of_webhook").on(table.tenantId, table.webhookId, table.createdAt, table.id),
-    index("webhook_deliveries_pending")
-      .on(table.tenantId, table.webhookId)
-      .where(sql`${table.status} = 'pending'`),
+    index("webhook_deliveries_by_status").on(table.tenantId, table.webhookId, table.status, table.createdAt, table.id),
     index("webhook_deliveries_due")
       .on(table.nextAttemptAt)
       .where(sql`${table.status} = 'pending'`),

@@ -1,4 +1,4 @@
-import { asc, desc, eq, sql } from "drizzle-orm";
+import { asc, eq, sql } from "drizzle-orm";
 import type { Database } from "../../drizzle/database.ts";
 import { DatabaseError } from "../../drizzle/database_error.ts";
 import { apiKeys, auditEvents, memberships, tenants } from "../../drizzle/schema.ts";
@@ -7,7 +7,7 @@ import { AppError, NotFound } from "../../shared/app_error.ts";
 import { defaultRole, type ApiKey, type AuditEvent, type Member, type Role } from "../../shared/schemas/team.ts";
 import { createApiKey } from "../auth/api_keys.ts";
 import { shownApiKey, toApiKey, type ApiKeyRow } from "../features/team/api_key_store.ts";
-import { selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
+import { newestFirst, selectShownEvents, toAuditEvent } from "../features/team/audit_store.ts";
 import { shownMember, toMember } from "../features/team/member_store.ts";
 import {
   parseExpiresAt,
@@ -213,7 +213,10 @@ async function listAuditEvents({ database }: AdminContext, args: AdminArguments)
   const tenantId = parseTenantId(args);
   const limit = parseLimit(args, defaultAuditLimit);
   const rows = await asOwner(database, (tx) =>
-    selectShownEvents(tx).where(eq(auditEvents.tenantId, tenantId)).orderBy(desc(auditEvents.number)).limit(limit),
+    selectShownEvents(tx)
+      .where(eq(auditEvents.tenantId, tenantId))
+      .orderBy(...newestFirst)
+      .limit(limit),
   );
   if (rows.length === 0) await requireTenant(database, tenantId);
   return rows.map(toAuditEvent);

@@ -245,7 +245,7 @@ export function describeIsolation(driver: string, open: () => Promise<OpenDataba
           ] as const) {
             const own = await rowIds(database, asTenant(mine.id), table);
             const foreign = await rowIds(database, asTenant(theirs.id), table);
-            const [column = ""] = await firstColumn(database, table);
+            const [column = ""] = await columnsOf(database, table);
             const touch = (ids: readonly string[]) =>
               runIn(
                 database,
@@ -314,10 +314,12 @@ async function rowIds(database: Database, scope: Scope, table: string): Promise<
   return rows.map(([id]) => String(id));
 }
 
-async function firstColumn(database: Database, table: string): Promise<readonly string[]> {
+/** Those that can be written. */
+async function columnsOf(database: Database, table: string): Promise<readonly string[]> {
   const { rows } = await raw(
     database,
-    "select quote_ident(attname) from pg_attribute where attrelid = $1::regclass and attnum > 0 order by attnum limit 1",
+    `select quote_ident(attname) from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and attgenerated = '' order by attnum`,
     [table],
   );
   return rows.map(([name]) => String(name));
@@ -328,10 +330,11 @@ async function insertCopies(database: Database, tenant: SeededTenant, table: str
   const name = table.slice(table.indexOf(".") + 1);
   const { rows } = await runIn(database, asTenant(source.id), `select to_jsonb(${name})::text from ${table}`);
   const copies = `[${rows.map(([json]) => String(json)).join(",")}]`;
+  const columns = (await columnsOf(database, table)).join(", ");
   return runIn(
     database,
     asTenant(tenant.id),
-    `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
+    `insert into ${table} (${columns}) select ${columns} from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
     [copies],
   );
 }

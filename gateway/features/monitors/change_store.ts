@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, sql, type SQL } from "drizzle-orm";
 import { changes } from "../../../drizzle/schema.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import type { NewChange } from "../../../shared/schemas/change.ts";
@@ -95,21 +95,29 @@ export async function selectPresentFindings(
   monitorId: string,
   page: PageRequest,
 ): Promise<readonly ChangeRow[]> {
-  // Exactly the order of an index, read backwards: a page costs what it holds, however many changes there are.
-  const last = tx
-    .selectDistinctOn([changes.fingerprint])
-    .from(changes)
-    .where(
-      and(eq(changes.monitorId, monitorId), page.after === null ? undefined : lt(changes.fingerprint, page.after.key)),
+  const { fingerprint, number } = changes;
+  const beforePage = page.after === null ? sql`` : sql`and ${fingerprint} < ${page.after.key}`;
+  // One look into an index for each finding, from the end: a page costs what it holds, however often its findings changed. The last
+  // change of a finding that is gone is looked at and left out.
+  const last = sql`array(
+    with recursive last as (
+      (${newestOf(monitorId, beforePage)})
+      union all
+      select next.* from last cross join lateral (${newestOf(monitorId, sql`and ${fingerprint} < last.fingerprint`)}) as next
     )
-    .orderBy(desc(changes.fingerprint), desc(changes.number))
-    .as("last");
+    select number from last where to_status is not null limit ${page.limit + 1}::integer)`;
   return tx
     .select()
-    .from(last)
-    .where(isNotNull(last.toStatus))
-    .orderBy(desc(last.fingerprint))
-    .limit(page.limit + 1);
+    .from(changes)
+    .where(and(eq(changes.monitorId, monitorId), sql`${number} = any (${last})`))
+    .orderBy(desc(fingerprint));
+}
+
+/** The newest change of the last finding, by fingerprint, of those that the condition leaves. */
+function newestOf(monitorId: string, condition: SQL): SQL {
+  return sql`select ${changes.fingerprint}, ${changes.number}, ${changes.toStatus} from ${changes}
+    where ${changes.monitorId} = ${monitorId}::uuid ${condition}
+    order by ${changes.fingerprint} desc, ${changes.number} desc limit 1`;
 }
 
 function toRow(change: NewChange, index: number) {

@@ -53,12 +53,15 @@ export function selectShownEvents(tx: Pick<TenantTransaction, "select">) {
 
 /** Of an API key; null for everything else. */
 function keyName(kind: AnyPgColumn, id: AnyPgColumn): SQL<string | null> {
-  return sql<string | null>`(
-    select api_keys.name from api_keys where ${kind} = 'api_key' and api_keys.id::text = ${id}
-      and api_keys.tenant_id = ${auditEvents.tenantId})`;
+  // The look-up itself is left out where there is no key: it would else be made for each event.
+  return sql<string | null>`case when ${kind} = 'api_key' then (
+    select api_keys.name from api_keys where api_keys.id = ${id}::uuid and api_keys.tenant_id = ${auditEvents.tenantId}) end`;
 }
 
-/** Newest first, one row beyond the limit. */
+/** Numbers decide between events of the same time. */
+export const newestFirst = [desc(auditEvents.createdAt), desc(auditEvents.number)];
+
+/** Newest first, one row beyond the limit. By time: what is asked of a time is found by it, however much came after. */
 export async function selectAuditEvents(
   tx: TenantTransaction,
   { page, filter }: { readonly page: PageRequest; readonly filter: AuditFilter },
@@ -67,7 +70,9 @@ export async function selectAuditEvents(
   return selectShownEvents(tx)
     .where(
       and(
-        page.after === null ? undefined : lt(auditEvents.number, Number(page.after.key)),
+        page.after === null
+          ? undefined
+          : sql`(${auditEvents.createdAt}, ${auditEvents.number}) < (${page.after.createdAt.toISOString()}::timestamptz, ${page.after.key}::bigint)`,
         action === null ? undefined : eq(auditEvents.action, action),
         actor === null ? undefined : eq(auditEvents.actorId, actor),
         target === null ? undefined : eq(auditEvents.targetId, target),
@@ -75,6 +80,6 @@ export async function selectAuditEvents(
         to === null ? undefined : lt(auditEvents.createdAt, to),
       ),
     )
-    .orderBy(desc(auditEvents.number))
+    .orderBy(...newestFirst)
     .limit(page.limit + 1);
 }

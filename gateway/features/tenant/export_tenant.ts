@@ -1,4 +1,5 @@
 import { getTableName, sql, type SQL } from "drizzle-orm";
+import { currentTenantId } from "../../../drizzle/policies.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import type { ExportHeader } from "../../../shared/schemas/tenant.ts";
 import { exportedColumns, exportedTables, type ExportedTable } from "./exported_tables.ts";
@@ -63,7 +64,7 @@ export async function readExportPage(
         sum(octet_length(row_to_json(page)::text)) over (order by ${order}) as bytes
       from (
         select ${list(columns)} from ${exported.table}
-        where tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid ${isAfter(exported, after)}
+        where tenant_id = ${currentTenantId} ${isAfter(exported, after)}
         order by ${order} limit ${maxPageRows}::integer
       ) as page
     ) as measured

@@ -82,6 +82,7 @@ export function requireExportedTable(name: unknown): ExportedTable {
 export function exportedColumns({ table, secrets = [] }: ExportedTable): readonly string[] {
   const secret = new Set(secrets.map(({ name }) => name));
   return Object.values(getTableColumns(table))
+    .filter(({ generated }) => generated === undefined)
     .map(({ name }) => name)
     .filter((name) => !secret.has(name));
 }

@@ -138,7 +138,7 @@ async function* readLinuxTables(): AsyncGenerator<string> {
       for (;;) {
         const { bytesRead = 0 } = (await file?.read(buffer).catch(() => null)) ?? {};
         if (bytesRead === 0) break;
-        yield buffer.latin1Slice(0, bytesRead);
+        yield buffer.toString("latin1", 0, bytesRead);
       }
     } finally {
       await file?.close();
@@ -155,5 +155,5 @@ async function readLinuxCounters(): Promise<string> {
     .filter((line) => line.startsWith("TcpExt: "))
     .map((line) => line.split(" "));
   const values = ["TCPTimeouts", "TCPWinProbe"].map((name) => numbers[names.indexOf(name)]);
-  return values.includes(undefined) ? "" : values.join(" ");
+  return values.every((value) => value !== undefined) ? values.join(" ") : "";
 }

@@ -138,6 +138,19 @@ describe("receivers that are slow or down", () => {
     await deliverer.stop();
   });
 
+  test("hide nobody, also where they are all of what a claim looks at", async () => {
+    const tenantId = await createTenant();
+    await createWebhook("slow.example", 600, tenantId);
+    await sql("update webhook_deliveries set next_attempt_at = now() - interval '1 minute'");
+    await createWebhook("quick.example", 1, tenantId);
+    const recorder = createRecorder();
+    const deliverer = createDeliverer(recorder.options);
+    await deliverer.sendDue();
+    await expect.poll(() => recorder.tried.map(({ host }) => host)).toContain("quick.example");
+    expect(recorder.tried).toHaveLength(5);
+    await deliverer.stop();
+  });
+
   test("never have more than 50 requests of a process in all", async () => {
     for (let n = 0; n < 20; n += 1) await createWebhook(`slow${n}.example`, 4);
     const recorder = createRecorder();

@@ -1,0 +1,51 @@
+import { writeFile } from "node:fs/promises";
+import type { RequestGrowth, StoredGrowth } from "../stored_growth.ts";
+import { smallPlots, type SmallPlot } from "../svg.ts";
+import { imagePath, machineText, readResult } from "./results.ts";
+
+type Series = readonly (readonly [string, StoredGrowth])[];
+
+/** Also draws the plot. */
+export async function storedSection(): Promise<string> {
+  const scans = await readResult<Readonly<Record<string, StoredGrowth>>>("stored_scans");
+  const others = await readResult<Readonly<Record<string, StoredGrowth>>>("stored_others");
+  const series = [...Object.entries(scans.figures), ...Object.entries(others.figures)];
+  await writeFile(
+    imagePath("performance_stored"),
+    smallPlots("Median time of each request, ms, as one thing that is stored grows", plots(series)),
+  );
+  return `${machineText(scans)}.\n\n${tables(series)}`;
+}
+
+function plots(series: Series): readonly SmallPlot[] {
+  return series.map(([name, { sizes, requests }]) => ({
+    name,
+    lines: Object.values(requests).map(({ p50Ms }) => sizes.map((at, index) => ({ at, value: p50Ms[index] ?? 0 }))),
+  }));
+}
+
+/** Of each series the three requests whose pages grew most. */
+function tables(series: Series): string {
+  const rows = series.flatMap(([name, { sizes, requests }]) =>
+    Object.entries(requests)
+      .toSorted(([, a], [, b]) => added(b) - added(a))
+      .slice(0, 3)
+      .map(
+        ([request, { buffers, p50Ms, mostMs }], index) =>
+          `| ${index === 0 ? `**${name}**: ${list(sizes)}` : ""} | ${request} | ${list(buffers)} | ${ends(p50Ms)} | ${ends(mostMs)} |`,
+      ),
+  );
+  return ["| grows | request | pages read | median, ms | slowest, ms |", "|---|---|---|---|---|", ...rows].join("\n");
+}
+
+function added({ buffers }: RequestGrowth): number {
+  return (buffers.at(-1) ?? 0) - (buffers[0] ?? 0);
+}
+
+function list(values: readonly number[]): string {
+  return values.map((value) => value.toLocaleString("en-US")).join(" · ");
+}
+
+function ends(values: readonly number[]): string {
+  return `${(values[0] ?? 0).toFixed(1)} → ${(values.at(-1) ?? 0).toFixed(1)}`;
+}

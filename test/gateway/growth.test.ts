@@ -1,0 +1,74 @@
+import { afterAll, expect, test } from "vitest";
+import { growing, openGrowthStage, type GrowthStage } from "../support/growth/stage.ts";
+import type { StatementCost } from "../support/growth/statement_costs.ts";
+import { suitePostgres } from "../support/suite_postgres.ts";
+
+/** From the smaller size on every page of a list is full. `npm run bench -- stored` goes on to a million. */
+const sizes = [1000, 10_000] as const;
+const tenantSizes = [30, 300] as const;
+
+const server = await suitePostgres();
+afterAll(() => server.stop());
+
+for (const [name, { concerns }] of Object.entries(growing)) {
+  test(`${name}: ten times as many, and no request reads more of the database`, async () => {
+    const stage = await openGrowthStage(server.adminUrl);
+    try {
+      const [few, many] = name === "tenants" ? tenantSizes : sizes;
+      const before = await costsAt(stage, name, few);
+      const after = await costsAt(stage, name, many);
+      expect([...after.keys()]).toEqual(expect.arrayContaining([...concerns]));
+      const grown: string[] = [];
+      for (const [request, { rows, costs }] of after) {
+        const was = pagesOf(before.get(request)?.costs ?? []);
+        const is = pagesOf(costs);
+        // A tree is deeper by a page, and what was read in a row is read by an index.
+        if (is > Math.max(1.5 * was + 40, 3 * rows))
+          grown.push(`${request}: ${was} pages, then ${is}: ${plansOf(costs)}`);
+      }
+      expect(grown).toEqual([]);
+    } finally {
+      await stage.stop();
+    }
+  }, 120_000);
+}
+
+test("a statement asks once for its tenant, not for each row", async () => {
+  const stage = await openGrowthStage(server.adminUrl);
+  try {
+    for (const request of await stage.requests()) {
+      for (const { plan, text } of await stage.explain(request)) {
+        // The policies' question is a step before the first row; it would else be part of what is asked of each.
+        const loops = [...plan.matchAll(/"Parent Relationship":"InitPlan"[^}]*?"Actual Loops":(\d+)/g)].map(
+          ([, count]) => Number(count),
+        );
+        expect(Math.max(0, ...loops), text).toBeLessThan(2);
+        expect(plan, text).not.toMatch(/"Filter":"[^"]*current_setting/);
+      }
+    }
+  } finally {
+    await stage.stop();
+  }
+}, 60_000);
+
+interface RequestCosts {
+  readonly rows: number;
+  readonly costs: readonly StatementCost[];
+}
+
+async function costsAt(stage: GrowthStage, name: string, size: number): Promise<ReadonlyMap<string, RequestCosts>> {
+  await stage.grow(name, size);
+  const found = new Map<string, RequestCosts>();
+  for (const request of await stage.requests()) {
+    found.set(request.name, { rows: request.rows ?? 0, costs: await stage.explain(request) });
+  }
+  return found;
+}
+
+function pagesOf(costs: readonly StatementCost[]): number {
+  return costs.reduce((sum, { buffers }) => sum + buffers, 0);
+}
+
+function plansOf(costs: readonly StatementCost[]): string {
+  return costs.map(({ text, plan }) => `${text}\n${plan}`).join("\n");
+}

@@ -1,0 +1,91 @@
+import type { Client } from "pg";
+import type { Database, Statement } from "../../../drizzle/database.ts";
+import { encodeParameter } from "../../../drizzle/databases/parameter_values.ts";
+
+/** What PostgreSQL did for one statement. */
+export interface StatementCost {
+  readonly text: string;
+  /** Pages of 8 KiB that were read, from PostgreSQL's memory or not, those of functions and triggers included. */
+  readonly buffers: number;
+  /** Tables that were read from one end to the other. Those in functions and triggers are not seen. */
+  readonly readWhole: readonly string[];
+  /** What EXPLAIN says. */
+  readonly plan: string;
+}
+
+export interface ExplainedDatabase extends Database {
+  /** Of every statement while `work` runs. */
+  explain(work: () => Promise<unknown>): Promise<readonly StatementCost[]>;
+}
+
+/**
+ * Hands statements through, and while it is asked to explain runs each of them under EXPLAIN first, in a transaction of another
+ * connection that is rolled back.
+ */
+export function explainDatabase(database: Database, other: Client): ExplainedDatabase {
+  let costs: StatementCost[] | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+  return {
+    statementTimeoutMs: database.statementTimeoutMs,
+    close: () => database.close(),
+    async transact(statements) {
+      const kept = costs;
+      if (kept !== null) {
+        const explained = turn.then(async () => kept.push(await explainLast(other, statements)));
+        turn = explained.catch(() => {});
+        await explained;
+      }
+      return database.transact(statements);
+    },
+    async explain(work) {
+      const kept: StatementCost[] = [];
+      costs = kept;
+      try {
+        await work();
+      } finally {
+        costs = null;
+      }
+      return kept;
+    },
+  };
+}
+
+async function explainLast(other: Client, statements: readonly Statement[]): Promise<StatementCost> {
+  const last = statements.length - 1;
+  let rows: readonly { readonly "QUERY PLAN": readonly [Explained] }[] = [];
+  await other.query("begin");
+  try {
+    for (const [index, { sql, params }] of statements.entries()) {
+      const text = index === last ? `explain (analyze, buffers, timing off, format json) ${sql}` : sql;
+      ({ rows } = await other.query(text, params.map(encodeParameter)));
+    }
+  } finally {
+    await other.query("rollback");
+  }
+  const [explained] = rows[0]?.["QUERY PLAN"] ?? [];
+  if (explained === undefined) throw new Error("Cannot explain a statement: PostgreSQL answered without a plan");
+  const nodes = nodesOf(explained.Plan);
+  return {
+    text: (statements[last]?.sql ?? "").replaceAll(/\s+/g, " ").trim(),
+    buffers: explained.Plan["Shared Hit Blocks"] + explained.Plan["Shared Read Blocks"],
+    readWhole: nodes.flatMap((node) => (node["Node Type"] === "Seq Scan" ? [node["Relation Name"] ?? ""] : [])),
+    plan: JSON.stringify(explained),
+  };
+}
+
+/** https://www.postgresql.org/docs/current/sql-explain.html: the buffers of a step are those of the steps below it too. */
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+interface Explained {
+  readonly Plan: PlanNode;
+}
+
+function nodesOf(plan: PlanNode): readonly PlanNode[] {
+  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+}
