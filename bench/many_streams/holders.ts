@@ -178,7 +178,7 @@ function startHolder({ binary, scans, tokensFile }: HoldersOptions, { index, fir
 function addReports(one: HolderReport, other: HolderReport): HolderReport {
   const keys = Object.keys(one) as (keyof HolderReport)[];
   const sums = keys.map((key) => [key, addValues(key, one[key], other[key])]);
-  return Object.fromEntries(sums) as unknown as HolderReport;
+  return Object.fromEntries(sums);
 }
 
 type Value = HolderReport[keyof HolderReport];
@@ -203,9 +203,12 @@ export interface Spread {
 export function spreadOf(histogram: readonly number[]): Spread {
   const count = histogram.reduce((sum, value) => sum + value, 0);
   const at = (rank: number) => {
-    let left = rank;
-    const bucket = histogram.findIndex((value) => (left -= value) < 0);
-    return bucket < 0 ? 0 : bucketMicroseconds(bucket + 1) / 1000;
+    let seen = 0;
+    for (const [bucket, inBucket] of histogram.entries()) {
+      seen += inBucket;
+      if (seen > rank) return bucketMicroseconds(bucket + 1) / 1000;
+    }
+    return 0;
   };
   return {
     count,

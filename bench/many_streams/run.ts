@@ -20,8 +20,10 @@ export async function openAll({ holders }: Pick<ManyStreams, "holders">, streams
   holders.open(streams, openedAtOnce);
   const ns = await holders.untilAllOpen(300_000);
   if (ns !== null) return (ns - from) / 1e9;
-  const { toAll: _all, toSome: _some, away: _away, ...counts } = await holders.report();
-  throw new Error(`Not all of ${streams} streams are open: ${JSON.stringify(counts)}`);
+  const { open, connects, refused503, unreachable, timedOut } = await holders.report();
+  throw new Error(
+    `Only ${open} of ${streams} streams are open: ${JSON.stringify({ connects, refused503, unreachable, timedOut })}`,
+  );
 }
 
 /** Throws when a stream lacks an event that was published while it was open. */

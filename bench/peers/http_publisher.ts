@@ -100,7 +100,8 @@ function exchange(connection: Socket, request: string): Promise<void> {
       const end = text.indexOf("\r\n\r\n");
       if (end < 0) return;
       const head = text.slice(0, end);
-      if (!/^HTTP\/1\.1 2/.test(head)) return settle(new Error(`The server refused an event: ${text.slice(0, 300)}`));
+      if (!head.startsWith("HTTP/1.1 2"))
+        return settle(new Error(`The server refused an event: ${text.slice(0, 300)}`));
       const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
       const isWhole =
         length === undefined

@@ -39,9 +39,12 @@ export async function startTlsProxy(host: string, folder: string, serverPort: nu
   proxy.on("connect", (request, socket: Socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket)).on("error", () => socket.destroy());
-    if (request.url !== `${host}:443`) return void socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
-    socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
-    tls.emit("connection", socket);
+    if (request.url === `${host}:443`) {
+      socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      tls.emit("connection", socket);
+    } else {
+      socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    }
   });
   proxy.listen(0, "127.0.0.1");
   await once(proxy, "listening");

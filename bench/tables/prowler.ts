@@ -1,20 +1,19 @@
 import { prowlerProfiles, type ProwlerFigures, type ScannerFigures } from "../peers/prowler.ts";
-import { machineText, readResult } from "./results.ts";
+import { hasResult, machineText, readResult } from "./results.ts";
 
+/** Of the orgs that were measured. */
 export async function prowlerSection(): Promise<string> {
+  const names = Object.entries(prowlerProfiles).filter(([name]) => hasResult(name));
   const results = await Promise.all(
-    Object.entries(prowlerProfiles).map(async ([name, profile]) => ({
-      profile,
-      ...(await readResult<ProwlerFigures>(name)),
-    })),
+    names.map(async ([name, profile]) => ({ profile, ...(await readResult<ProwlerFigures>(name)) })),
   );
-  const rows = results.flatMap(({ profile, figures }) => rowsOf(profile, figures));
   const [first] = results;
-  if (first === undefined) throw new TypeError("There are no results");
+  if (first === undefined) throw new Error("Cannot write the tables: no org was scanned");
   const head = [
     "| org | scanner | wall | CPU | requests | peak memory | checks | findings | verdicts unlike ours |",
     "|---|---|---|---|---|---|---|---|---|",
   ];
+  const rows = results.flatMap(({ profile, figures }) => rowsOf(profile, figures));
   return [`${machineText(first)}.`, [...head, ...rows].join("\n")].join("\n\n");
 }
 

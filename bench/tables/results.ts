@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -14,6 +15,10 @@ const images = join(import.meta.dirname, "../../docs/images");
 
 export function imagePath(name: string): string {
   return join(images, `${name}.svg`);
+}
+
+export function hasResult(name: string): boolean {
+  return existsSync(join(folder, `${name}.json`));
 }
 
 export async function readResult<Figures>(name: string): Promise<Result<Figures>> {

@@ -100,7 +100,7 @@ test("more concurrent lookups than allowed are refused as unavailable", async ()
   const running = [lookups.share("a", work), lookups.share("b", work)];
   await expect(lookups.share("c", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
   random = 0.99;
-  await expect(lookups.share("c", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 10 });
+  await expect(lookups.share("e", work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 10 });
   begun[0]?.resolve(1);
   await running[0];
   const third = lookups.share("d", work);

@@ -190,7 +190,8 @@ export async function openGrowthStage(adminUrl: string): Promise<GrowthStage> {
       const grown = growing[name];
       if (grown === undefined)
         throw new Error(`Cannot grow ${JSON.stringify(name)}: expected ${Object.keys(growing).join(", ")}`);
-      await stored(() => grown.fill(admin, { tenantIds: [tenant.id], from, to: size }));
+      const { fill } = grown;
+      await stored(() => fill(admin, { tenantIds: [tenant.id], from, to: size }));
       sizes.set(name, size);
     },
     requests: () => growthRequests(asked),

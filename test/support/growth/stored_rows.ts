@@ -152,7 +152,7 @@ export const fillPending: Fill = async (admin, { tenantIds, from, to }) => {
 
 const maxWebhooks = 20;
 
-export const fillWebhooks: Fill = async (admin, { tenantIds, from, to }) => {
+const fillWebhooks: Fill = async (admin, { tenantIds, from, to }) => {
   await admin.query(
     `insert into webhooks (id, tenant_id, url, host, events, secret, created_at)
      select ${idOf("webhook", "t.id || n")}, t.id, 'https://receiver-' || n || '.example/', 'receiver-' || n || '.example', case when n = 1 then array['scan.end', 'finding.created'] else array['monitor.error'] end, array['secret'], ${at("n")}
