@@ -41,7 +41,12 @@ const ofScans = names.filter((name) => name.includes("scan"));
 
 export const storedBenches: Readonly<Record<string, (say: Say, rounds: number) => Promise<unknown>>> = {
   stored_scans: (say, rounds) => benchStored(ofScans, say, rounds),
-  stored_others: (say, rounds) => benchStored(names.filter((name) => !ofScans.includes(name)), say, rounds),
+  stored_others: (say, rounds) =>
+    benchStored(
+      names.filter((name) => !ofScans.includes(name)),
+      say,
+      rounds,
+    ),
 };
 
 /** What every request costs, as one thing that is stored grows and all others stay. `BENCH_MOST_STORED`: the largest size. */

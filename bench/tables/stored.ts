@@ -28,7 +28,7 @@ function plots(series: Series): readonly SmallPlot[] {
   }));
 }
 
-/** Of each series the three requests whose pages grew most. */
+/** Of each series the three requests whose median grew most. */
 function tables(series: Series): string {
   const rows = series.flatMap(([name, { sizes, requests }]) =>
     Object.entries(requests)
@@ -42,8 +42,8 @@ function tables(series: Series): string {
   return ["| grows | request | pages read | median, ms | slowest, ms |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
-function added({ buffers }: RequestGrowth): number {
-  return (buffers.at(-1) ?? 0) - (buffers[0] ?? 0);
+function added({ p50Ms }: RequestGrowth): number {
+  return (p50Ms.at(-1) ?? 0) - (p50Ms[0] ?? 0);
 }
 
 function list(values: readonly number[]): string {
