@@ -24,7 +24,7 @@ export async function startMercureServer(): Promise<BenchServer | null> {
     command: [
       "sh",
       "-c",
-      '"$@" 2>&1',
+      'exec "$@" 2>&1',
       "sh",
       binary,
       "run",
