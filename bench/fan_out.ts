@@ -12,7 +12,7 @@ export interface FanOutOptions {
    * on its way to the server, so that the time from the publisher to the server (through Redis where there is one) is not
    * counted as the server's; the one after that waits until every stream has the first. 1: no server can join two of them.
    */
-  readonly inFlight?: 1 | 2;
+  readonly inFlight?: number;
   /** Events published at once. Default 1. */
   readonly burst?: number;
   /** Default 110: an event of about 150 bytes. */

@@ -71,6 +71,7 @@ export async function benchProcesses(run: BenchRun) {
   return {
     "P2 one and two processes, 1,000 streams": await compare(run, starts, { ...options, streams: 1000, steps: 200 }),
     "P2 one and two processes, 5,000 streams": await compare(run, starts, { ...options, streams: 5000, steps: 50 }),
+    "P2 one and two processes, 10,000 streams": await compare(run, starts, { ...options, streams: 10_000, steps: 30 }),
   };
 }
 

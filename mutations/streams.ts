@@ -147,7 +147,7 @@ export const streams: readonly Mutation[] = [
   {
     mistake: "the HTTP parser is lenient with old clients",
     holds: [smuggling],
-    file: "gateway/runtime/start_gateway.ts",
+    file: "gateway/runtime/listen.ts",
     find: "noDelay: true,",
     replace: "noDelay: true,\n      insecureHTTPParser: true,",
     testFile: "test/attacks/requests.test.ts",

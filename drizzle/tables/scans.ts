@@ -50,8 +50,8 @@ export const scans = pgTable(
     unique("scans_tenant_id_id").on(table.tenantId, table.id),
     index("scans_of_tenant").on(table.tenantId, table.createdAt, table.id),
     // The scan before a scan of the same org, for what is new in it.
-    index("scans_completed")
-      .on(table.tenantId, sql`coalesce(${table.orgUrl}, '')`, table.endedAt)
+    index("scans_completed_of_org")
+      .on(table.tenantId, table.orgUrl, table.endedAt)
       .where(sql`${table.status} = 'completed'`),
     index("scans_unfinished")
       .on(table.updatedAt)

@@ -1,17 +1,14 @@
-import { settingsError } from "../config.ts";
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { AppError } from "../../shared/app_error.ts";
 import type { AdminArguments } from "../admin/arguments.ts";
 import { executeAdmin, type AdminOperation } from "../admin/operations.ts";
 import { createApp } from "../app.ts";
-import { answerClientErrors } from "./client_errors.ts";
 import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { WebAssets } from "../http/dependencies.ts";
 import { openGatewayParts, respondMetrics, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
-import { hasCode } from "../../shared/error_code.ts";
 import { problemResponse } from "../http/problem.ts";
+import { listen, listenForMany, type Listening } from "./listen.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
 
@@ -51,14 +48,14 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
   const servers: Server[] = [];
   let stopping: Promise<void> | null = null;
   try {
-    const server = await listen(appListener(parts), { host: config.host, port: config.port, variable: "PORT" });
-    servers.push(server);
-    const metricsServer =
-      config.metricsPort === null ? null : await listenForMetrics(parts, config.host, config.metricsPort);
-    if (metricsServer !== null) servers.push(metricsServer);
+    const { host, port, metricsPort } = config;
+    const listening = await listenForMany(appListener(parts), { host, port, variable: "PORT" });
+    servers.push(...listening.servers);
+    const metrics = metricsPort === null ? null : await listenForMetrics(parts, host, metricsPort);
+    if (metrics !== null) servers.push(...metrics.servers);
     return {
-      url: urlOf(server, config.host, config.port),
-      metricsUrl: metricsServer === null ? null : `${urlOf(metricsServer, config.host, config.metricsPort)}/metrics`,
+      url: urlOf(host, listening.port),
+      metricsUrl: metrics === null ? null : `${urlOf(host, metrics.port)}/metrics`,
       parts,
       admin: (operation, args) => executeAdmin(parts.admin, operation, args),
       stop(stopOptions = {}) {
@@ -103,76 +100,13 @@ function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestLis
   return (incoming: IncomingMessage, outgoing: ServerResponse) => void listener(incoming, outgoing);
 }
 
-interface ListenAddress {
-  readonly host: string;
-  readonly port: number;
-  /** The variable that an error names. */
-  readonly variable: "PORT" | "METRICS_PORT";
-}
-
-/** A slow client has this long to send its head, and its whole request. */
-const headersTimeoutMs = 20_000;
-const requestTimeoutMs = 60_000;
-/** How late a bound above may be noticed; Node's own default is 30 s. */
-const checkConnectionsEveryMs = 5000;
-/** Longer than what proxies keep idle connections for, so that none sends a request into a closing connection. */
-const keepAliveTimeoutMs = 75_000;
-const probeAfterMs = 30_000;
-/**
- * Connections that wait to be accepted; Linux takes at most `net.core.somaxconn`, by default as many. Node's own 511 are full at once
- * when thousands of clients come back together, and who was not let in tries again after 1, 3, 7, 15 s only.
- */
-const maxUnaccepted = 4096;
-
-async function listen(listener: RequestListener, { host, port, variable }: ListenAddress): Promise<Server> {
-  const server = createServer(
-    {
-      headersTimeout: headersTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: checkConnectionsEveryMs,
-      keepAliveTimeout: keepAliveTimeoutMs,
-      keepAlive: true,
-      keepAliveInitialDelay: probeAfterMs,
-      noDelay: true,
-    },
-    listener,
-  );
-  answerClientErrors(server);
-  await new Promise<void>((done, fail) => {
-    server.once("error", (error) => fail(listenProblem(error, variable)));
-    server.listen({ host, port, backlog: maxUnaccepted }, () => done());
-  });
-  return server;
-}
-
-async function listenForMetrics({ metricsText }: GatewayParts, host: string, port: number): Promise<Server> {
+async function listenForMetrics({ metricsText }: GatewayParts, host: string, port: number): Promise<Listening> {
   const listener = toListener((request) => respondMetrics(metricsText, request));
   return listen(listener, { host, port, variable: "METRICS_PORT" });
 }
 
-function listenProblem(error: Error, variable: ListenAddress["variable"]): Error {
-  if (hasCode(error, "EADDRINUSE")) {
-    return settingsError([`${variable}: expected a free port: another program listens on it already`], {
-      cause: error,
-    });
-  }
-  if (hasCode(error, "EACCES")) {
-    return settingsError([`${variable}: expected a port that this user may listen on, 1024 or higher`], {
-      cause: error,
-    });
-  }
-  if (hasCode(error, "ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL")) {
-    return settingsError(["HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0"], {
-      cause: error,
-    });
-  }
-  return error;
-}
-
-function urlOf(server: Server, host: string, configuredPort: number | null): string {
-  // A server that listens on a port has no other kind of address; null where Deno Deploy has put its own listener in the place.
-  const address = server.address() as AddressInfo | null;
-  return `http://${host.includes(":") ? `[${host}]` : host}:${address?.port ?? configuredPort}`;
+function urlOf(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
 const noAssets: WebAssets = { read: async () => null };

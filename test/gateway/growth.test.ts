@@ -25,6 +25,9 @@ for (const [name, { concerns }] of Object.entries(growing)) {
         // A tree is deeper by a page, and what was read in a row is read by an index.
         if (is > Math.max(1.5 * was + 40, 3 * rows))
           grown.push(`${request}: ${was} pages, then ${is}: ${plansOf(costs)}`);
+        const scanned = scannedOf(before.get(request)?.costs ?? []);
+        if (scannedOf(costs) > 2 * scanned + many / 2)
+          grown.push(`${request}: tables are read from end to end: ${scanned} rows, then ${scannedOf(costs)}`);
       }
       expect(grown).toEqual([]);
     } finally {
@@ -71,4 +74,8 @@ function pagesOf(costs: readonly StatementCost[]): number {
 
 function plansOf(costs: readonly StatementCost[]): string {
   return costs.map(({ text, plan }) => `${text}\n${plan}`).join("\n");
+}
+
+function scannedOf(costs: readonly StatementCost[]): number {
+  return costs.reduce((sum, { scannedRows }) => sum + scannedRows, 0);
 }

@@ -5,10 +5,10 @@ import { encodeParameter } from "../../../drizzle/databases/parameter_values.ts"
 /** What PostgreSQL did for one statement. */
 export interface StatementCost {
   readonly text: string;
-  /** Pages of 8 KiB that were read, from PostgreSQL's memory or not, those of functions and triggers included. */
+  /** Pages of 8 KiB that were read, from PostgreSQL's memory or not, without those of triggers. */
   readonly buffers: number;
-  /** Tables that were read from one end to the other. Those in functions and triggers are not seen. */
-  readonly readWhole: readonly string[];
+  /** Of tables that were read from one end to the other, in functions and triggers too. */
+  readonly scannedRows: number;
   /** What EXPLAIN says. */
   readonly plan: string;
 }
@@ -53,39 +53,37 @@ export function explainDatabase(database: Database, other: Client): ExplainedDat
 async function explainLast(other: Client, statements: readonly Statement[]): Promise<StatementCost> {
   const last = statements.length - 1;
   let rows: readonly { readonly "QUERY PLAN": readonly [Explained] }[] = [];
+  let scannedRows = 0;
   await other.query("begin");
   try {
     for (const [index, { sql, params }] of statements.entries()) {
+      if (index === last) scannedRows -= await countScannedRows(other);
       const text = index === last ? `explain (analyze, buffers, timing off, format json) ${sql}` : sql;
       ({ rows } = await other.query(text, params.map(encodeParameter)));
     }
+    scannedRows += await countScannedRows(other);
   } finally {
     await other.query("rollback");
   }
   const [explained] = rows[0]?.["QUERY PLAN"] ?? [];
   if (explained === undefined) throw new Error("Cannot explain a statement: PostgreSQL answered without a plan");
-  const nodes = nodesOf(explained.Plan);
   return {
     text: (statements[last]?.sql ?? "").replaceAll(/\s+/g, " ").trim(),
     buffers: explained.Plan["Shared Hit Blocks"] + explained.Plan["Shared Read Blocks"],
-    readWhole: nodes.flatMap((node) => (node["Node Type"] === "Seq Scan" ? [node["Relation Name"] ?? ""] : [])),
+    scannedRows,
     plan: JSON.stringify(explained),
   };
 }
 
+/** In this transaction. */
+async function countScannedRows(client: Client): Promise<number> {
+  const { rows } = await client.query<{ count: string }>(
+    "select coalesce(sum(seq_tup_read), 0) as count from pg_stat_xact_user_tables",
+  );
+  return Number(rows[0]?.count ?? 0);
+}
+
 /** https://www.postgresql.org/docs/current/sql-explain.html: the buffers of a step are those of the steps below it too. */
-interface PlanNode {
-  readonly "Node Type": string;
-  readonly "Relation Name"?: string;
-  readonly "Shared Hit Blocks": number;
-  readonly "Shared Read Blocks": number;
-  readonly Plans?: readonly PlanNode[];
-}
-
 interface Explained {
-  readonly Plan: PlanNode;
-}
-
-function nodesOf(plan: PlanNode): readonly PlanNode[] {
-  return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+  readonly Plan: Readonly<Record<"Shared Hit Blocks" | "Shared Read Blocks", number>>;
 }

@@ -1,0 +1,111 @@
+import cluster from "node:cluster";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { hasCode } from "../../shared/error_code.ts";
+import { settingsError } from "../config.ts";
+import { answerClientErrors } from "./client_errors.ts";
+
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The variable that an error names. */
+  readonly variable: "PORT" | "METRICS_PORT";
+}
+
+export interface Listening {
+  readonly servers: readonly Server[];
+  /** That of all servers. */
+  readonly port: number;
+}
+
+/** A slow client has this long to send its head, and its whole request. */
+const headersTimeoutMs = 20_000;
+const requestTimeoutMs = 60_000;
+/** How late a bound above may be noticed; Node's own default is 30 s. */
+const checkConnectionsEveryMs = 5000;
+/** Longer than what proxies keep idle connections for, so that none sends a request into a closing connection. */
+const keepAliveTimeoutMs = 75_000;
+const probeAfterMs = 30_000;
+/**
+ * Connections that wait to be accepted; Linux takes at most `net.core.somaxconn`, by default as many. Node's own 511 are full at once
+ * when thousands of clients come back together, and who was not let in tries again after 1, 3, 7, 15 s only.
+ */
+const maxUnaccepted = 4096;
+
+/**
+ * Node accepts one connection a turn of its event loop for each server that listens (libuv since 1.45). With many streams a turn
+ * takes milliseconds, and clients that come back together would wait for minutes while the gateway has time for them.
+ */
+const acceptedPerTurn = 8;
+
+/** As `listen`, for clients that come by thousands: several servers share the port, where the system has that. */
+export async function listenForMany(listener: RequestListener, address: ListenAddress): Promise<Listening> {
+  // In a worker the process that hands connections out has the port, and Deno accepts in threads of its own.
+  if (process.platform !== "linux" || cluster.isWorker || "Deno" in globalThis) return listen(listener, address);
+  // Servers that share a port share it with any program of the same user that does so, too: nobody else may have it.
+  if (address.port !== 0) await requireFree(address);
+  const first = await listen(listener, address, { reusePort: true });
+  const servers = [...first.servers];
+  try {
+    while (servers.length < acceptedPerTurn) {
+      const next = await listen(listener, { ...address, port: first.port }, { reusePort: true });
+      servers.push(...next.servers);
+    }
+  } catch (error) {
+    for (const server of servers) server.close();
+    throw error;
+  }
+  return { servers, port: first.port };
+}
+
+async function requireFree(address: ListenAddress): Promise<void> {
+  const { servers } = await listen(() => {}, address);
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+}
+
+/** Rejects with `UsageError` for an address that cannot be listened on. */
+export async function listen(
+  listener: RequestListener,
+  { host, port, variable }: ListenAddress,
+  options: { readonly reusePort?: boolean } = {},
+): Promise<Listening> {
+  const server = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkConnectionsEveryMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      keepAlive: true,
+      keepAliveInitialDelay: probeAfterMs,
+      noDelay: true,
+    },
+    listener,
+  );
+  answerClientErrors(server);
+  await new Promise<void>((done, fail) => {
+    server.once("error", (error) => fail(listenProblem(error, variable)));
+    server.listen({ host, port, backlog: maxUnaccepted, ...options }, () => done());
+  });
+  // A server that listens on a port has no other kind of address; null where Deno Deploy has put its own listener in the place.
+  const bound = server.address() as AddressInfo | null;
+  return { servers: [server], port: bound?.port ?? port };
+}
+
+function listenProblem(error: Error, variable: ListenAddress["variable"]): Error {
+  if (hasCode(error, "EADDRINUSE")) {
+    return settingsError([`${variable}: expected a free port: another program listens on it already`], {
+      cause: error,
+    });
+  }
+  if (hasCode(error, "EACCES")) {
+    return settingsError([`${variable}: expected a port that this user may listen on, 1024 or higher`], {
+      cause: error,
+    });
+  }
+  if (hasCode(error, "ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN", "EINVAL")) {
+    return settingsError(["HOST: expected an address of this machine, such as 127.0.0.1 or 0.0.0.0"], {
+      cause: error,
+    });
+  }
+  return error;
+}
