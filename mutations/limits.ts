@@ -106,7 +106,7 @@ export const limits: readonly Mutation[] = [
     find: "const acceptedPerTurn = 8;",
     replace: "const acceptedPerTurn = 1;",
     testFile: "test/gateway/runtime/listen.test.ts",
-    test: "of clients that come together",
+    test: "of clients that come together several are let in",
   },
   {
     mistake: "the head of a request has no timeout",
