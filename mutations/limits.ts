@@ -109,6 +109,15 @@ export const limits: readonly Mutation[] = [
     test: "of clients that come together several are let in",
   },
   {
+    mistake: "requests are answered whose clients have gone",
+    holds: ["storms of reconnects on the database"],
+    file: "gateway/runtime/left_clients.ts",
+    find: " || incoming.socket.readableEnded",
+    replace: "",
+    testFile: "test/gateway/runtime/left_clients.test.ts",
+    test: "a client that sends its request and ends its connection has left",
+  },
+  {
     mistake: "the head of a request has no timeout",
     holds: [slowHeads],
     file: "gateway/runtime/listen.ts",

@@ -8,6 +8,7 @@ import { answerGraceMs, defaultDrainMs } from "./draining.ts";
 import type { WebAssets } from "../http/dependencies.ts";
 import { openGatewayParts, respondMetrics, type GatewayParts, type GatewayPartsOptions } from "./gateway_parts.ts";
 import { problemResponse } from "../http/problem.ts";
+import { hasLeft } from "./left_clients.ts";
 import { listen, listenForMany, type Listening } from "./listen.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../streaming/sinks/readable_stream_sink.ts";
@@ -85,7 +86,11 @@ async function stop(parts: GatewayParts, servers: readonly Server[], drainMs: nu
 
 function appListener(parts: GatewayParts): RequestListener {
   const app = createApp(parts.dependencies);
-  return toListener(withNodeSockets((request, bindings) => app.fetch(request, bindings)));
+  const fetch = withNodeSockets((request, bindings) => app.fetch(request, bindings));
+  // Nobody reads the answer; the status is the one that proxies log for a client that left.
+  return toListener(async (request, bindings) =>
+    (await hasLeft(bindings)) ? new Response(null, { status: 499 }) : fetch(request, bindings),
+  );
 }
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {
