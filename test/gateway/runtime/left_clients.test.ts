@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo } from "node:net";
-import { getRequestListener, type HttpBindings } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { expect, test } from "vitest";
 import { hasLeft } from "../../../gateway/runtime/left_clients.ts";
 
@@ -9,7 +9,7 @@ import { hasLeft } from "../../../gateway/runtime/left_clients.ts";
 async function ask(thenClient: (socket: ReturnType<typeof connect>) => void): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const listener = getRequestListener(async (_request, bindings) => {
-    resolve(await hasLeft(bindings as HttpBindings));
+    resolve(await hasLeft(bindings));
     return new Response("");
   });
   const server = createServer((incoming, outgoing) => void listener(incoming, outgoing));
