@@ -2,9 +2,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 
 /**
- * True for a request whose client has already gone. In a storm requests wait until their clients give up and come again: each that
- * is answered nevertheless costs what a stream costs that somebody reads. The end of a connection is read in the turn of the
- * event loop after its request.
+ * True for a request whose client has already gone. In a storm requests for streams wait until their clients give up and come
+ * again: each that is answered nevertheless costs what a stream costs that somebody reads. The end of a connection is read in
+ * the turn of the event loop after its request.
  */
 export async function hasLeft({ incoming, outgoing }: HttpBindings | Http2Bindings): Promise<boolean> {
   await turn();

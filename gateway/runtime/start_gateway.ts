@@ -87,10 +87,12 @@ async function stop(parts: GatewayParts, servers: readonly Server[], drainMs: nu
 function appListener(parts: GatewayParts): RequestListener {
   const app = createApp(parts.dependencies);
   const fetch = withNodeSockets((request, bindings) => app.fetch(request, bindings));
-  // Nobody reads the answer; the status is the one that proxies log for a client that left.
-  return toListener(async (request, bindings) =>
-    (await hasLeft(bindings)) ? new Response(null, { status: 499 }) : fetch(request, bindings),
-  );
+  return toListener(async (request, bindings) => {
+    const isForStream = /\/event-stream(\?|$)/.test(bindings.incoming.url ?? "");
+    // Nobody reads the answer; the status is the one that proxies log for a client that left.
+    if (isForStream && (await hasLeft(bindings))) return new Response(null, { status: 499 });
+    return fetch(request, bindings);
+  });
 }
 
 function toListener(fetch: Parameters<typeof getRequestListener>[0]): RequestListener {

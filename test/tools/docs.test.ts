@@ -13,6 +13,7 @@ import { temporaryFolder } from "../support/command_line.ts";
 const otherSites = new Set([
   "www.contributor-covenant.org",
   "developers.cloudflare.com",
+  "docs.deno.com",
   "docs.slack.dev",
   "github.com",
   "jmespath.org",
