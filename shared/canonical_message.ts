@@ -1,5 +1,6 @@
-/** Longer messages, which are rare, are parsed. */
+/** Longer messages, and those of more fields, are rare, and are parsed: each name is compared with all before it. */
 const maxChars = 8192;
+const maxFields = 64;
 
 const head = /^\{"type":"([a-z][a-z0-9_]*\.[a-z_]+)","data":\{/;
 const tail = /\}$|,"delivery_id":"([A-Za-z0-9_-]{1,64}\.\d{1,15})"\}$/y;
@@ -16,8 +17,8 @@ export interface CanonicalMessage {
 
 /**
  * The parts of a message that is written as `toMessage` writes them; null for any other, which may still be an event. The payload
- * is checked by its grammar (a flat object is a regular language) and taken as it was written: to parse it and to write it
- * again costs more than all else that the gateway does with an event that few streams follow.
+ * is checked by its grammar (a flat object is a regular language) and taken as it was written, which takes less than half as long
+ * as to parse it and to write it again.
  */
 export function readCanonicalMessage(message: string): CanonicalMessage | null {
   if (message.length > maxChars) return null;
@@ -32,13 +33,13 @@ export function readCanonicalMessage(message: string): CanonicalMessage | null {
   return last[1] === undefined ? { type, data } : { type, data, deliveryId: last[1] };
 }
 
-/** Where the payload ends whose first field begins there; null for one that is empty, not flat, or has a name twice. */
+/** Where the payload ends whose first field begins there; null for one that is empty, long, not flat, or has a name twice. */
 function skipFields(message: string, from: number): number | null {
   const names: string[] = [];
   field.lastIndex = from;
   for (;;) {
     const [, name, separator] = field.exec(message) ?? [];
-    if (name === undefined || names.includes(name)) return null;
+    if (name === undefined || names.length === maxFields || names.includes(name)) return null;
     if (separator === "}") return field.lastIndex;
     names.push(name);
   }

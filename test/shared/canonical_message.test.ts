@@ -46,6 +46,7 @@ test.each([
   ["a bracket that is not closed", message('{"a":[1}')],
   ["a brace that is not closed", '{"type":"scan.progress","data":{"a":1}'],
   ["a type with a line break", '{"type":"scan.delta\n","data":{"a":1}}'],
+  ["more than 64 fields", message(`{${Array.from({ length: 65 }, (_, index) => `"f${index}":1`).join(",")}}`)],
   ["text before it", ` ${message('{"a":1}')}`],
 ])("does not take %s", (_what, text) => {
   expect(readCanonicalMessage(text)).toBeNull();
@@ -72,6 +73,11 @@ test("what it takes is one line, flat, without a name twice, and what JSON says 
 test("most of what our publishers write is taken", () => {
   const written = toMessage(encodeEvent("scan.progress", { scan_id: "x", n: 1, at: "2026-01-01T00:00:00.000Z" }));
   expect(readCanonicalMessage(written)).not.toBeNull();
+});
+
+test("what it does not take is parsed, such as 65 fields", () => {
+  const payload = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`f${index}`, 1]));
+  expect(parseMessage(message(JSON.stringify(payload)))).toEqual(encodeEvent("scan.progress", payload));
 });
 
 test("a verb that is none, and a terminal event without its resource, are refused although they are written well", () => {
