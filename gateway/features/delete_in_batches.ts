@@ -1,3 +1,4 @@
+import { unwrapDatabaseError } from "../../drizzle/database_error.ts";
 import { AppError } from "../../shared/app_error.ts";
 
 /** A step of this size takes a tenth of what a statement may, unless its rows are large. */
@@ -18,7 +19,8 @@ export async function deleteInBatches<Answer>(
       const answer = await step(maxRows);
       if (isLast(answer)) return answer;
     } catch (error) {
-      const isTooSlow = error instanceof AppError && error.code === "unavailable";
+      const cause = unwrapDatabaseError(error);
+      const isTooSlow = cause instanceof AppError && cause.code === "unavailable";
       if (!isTooSlow || maxRows <= leastRows) throw error;
       maxRows = Math.max(leastRows, Math.floor(maxRows / 8));
     }

@@ -1,9 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Database } from "../../../../drizzle/database.ts";
+import { databaseUnavailable } from "../../../../drizzle/database_error.ts";
+import { deleteScan } from "../../../../gateway/features/scans/scan_store.ts";
 import { deleteByAge } from "../../../../gateway/features/retention.ts";
 import { createLog } from "../../../../gateway/observability/log.ts";
-import { asOwner, withoutTenant } from "../../../../drizzle/with_tenant.ts";
+import { asOwner, withoutTenant, withTenant } from "../../../../drizzle/with_tenant.ts";
 import { keptDatabases, startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { aReport } from "../../../support/report_builders.ts";
 import { createScan, problemOf, readStream } from "../../../support/test_gateway.ts";
@@ -142,17 +145,42 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
     });
 
     test("one with more findings than a step takes goes as a whole", async () => {
-      const { id } = await createScan(gateway, gateway.acme);
-      await owner(
-        `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
-         select $1::uuid, $2::uuid, n::text, 'c', 'FAIL', 'low', '', '', '', '', '', '' from generate_series(1, 25000) as n`,
-        gateway.acme.id,
-        id,
-      );
+      const id = await scanWithFindings(25_000);
       expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
       expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
     });
+
+    test("one whose steps take longer than a statement may goes in smaller steps", async () => {
+      const id = await scanWithFindings(3_000);
+      const tried: number[] = [];
+      const { database } = gateway.opened;
+      const slow: Database = {
+        ...database,
+        transact(statements) {
+          const rows = Number(statements.at(-1)?.params.at(-1));
+          tried.push(rows);
+          if (rows > 2_000) throw databaseUnavailable(new Error("canceling statement due to statement timeout"));
+          return database.transact(statements);
+        },
+      };
+      const deleted = await withTenant(slow, gateway.acme.id, (tx) => deleteScan(tx, id));
+      expect(deleted.status).toBe("cancelled");
+      expect(tried).toEqual([10_000, 1_250, 1_250, 1_250]);
+      expect(await rowsOf(id)).toEqual([[0, 0, 0, 0]]);
+    });
   });
+
+  async function scanWithFindings(count: number): Promise<string> {
+    const { id } = await createScan(gateway, gateway.acme);
+    await owner(
+      `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
+       select $1::uuid, $2::uuid, n::text, 'c', 'FAIL', 'low', '', '', '', '', '', '' from generate_series(1, $3::integer) as n`,
+      gateway.acme.id,
+      id,
+      count,
+    );
+    return id;
+  }
 
   async function memberWith(role: string): Promise<string> {
     const sub = `${role}@acme.test`;
