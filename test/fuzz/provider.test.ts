@@ -31,6 +31,7 @@ import { configFor } from "../support/idp_connection.ts";
 import { mapIdpClient } from "../support/map_idp_client.ts";
 import { createScriptedIdp, tokenPath } from "../support/scripted_idp.ts";
 import { fuzzed } from "./fuzzed.ts";
+import { cpuMs } from "../support/cpu_ms.ts";
 import { mutated } from "./wire_values.ts";
 
 const owned: (() => Promise<unknown>)[] = [];
@@ -46,9 +47,9 @@ test("parseNextLink answers every text; a target it names stands in the text, on
   );
   assert(
     property(text, (header) => {
-      const startedMs = performance.now();
+      const startedMs = cpuMs();
       const link = parseNextLink(header);
-      expect(performance.now() - startedMs).toBeLessThan(100);
+      expect(cpuMs() - startedMs).toBeLessThan(100);
       if (link.kind === "next") expect(header).toContain(`<${link.target}>`);
     }),
     fuzzed(3000),
