@@ -61,8 +61,8 @@ if (many === undefined) throw new Error("No figures of many streams: run `npm ru
 const kernelBytesPerStream = many.kernelBytesPerStream / 2;
 /** Of a delivery where a channel has 20 streams over six processes: four times that of a channel with a thousand. */
 const deliveryMicroseconds = (measuredLoad.cpuShare / measuredLoad.deliveriesPerSecond) * 1e6;
-/** Of two cores, with clients, database and broker on them. */
-const opensPerMachine = Math.max(...levels.map((level) => level.opensPerSecond));
+/** In a storm, of two cores with clients, database and broker on them. */
+const opensPerMachine = storm.back / storm.seconds;
 const idleMicrosecondsPerSecond = (many.idleCpuShare / many.streams) * 1e6;
 
 const node = await measured("gateway (node)");

@@ -23,6 +23,8 @@ export interface Rows {
 export interface Database {
   /** The server's limit for one transaction; the client gives up shortly after. */
   readonly statementTimeoutMs: number;
+  /** So many transactions run at once; more wait, and after a while are refused. */
+  readonly maxConnections: number;
   /**
    * Runs the statements in order as one transaction and returns the rows of the last one. When one fails, all are
    * undone and none after it runs. Settings made with `set_config(…, true)` end with the transaction.
@@ -35,6 +37,7 @@ export interface Database {
 /** For an operation that is refused before its first statement. */
 export const noDatabase: Database = {
   statementTimeoutMs: 0,
+  maxConnections: 1,
   transact: () => Promise.reject(new AppError("unavailable", "There is no database")),
   close: async () => {},
 };

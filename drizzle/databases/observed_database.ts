@@ -6,8 +6,7 @@ export function observeDatabase(
   observe: (text: string, run: () => Promise<Rows>) => Promise<Rows>,
 ): Database {
   return {
-    statementTimeoutMs: database.statementTimeoutMs,
+    ...database,
     transact: (statements) => observe(statements.at(-1)?.sql.trim() ?? "", () => database.transact(statements)),
-    close: () => database.close(),
   };
 }

@@ -7,6 +7,7 @@ import type { PreparedStatements } from "./prepared_statements.ts";
 /** A pool of node-postgres clients: `pg`'s, or one client on PGlite. */
 export interface ClientPool {
   readonly waitingCount: number;
+  readonly options: { readonly max: number };
   connect(): Promise<PooledClient>;
   end(): Promise<void>;
   on(event: "error", listener: (error: Error) => void): unknown;
@@ -40,6 +41,7 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
 
   return {
     statementTimeoutMs,
+    maxConnections: pool.options.max,
     async transact(statements) {
       try {
         return await run(new BatchQuery(statements, prepared));

@@ -148,6 +148,8 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     authority: createAuthorityCheck(database),
     findEnded: (tenantId, channels) => findEnded(database, tenantId, channels),
     bounds: config.bounds,
+    // What is not the opening of a stream finds a connection at once, also in a storm of clients that come back.
+    lookupsAtOnce: Math.max(1, database.maxConnections - 2),
     metrics: metrics.streams,
     log,
     ...(options.createSink === undefined ? {} : { createSink: options.createSink }),

@@ -27,10 +27,11 @@ const checkConnectionsEveryMs = 5000;
 const keepAliveTimeoutMs = 75_000;
 const probeAfterMs = 30_000;
 /**
- * Connections that wait to be accepted; Linux takes at most `net.core.somaxconn`, by default as many. Node's own 511 are full at once
- * when thousands of clients come back together, and who was not let in tries again after 1, 3, 7, 15 s only.
+ * Connections that wait to be accepted: as many as are opened in ten seconds where streams are opened slowly. In a storm those that
+ * wait until their clients give up are accepted all the same, each for a third of what a stream costs. Those that the kernel does
+ * not let in cost nothing, and try again after 1, 3, 7, 15 s. Node's own 511 are fewer than what a process opens in a second.
  */
-const maxUnaccepted = 4096;
+const maxUnaccepted = 2048;
 
 /**
  * Node accepts one connection a turn of its event loop for each server that listens (libuv since 1.45). With many streams a turn
@@ -44,11 +45,12 @@ export async function listenForMany(listener: RequestListener, address: ListenAd
   if (process.platform !== "linux" || cluster.isWorker || "Deno" in globalThis) return listen(listener, address);
   // Servers that share a port share it with any program of the same user that does so, too: nobody else may have it.
   if (address.port !== 0) await requireFree(address);
-  const first = await listen(listener, address, { reusePort: true });
+  const options = { reusePort: true, backlog: maxUnaccepted / acceptedPerTurn };
+  const first = await listen(listener, address, options);
   const servers = [...first.servers];
   try {
     while (servers.length < acceptedPerTurn) {
-      const next = await listen(listener, { ...address, port: first.port }, { reusePort: true });
+      const next = await listen(listener, { ...address, port: first.port }, options);
       servers.push(...next.servers);
     }
   } catch (error) {
@@ -67,7 +69,7 @@ async function requireFree(address: ListenAddress): Promise<void> {
 export async function listen(
   listener: RequestListener,
   { host, port, variable }: ListenAddress,
-  options: { readonly reusePort?: boolean } = {},
+  options: { readonly reusePort?: boolean; readonly backlog?: number } = {},
 ): Promise<Listening> {
   const server = createServer(
     {

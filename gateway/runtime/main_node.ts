@@ -2,6 +2,7 @@ import type { GatewayIo } from "../../command_line/command_io.ts";
 import { parseConfig } from "../config.ts";
 import { leave } from "./draining.ts";
 import { createLog } from "../observability/log.ts";
+import { joinLines } from "./join_lines.ts";
 import { parseTracesConfig } from "./traces_config.ts";
 import { startGateway, type GatewayOptions, type RunningGateway } from "./start_gateway.ts";
 import { createEmbeddedFiles, createStaticFiles } from "./static_files.ts";
@@ -24,7 +25,7 @@ export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<
   const { env, terminal, interrupted, skipDelay } = io;
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
-  const log = createLog({ write: (line) => terminal.write(line), ...logOptions });
+  const log = createLog({ write: joinLines((text) => terminal.write(text)), ...logOptions });
   const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,

@@ -25,6 +25,8 @@ export interface LocalStreamsOptions {
   readonly bounds: StreamBounds;
   /** Where bytes go. Default: the portable sink. */
   readonly createSink?: CreateSink;
+  /** As `LookupsOptions.atOnce`. */
+  readonly lookupsAtOnce?: number;
   readonly metrics?: StreamMetrics;
   readonly log?: Log;
   /** How long a channel's subscription outlives its last stream. Default 5,000. */
@@ -83,7 +85,7 @@ export function createLocalStreams(options: LocalStreamsOptions): LocalStreams {
   let draining: Promise<void> | null = null;
 
   return {
-    lookups: new Lookups({ now }),
+    lookups: new Lookups({ now, atOnce: options.lookupsAtOnce ?? Infinity }),
 
     async open(request) {
       try {

@@ -1,10 +1,13 @@
 import { AppError } from "../../shared/app_error.ts";
+import { ReturnTimes } from "./return_times.ts";
 
 export interface LookupsOptions {
   /** The shortest time between the starts of identical lookups. Default 25. */
   readonly spacingMs?: number;
   /** Streams that are being opened, and concurrent lookups of all keys; more are refused. Default 2,000. */
   readonly maxRunning?: number;
+  /** So many lookups are at the database at a time, the others wait for them. Default: no limit. */
+  readonly atOnce?: number;
   /** How long lookups are refused after the database was found unavailable, before one is tried. Default 1,000. */
   readonly pauseMs?: number;
   readonly now?: () => number;
@@ -31,21 +34,28 @@ interface Entry {
 export class Lookups {
   readonly #spacingMs: number;
   readonly #maxRunning: number;
+  readonly #atOnce: number;
   readonly #pauseMs: number;
   readonly #now: () => number;
   readonly #random: () => number;
   readonly #entries = new Map<string, Entry>();
+  readonly #returnTimes: ReturnTimes;
+  /** Those that wait for their turn at the database. */
+  readonly #waiting: (() => void)[] = [];
   #opening = 0;
   #running = 0;
+  #atDatabase = 0;
   #failures = 0;
   #pausedUntilMs = 0;
 
   constructor(options: LookupsOptions = {}) {
     this.#spacingMs = options.spacingMs ?? 25;
     this.#maxRunning = options.maxRunning ?? 2000;
+    this.#atOnce = options.atOnce ?? Infinity;
     this.#pauseMs = options.pauseMs ?? 1000;
     this.#now = options.now ?? Date.now;
     this.#random = options.random ?? Math.random;
+    this.#returnTimes = new ReturnTimes(this.#now);
   }
 
   /**
@@ -53,12 +63,13 @@ export class Lookups {
    * as lookups may run. A longer queue helps no client of a storm: each would wait until its client has given up.
    */
   async admit<Result>(open: () => Promise<Result>): Promise<Result> {
-    if (this.#opening >= this.#maxRunning) throw this.#tooMany();
+    if (this.#opening >= this.#maxRunning) throw tooMany(this.#returnTimes.next(this.#opening));
     this.#opening += 1;
     try {
       return await open();
     } finally {
       this.#opening -= 1;
+      this.#returnTimes.countOpened();
     }
   }
 
@@ -102,9 +113,23 @@ export class Lookups {
   }
 
   async #run<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#requireUp();
-    if (this.#running >= this.#maxRunning) throw this.#tooMany();
+    // Spread, so that clients that are refused together do not retry together.
+    if (this.#running >= this.#maxRunning) throw tooMany(2 + Math.floor(this.#random() * 9));
     this.#running += 1;
+    if (this.#atDatabase < this.#atOnce) this.#atDatabase += 1;
+    else await new Promise<void>((begin) => this.#waiting.push(begin));
+    try {
+      return await this.#ask(work);
+    } finally {
+      this.#running -= 1;
+      const begin = this.#waiting.shift();
+      if (begin === undefined) this.#atDatabase -= 1;
+      else begin();
+    }
+  }
+
+  async #ask<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#requireUp();
     try {
       const result = await work();
       this.#failures = 0;
@@ -112,15 +137,7 @@ export class Lookups {
     } catch (error) {
       this.#count(error);
       throw error;
-    } finally {
-      this.#running -= 1;
     }
-  }
-
-  #tooMany(): AppError {
-    // Spread, so that clients that are refused together do not retry together.
-    const retryAfterSeconds = 2 + Math.floor(this.#random() * 9);
-    return new AppError("unavailable", "Too many streams are being opened at once", { retryAfterSeconds });
   }
 
   /** After a pause one lookup is tried; the others are refused until it has succeeded. */
@@ -138,4 +155,8 @@ export class Lookups {
     this.#failures = isUnavailable ? this.#failures + 1 : 0;
     if (this.#failures >= failuresUntilPause) this.#pausedUntilMs = this.#now() + this.#pauseMs;
   }
+}
+
+function tooMany(retryAfterSeconds: number): AppError {
+  return new AppError("unavailable", "Too many streams are being opened at once", { retryAfterSeconds });
 }

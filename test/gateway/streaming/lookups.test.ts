@@ -109,11 +109,42 @@ test("more concurrent lookups than allowed are refused as unavailable", async ()
   await Promise.all([...running, third]);
 });
 
-test("more streams than allowed are not opened at the same time", async () => {
-  const lookups = new Lookups({ maxRunning: 2, random: () => 0.5 });
+test("lookups wait in order for their turn at the database", async () => {
+  const lookups = new Lookups({ atOnce: 2 });
+  const { begun, work } = createWork<number>();
+  const running = ["a", "b", "c", "d"].map((key) => lookups.share(key, work));
+  expect(begun).toHaveLength(2);
+  begun[1]?.reject(new Error("second"));
+  await expect(running[1]).rejects.toThrow("second");
+  expect(begun).toHaveLength(3);
+  begun[2]?.resolve(3);
+  expect(await running[2]).toBe(3);
+  for (const { resolve } of begun) resolve(1);
+  expect(await Promise.all([running[0], running[3]])).toEqual([1, 1]);
+  const later = [lookups.share("e", work), lookups.share("f", work), lookups.share("g", work)];
+  expect(begun).toHaveLength(6);
+  for (const { resolve } of begun) resolve(1);
+  await vi.waitFor(() => expect(begun).toHaveLength(7));
+  begun[6]?.resolve(1);
+  await Promise.all(later);
+});
+
+test("those that wait are refused at once when the database is found to be down", async () => {
+  const lookups = new Lookups({ atOnce: 1 });
+  const work = vi.fn(unavailable);
+  const running = Array.from({ length: 10 }, (_, index) => lookups.share(String(index), work));
+  for (const lookup of running) await expect(lookup).rejects.toMatchObject({ code: "unavailable" });
+  expect(work).toHaveBeenCalledTimes(3);
+});
+
+test("more streams than allowed are not opened at the same time, and the clients of the others come back one by one", async () => {
+  const lookups = new Lookups({ maxRunning: 2 });
   const { begun, work } = createWork<number>();
   const opening = [lookups.admit(work), lookups.admit(work)];
-  await expect(lookups.admit(work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 6 });
+  await expect(lookups.admit(work)).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+  const refused = await Promise.allSettled(Array.from({ length: 2000 }, () => lookups.admit(work)));
+  const seconds = refused.map((each) => (each.status === "rejected" ? each.reason.retryAfterSeconds : null));
+  expect([seconds[0], seconds[999], seconds[1999]]).toEqual([2, 7, 12]);
   begun[0]?.resolve(1);
   await opening[0];
   begun[1]?.reject(new Error("second"));

@@ -212,8 +212,7 @@ export async function openGrowthStage(adminUrl: string): Promise<GrowthStage> {
 function withoutBackground(database: Database): Database {
   const background = /scanstream\.(claim_webhook_deliveries|mark_stale_monitors|expire_stale_scans)/;
   return {
-    statementTimeoutMs: database.statementTimeoutMs,
-    close: () => database.close(),
+    ...database,
     transact: async (statements) =>
       background.test(statements.at(-1)?.sql ?? "") ? { columns: [], rows: [] } : database.transact(statements),
   };

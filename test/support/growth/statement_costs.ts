@@ -26,8 +26,7 @@ export function explainDatabase(database: Database, other: Client): ExplainedDat
   let costs: StatementCost[] | null = null;
   let turn: Promise<unknown> = Promise.resolve();
   return {
-    statementTimeoutMs: database.statementTimeoutMs,
-    close: () => database.close(),
+    ...database,
     async transact(statements) {
       const kept = costs;
       if (kept !== null) {

@@ -1,6 +1,6 @@
 import { sql } from "drizzle-orm";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import type { Database, Rows } from "../../../../drizzle/database.ts";
+import { noDatabase, type Database, type Rows } from "../../../../drizzle/database.ts";
 import { asOwner } from "../../../../drizzle/with_tenant.ts";
 import { markStale, startMarkingStale } from "../../../../gateway/features/monitors/mark_stale.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
@@ -121,12 +121,11 @@ test("startMarkingStale first waits a minute, then runs every 15 s, and never tw
     let begun = 0;
     let answer = Promise.withResolvers<Rows>();
     const slow: Database = {
-      statementTimeoutMs: 4000,
+      ...noDatabase,
       transact() {
         begun += 1;
         return answer.promise;
       },
-      close: async () => {},
     };
     const stop = startMarkingStale({ database: slow, publisher: createPublisher().publisher, log: silentLog });
     await vi.advanceTimersByTimeAsync(59_999);

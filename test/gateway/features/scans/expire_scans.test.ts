@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { sql } from "drizzle-orm";
-import type { Database, Rows } from "../../../../drizzle/database.ts";
+import { noDatabase, type Database, type Rows } from "../../../../drizzle/database.ts";
 import { asOwner } from "../../../../drizzle/with_tenant.ts";
 import { expireScans, startExpiring } from "../../../../gateway/features/scans/expire_scans.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
@@ -86,12 +86,11 @@ test("startExpiring first waits for the time that a scan may be silent, and neve
     let begun = 0;
     let answer = Promise.withResolvers<Rows>();
     const slow: Database = {
-      statementTimeoutMs: 4000,
+      ...noDatabase,
       transact() {
         begun += 1;
         return answer.promise;
       },
-      close: async () => {},
     };
     const stop = startExpiring({ database: slow, publisher: createPublisher().publisher, log: silentLog });
     await vi.advanceTimersByTimeAsync(15 * 60_000 - 1);

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { withTimeout } from "../../shared/with_timeout.ts";
+import { createPgDatabase } from "../../drizzle/databases/pg.ts";
+import { openOnPostgres } from "../drizzle/open_databases.ts";
+import { asAdmin } from "../support/postgres.ts";
+import { createScan, startTestGateway } from "../support/test_gateway.ts";
+
+test("streams that wait for the database leave connections for everything else", async () => {
+  const opened = await openOnPostgres((url) => createPgDatabase(url));
+  const gateway = await startTestGateway({}, { database: opened.database });
+  try {
+    const as = `Api-Key ${gateway.acme.apiKey}`;
+    const scans = await Promise.all(Array.from({ length: 20 }, () => createScan(gateway, gateway.acme)));
+    // The first statement of each kind is slower.
+    expect((await gateway.request("/api/v1/webhooks", { as })).status).toBe(200);
+    const streams = await asAdmin(opened.url, async (blocker) => {
+      await blocker.query("begin");
+      await blocker.query("lock table scans in access exclusive mode");
+      const waiting = scans.map(({ event_stream: path }) => gateway.request(path, { as }));
+      await expect
+        .poll(async () => {
+          const { rows } = await blocker.query("select count(*)::int as n from pg_locks where not granted");
+          return rows[0].n;
+        })
+        .toBeGreaterThanOrEqual(8);
+      const others = Array.from({ length: 10 }, () => gateway.request("/api/v1/webhooks", { as }));
+      // Sooner than the wait for the lock is given up.
+      const answers = await withTimeout(Promise.all(others), 2500);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+      await blocker.query("commit");
+      return waiting;
+    });
+    for (const stream of await Promise.all(streams)) {
+      expect(stream.status).toBe(200);
+      await stream.body?.cancel();
+    }
+  } finally {
+    await gateway.stop();
+    await opened.close();
+  }
+});
