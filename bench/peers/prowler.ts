@@ -33,7 +33,7 @@ export interface UnfinishedScan {
 /** By the name of the scanner. */
 export type ProwlerFigures = Readonly<Record<string, ScannerFigures | UnfinishedScan>>;
 
-const timeoutMs = 300_000;
+const timeoutMs = 900_000;
 
 const unpaced = "Prowler, its own pace off";
 /** Prowler takes names of the provider's domains only. */
