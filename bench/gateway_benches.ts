@@ -1,4 +1,7 @@
-import { startBackends, type Backends } from "./backends.ts";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startBackends, streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { compileProgram } from "./c_program.ts";
 import { measureFanOut, type FanOutFigures, type FanOutOptions } from "./fan_out.ts";
@@ -172,6 +175,8 @@ function startingWith(startMeasuring: () => void, server: BenchServer): BenchSer
 /** What an event costs, as one thing grows and all others stay. */
 export async function benchGrowth(run: BenchRun) {
   const base = { streams: 1000, channels: 1, steps: 40 };
+  const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
+  const tenantPaths = await writeTenantPaths(run.backends, folder, 10_000);
   const series: Readonly<Record<string, readonly (readonly [number, FanOutOptions])[]>> = {
     streams: [100, 300, 1000, 3000, 10_000, 15_000].map((streams) => [
       streams,
@@ -180,6 +185,10 @@ export async function benchGrowth(run: BenchRun) {
     channels: [10, 100, 1000, 5000].map((channels) => [
       channels,
       { ...base, streams: channels, channels, steps: Math.max(10, Math.min(200, 50_000 / channels)) },
+    ]),
+    "tenants, a channel each": [10, 100, 1000, 10_000].map((channels) => [
+      channels,
+      { ...base, streams: channels, channels, steps: Math.max(10, Math.min(200, 50_000 / channels)), tenantPaths },
     ]),
     "events at once": [1, 5, 20, 100].map((burst) => [burst, { ...base, burst, steps: 20 }]),
     "payload bytes": [110, 1024, 8192, 32_768, 65_000].map((payloadBytes) => [
@@ -204,7 +213,21 @@ export async function benchGrowth(run: BenchRun) {
       figures[name] = measured;
     }
   });
+  await rm(folder, { recursive: true });
   return figures;
+}
+
+/** A file with the path of a stream of each tenant's own scan, with a JWT of its member. */
+async function writeTenantPaths(backends: Backends, folder: string, tenants: number): Promise<string> {
+  await backends.addTenants(tenants);
+  const paths: string[] = [];
+  for (let tenant = 1; tenant <= tenants; tenant += 1) {
+    const token = await backends.sign(tenant, tenant);
+    paths.push(`${streamPath(String(tenant).padStart(12, "0"))}?access_token=${token}`);
+  }
+  const file = join(folder, "paths");
+  await writeFile(file, `${paths.join("\n")}\n`);
+  return file;
 }
 
 /** The servers take turns, so that other work of the machine affects all of them. */

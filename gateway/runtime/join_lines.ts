@@ -1,8 +1,14 @@
+export interface JoinedLines {
+  readonly write: (line: string) => void;
+  /** Writes what waits. */
+  readonly flush: () => void;
+}
+
 /**
  * The lines of one turn of the event loop are written at once: each write is a system call, and each stream that opens is a line.
  * What is left when the process exits is written then.
  */
-export function joinLines(write: (text: string) => void): (line: string) => void {
+export function joinLines(write: (text: string) => void): JoinedLines {
   let joined = "";
   const flush = () => {
     process.off("exit", flush);
@@ -10,11 +16,14 @@ export function joinLines(write: (text: string) => void): (line: string) => void
     joined = "";
     if (text !== "") write(text);
   };
-  return (line) => {
-    if (joined === "") {
-      setImmediate(flush);
-      process.once("exit", flush);
-    }
-    joined += line;
+  return {
+    write(line) {
+      if (joined === "") {
+        setImmediate(flush);
+        process.once("exit", flush);
+      }
+      joined += line;
+    },
+    flush,
   };
 }

@@ -22,10 +22,19 @@ export interface ServeOptions {
  * `UsageError` when it cannot start.
  */
 export async function serve(io: GatewayIo, options: ServeOptions = {}): Promise<number> {
-  const { env, terminal, interrupted, skipDelay } = io;
+  const lines = joinLines((text) => io.terminal.write(text));
+  try {
+    return await serveAndLog(io, options, lines.write);
+  } finally {
+    lines.flush();
+  }
+}
+
+async function serveAndLog(io: GatewayIo, options: ServeOptions, write: (line: string) => void): Promise<number> {
+  const { env, interrupted, skipDelay } = io;
   const { onListening, joinMetrics, ...logOptions } = options;
   const config = parseConfig(env);
-  const log = createLog({ write: joinLines((text) => terminal.write(text)), ...logOptions });
+  const log = createLog({ write, ...logOptions });
   const webAssets = createEmbeddedFiles() ?? createStaticFiles(webFolder());
   const gateway = await startGateway({
     config,

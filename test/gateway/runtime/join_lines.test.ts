@@ -3,7 +3,7 @@ import { joinLines } from "../../../gateway/runtime/join_lines.ts";
 
 test("the lines of one turn are one write, in order, and nothing is left for the exit", async () => {
   const written: string[] = [];
-  const write = joinLines((text) => void written.push(text));
+  const { write, flush } = joinLines((text) => void written.push(text));
   const listeners = process.listenerCount("exit");
   write("a\n");
   await Promise.resolve();
@@ -12,14 +12,14 @@ test("the lines of one turn are one write, in order, and nothing is left for the
   await new Promise(setImmediate);
   expect(written).toEqual(["a\nb\n"]);
   write("c\n");
-  await new Promise(setImmediate);
+  flush();
   expect(written).toEqual(["a\nb\n", "c\n"]);
   expect(process.listenerCount("exit")).toBe(listeners);
 });
 
 test("what is left is written at the exit", async () => {
   const written: string[] = [];
-  const write = joinLines((text) => void written.push(text));
+  const { write } = joinLines((text) => void written.push(text));
   const before = new Set(process.listeners("exit"));
   write("a\n");
   for (const listener of process.listeners("exit")) if (!before.has(listener)) listener(0);
