@@ -24,7 +24,7 @@ export interface Backends {
   readonly apiKey: string;
   /** A JWT of the member with this number, in the first tenant or in that with a number (`addTenants`). */
   sign(member: number, tenant?: number): Promise<string>;
-  /** Tenants 1 to `count`; the n-th has member n and scan n, which the first has, too. */
+  /** Tenants 1 to `count`; the n-th has member n, whom the first has, too, and scan `maxScans` + n. */
   addTenants(count: number): Promise<void>;
   publish(options: PublishOptions): Promise<void>;
   /** Publishes without waiting in between. */
@@ -104,7 +104,7 @@ export async function startBackends(): Promise<Backends> {
         await admin.query(`insert into memberships (tenant_id, user_id) select ${idOf}, 'member-' || n ${numbers}`);
         await admin.query(
           `insert into scans (id, tenant_id, status, updated_at)
-           select ('5ca00000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, ${idOf}, 'running', now() + interval '1 day' ${numbers}`,
+           select ('5ca00000-0000-4000-8000-' || lpad((n + ${maxScans})::text, 12, '0'))::uuid, ${idOf}, 'running', now() + interval '1 day' ${numbers}`,
         );
         await admin.query("analyze");
       }),
@@ -147,7 +147,7 @@ async function connectPublisher(port: number): Promise<Socket> {
 function publish(publisher: Socket, { channels, burst, payloadBytes, aTenantEach = false }: PublishOptions): void {
   const events: ProgressEvent[] = [];
   for (let channel = 0; channel < channels; channel += 1) {
-    const [scan, tenant] = aTenantEach ? [channel + 1, channel + 1] : [channel, 0];
+    const [scan, tenant] = aTenantEach ? [maxScans + channel + 1, channel + 1] : [channel, 0];
     for (let event = 0; event < burst; event += 1) events.push({ scan, tenant, payload: makePayload(payloadBytes) });
   }
   send(publisher, events);

@@ -19,7 +19,7 @@ export interface PublishOptions {
   readonly burst: number;
   /** Of one event's JSON, about. */
   readonly payloadBytes: number;
-  /** Channel n is that of scan n of tenant n (`Backends.addTenants`), not of the first tenant. */
+  /** Channel n is that of the scan of tenant n (`Backends.addTenants`), not of the first tenant. */
   readonly aTenantEach?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startBackends, streamPath, type Backends } from "./backends.ts";
+import { maxScans, startBackends, streamPath, type Backends } from "./backends.ts";
 import type { BenchServer } from "./bench_server.ts";
 import { compileProgram } from "./c_program.ts";
 import { measureFanOut, type FanOutFigures, type FanOutOptions } from "./fan_out.ts";
@@ -223,7 +223,7 @@ async function writeTenantPaths(backends: Backends, folder: string, tenants: num
   const paths: string[] = [];
   for (let tenant = 1; tenant <= tenants; tenant += 1) {
     const token = await backends.sign(tenant, tenant);
-    paths.push(`${streamPath(String(tenant).padStart(12, "0"))}?access_token=${token}`);
+    paths.push(`${streamPath(String(maxScans + tenant).padStart(12, "0"))}?access_token=${token}`);
   }
   const file = join(folder, "paths");
   await writeFile(file, `${paths.join("\n")}\n`);
