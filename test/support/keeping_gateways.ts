@@ -1,4 +1,4 @@
-import type { Database } from "../../drizzle/database.ts";
+import type { Database, Rows } from "../../drizzle/database.ts";
 import { createNeonHttpDatabase } from "../../drizzle/databases/neon_http.ts";
 import { openOnNeon, openPg, openPglite, type OpenDatabase } from "../drizzle/open_databases.ts";
 import { startTestGateway, type TestGateway } from "./test_gateway.ts";
@@ -20,6 +20,8 @@ export interface KeptGateway extends TestGateway {
   readonly opened: OpenDatabase;
   /** The most characters that one transaction has sent or received so far: Neon takes 10 MiB. */
   readonly largestTransaction: () => number;
+  /** The rows of a statement as the owner of every tenant's. */
+  owner(sql: string, ...params: readonly unknown[]): Promise<Rows["rows"]>;
 }
 
 export async function startKeptGateway(
@@ -43,6 +45,10 @@ export async function startKeptGateway(
     ...gateway,
     opened,
     largestTransaction: () => largest,
+    async owner(sql, ...params) {
+      const asAdmin = { sql: "select set_config('role', 'scanstream_admin', true)", params: [] };
+      return (await opened.database.transact([asAdmin, { sql, params }])).rows;
+    },
     async stop() {
       await gateway.stop();
       await opened.close();

@@ -25,13 +25,7 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
 
   const send = (method: string, path: string, json?: unknown, as = key) =>
     gateway.request(path, json === undefined ? { method, as } : { method, as, json });
-  const owner = async (statement: string, ...params: readonly unknown[]) => {
-    const { rows } = await gateway.opened.database.transact([
-      { sql: "select set_config('role', 'scanstream_admin', true)", params: [] },
-      { sql: statement, params },
-    ]);
-    return rows;
-  };
+  const owner: KeptGateway["owner"] = (...statement) => gateway.owner(...statement);
 
   async function fullScan(status?: string): Promise<string> {
     const { id } = await createScan(gateway, gateway.acme);

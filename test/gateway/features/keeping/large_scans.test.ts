@@ -16,18 +16,11 @@ describe.each(keptDatabases)("scans of 12,000 findings over %s", (_name, open) =
 
   const send = (method: string, path: string, json: unknown) =>
     gateway.request(path, { method, as: `Api-Key ${gateway.acme.apiKey}`, json });
-  const owner = async (sql: string, ...params: readonly unknown[]) => {
-    const { rows } = await gateway.opened.database.transact([
-      { sql: "select set_config('role', 'scanstream_admin', true)", params: [] },
-      { sql, params },
-    ]);
-    return rows;
-  };
 
   /** Its findings beyond the first `shared` are its own. */
   async function runScan(prefix: string, shared: number): Promise<number> {
     const { id } = await createScan(gateway, gateway.acme);
-    await owner(
+    await gateway.owner(
       `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
        select $1::uuid, $2::uuid, case when n <= $4 then 'shared-' else $5 end || n, 'check-' || n % $6, 'FAIL', 'low', '', '', '', '', '', ''
        from generate_series(1, $3::integer) as n`,
@@ -44,20 +37,20 @@ describe.each(keptDatabases)("scans of 12,000 findings over %s", (_name, open) =
   test("are completed within the time of one statement, with webhooks told of what is new", async () => {
     await send("POST", "/api/v1/webhooks", { url: "https://hooks.example/", events: ["finding.created"] });
     expect([await runScan("a-", 0), await runScan("b-", 11_000), await runScan("c-", 11_990)]).toEqual([200, 200, 200]);
-    const queued = await owner(
+    const queued = await gateway.owner(
       `select (data::jsonb ->> 'count')::integer from webhook_deliveries where type = 'finding.created' order by 1`,
     );
     expect(queued).toEqual([[1_000], [12_000], [12_000]]);
   });
 
   test("are completed within the time of one statement, with a thousand attestations, of which the contradicted end", async () => {
-    await owner(
+    await gateway.owner(
       `insert into decisions (tenant_id, kind, "check", status, reason, author_kind, author_id, author_name)
        select $1::uuid, 'attestation', 'check-' || n, 'PASS', 'looked at it', 'user', 'a', 'a' from generate_series(1, 1000) as n`,
       gateway.acme.id,
     );
     expect(await runScan("d-", 0)).toBe(200);
-    const ended = await owner(`select "check" from decisions where ended_reason = 'contradicted' order by 1`);
+    const ended = await gateway.owner(`select "check" from decisions where ended_reason = 'contradicted' order by 1`);
     expect(ended).toHaveLength(checksOfScan - 1);
   });
 });

@@ -214,12 +214,7 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
   test("DELETE takes everything with it, in steps, and asks for the name", async () => {
     const tenant = await gateway.createTenant("Initech");
     await fill(gateway, tenant);
-    const owner = (sql: string, ...params: readonly unknown[]) =>
-      gateway.opened.database.transact([
-        { sql: "select set_config('role', 'scanstream_admin', true)", params: [] },
-        { sql, params },
-      ]);
-    await owner(
+    await gateway.owner(
       `insert into findings (tenant_id, scan_id, fingerprint, "check", status, severity, resource_type, resource_id, resource_name, expected, actual, detail)
        select tenant_id, id, 'many' || n, 'c', 'FAIL', 'low', '', '', '', '', '', '' from scans, generate_series(1, 10000) as n where tenant_id = $1::uuid`,
       tenant.id,
@@ -227,13 +222,16 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
     const as = `Api-Key ${tenant.apiKey}`;
     const bystander = await seedTenant(gateway.opened.database, "bystander");
     const rowsOf = async (id: string) => {
-      const tables = await owner(
+      const tables = await gateway.owner(
         `select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
          where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by 1`,
       );
       const counts: Record<string, unknown> = {};
-      for (const [table] of tables.rows) {
-        const { rows } = await owner(`select count(*)::int from ${String(table)} where tenant_id = $1::uuid`, id);
+      for (const [table] of tables) {
+        const { rows } = await gateway.owner(
+          `select count(*)::int from ${String(table)} where tenant_id = $1::uuid`,
+          id,
+        );
         counts[String(table)] = rows[0]?.[0];
       }
       return counts;
@@ -245,7 +243,7 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
     const deleted = await send("DELETE", { name: "Initech" }, as);
     expect(deleted.status).toBe(204);
     expect(new Set(Object.values(await rowsOf(tenant.id)))).toEqual(new Set([0]));
-    expect((await owner("select count(*)::int from tenants where id = $1::uuid", tenant.id)).rows).toEqual([[0]]);
+    expect(await gateway.owner("select count(*)::int from tenants where id = $1::uuid", tenant.id)).toEqual([[0]]);
     expect(await rowsOf(bystander.id)).toEqual(others);
     expect((await send("GET", undefined, as)).status).toBe(401);
     expect(gateway.log.some((line) => line.includes('"a tenant was deleted"') && line.includes(tenant.id))).toBe(true);
