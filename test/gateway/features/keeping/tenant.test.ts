@@ -228,10 +228,7 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
       );
       const counts: Record<string, unknown> = {};
       for (const [table] of tables) {
-        const { rows } = await gateway.owner(
-          `select count(*)::int from ${String(table)} where tenant_id = $1::uuid`,
-          id,
-        );
+        const rows = await gateway.owner(`select count(*)::int from ${String(table)} where tenant_id = $1::uuid`, id);
         counts[String(table)] = rows[0]?.[0];
       }
       return counts;
