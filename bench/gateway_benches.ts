@@ -174,9 +174,16 @@ function startingWith(startMeasuring: () => void, server: BenchServer): BenchSer
 
 /** What an event costs, as one thing grows and all others stay. */
 export async function benchGrowth(run: BenchRun) {
-  const base = { streams: 1000, channels: 1, steps: 40 };
   const folder = await mkdtemp(join(tmpdir(), "scanstream-bench-"));
-  const tenantPaths = await writeTenantPaths(run.backends, folder, 10_000);
+  try {
+    return await measureGrowth(run, await writeTenantPaths(run.backends, folder, 10_000));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+async function measureGrowth(run: BenchRun, tenantPaths: string) {
+  const base = { streams: 1000, channels: 1, steps: 40 };
   const series: Readonly<Record<string, readonly (readonly [number, FanOutOptions])[]>> = {
     streams: [100, 300, 1000, 3000, 10_000, 15_000].map((streams) => [
       streams,
@@ -213,7 +220,6 @@ export async function benchGrowth(run: BenchRun) {
       figures[name] = measured;
     }
   });
-  await rm(folder, { recursive: true });
   return figures;
 }
 

@@ -109,6 +109,15 @@ export const limits: readonly Mutation[] = [
     test: "of clients that come together several are let in",
   },
   {
+    mistake: "clients of a storm wait to be accepted until they have given up",
+    holds: ["storms of reconnects on the database"],
+    file: "gateway/runtime/listen.ts",
+    find: "const maxUnaccepted = 2048;",
+    replace: "const maxUnaccepted = 4096;",
+    testFile: "test/gateway/runtime/listen.test.ts",
+    test: "in a storm only so many connections wait",
+  },
+  {
     mistake: "requests are answered whose clients have gone",
     holds: ["storms of reconnects on the database"],
     file: "gateway/runtime/left_clients.ts",

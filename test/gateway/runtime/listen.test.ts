@@ -48,6 +48,25 @@ test("of clients that come together several are let in each turn of the event lo
   }
 });
 
+test("in a storm only so many connections wait as are answered before their clients give up", async () => {
+  listening = await listenForMany(() => {}, { host: "127.0.0.1", port: 0, variable: "PORT" });
+  const connected = new Int32Array(new SharedArrayBuffer(4));
+  const workerData = { port: listening.port, clients: 3000, connected };
+  const worker = new Worker(connectAll, { eval: true, workerData });
+  try {
+    // Nothing is accepted meanwhile, and so nobody is let in instead.
+    for (let before = -1; before !== Atomics.load(connected, 0) || before === 0;) {
+      before = Atomics.load(connected, 0);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    }
+    // Node's own would be 511.
+    expect(Atomics.load(connected, 0)).toBeGreaterThan(600);
+    expect(Atomics.load(connected, 0)).toBeLessThan(2200);
+  } finally {
+    await worker.terminate();
+  }
+});
+
 test("a port is shared with no other program, not even with another gateway", async () => {
   const address = { host: "127.0.0.1", port: 0, variable: "PORT" } as const;
   listening = await listenForMany(() => {}, address);
