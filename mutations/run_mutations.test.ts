@@ -60,7 +60,7 @@ beforeAll(async () => {
     log: () => undefined,
   });
   results = new Map(run.map((result) => [result.mutation.mistake, result]));
-}, 120_000);
+});
 afterAll(() => rm(projectRoot, { recursive: true, force: true }));
 
 function mutation(mistake: string, changes: Partial<Mutation>): Mutation {

@@ -239,5 +239,5 @@ describe("the command line", () => {
       expect(stderr).not.toMatch(/\n\s+at |heap/);
     }
     await piped;
-  }, 30_000);
+  });
 });

@@ -106,7 +106,7 @@ test("redirects to other hosts take nothing along: no key, no token, no request"
   const { code } = await runCommand(["scan", "--no-stream"], { cwd: folder.path, env });
   expect(code).toBe(3);
   expect(asked).toEqual([]);
-}, 30_000);
+});
 
 function pour(response: Parameters<RequestListener>[1], text: string): void {
   const chunk = text.repeat(4096);

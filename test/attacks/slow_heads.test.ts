@@ -23,4 +23,4 @@ test("a head that never ends is answered with 408 and closed, within its 20 s an
   expect(closedMs).toBeGreaterThan(19_000);
   expect(closedMs).toBeLessThan(28_000);
   await gateway.stop();
-}, 40_000);
+});

@@ -130,7 +130,7 @@ test("a backup as documented is restored into a fresh cluster, where a gateway r
 
   await migrate(onServer(fresh, database.ownerUrl));
   await expectRowLevelSecurity(appUrl, acme.id);
-}, 120_000);
+});
 
 /** On the tables themselves: nothing without a tenant, one tenant's rows with it, and nobody else's to write. */
 async function expectRowLevelSecurity(appUrl: string, tenantId: string): Promise<void> {

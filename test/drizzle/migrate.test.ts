@@ -202,7 +202,7 @@ test("an unreachable server and a wrong password are unavailable, without the UR
 });
 
 // Making a new data directory takes seconds, on a busy machine many.
-test("PGlite keeps its data in its directory, migrated once", { timeout: 120_000 }, async () => {
+test("PGlite keeps its data in its directory, migrated once", async () => {
   const directory = await mkdtemp(join(tmpdir(), "scanstream-pglite-"));
   const first = await openPgliteDatabase({ directory });
   const { id } = await seedTenant(first);

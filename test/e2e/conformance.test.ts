@@ -117,9 +117,9 @@ describe("conformance client", () => {
     expect(stdout).toBe("0 passed, 0 failed\n");
     expect(code).toBe(130);
     // Gone, or a process that has ended and was not waited for yet.
-    await vi.waitFor(() =>
-      expect(spawnSync("ps", ["-o", "stat=", "-p", String(pid)]).stdout.toString()).toMatch(/^(?:Z.*\n)?$/),
-    );
+    await expect
+      .poll(() => spawnSync("ps", ["-o", "stat=", "-p", String(pid)]).stdout.toString())
+      .toMatch(/^(?:Z.*\n)?$/);
   });
 
   const wrong: readonly (readonly [name: string, args: readonly string[], message: RegExp])[] = [

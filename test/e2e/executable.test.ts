@@ -39,7 +39,7 @@ async function run(args: readonly string[], given: Parameters<typeof start>[1]) 
   return outcome;
 }
 
-test("says its version and every check", { timeout: 60_000 }, async () => {
+test("says its version and every check", async () => {
   await using empty = await temporaryFolder();
   expect(await run(["--version"], { cwd: empty.path })).toEqual({
     code: 0,
@@ -54,37 +54,33 @@ test("says its version and every check", { timeout: 60_000 }, async () => {
   expect(await readdir(empty.path)).toEqual([]);
 });
 
-test(
-  "scans a practice org, and judges on a machine without network what was collected here",
-  { timeout: 120_000 },
-  async () => {
-    await using stage = await temporaryFolder();
-    const cwd = stage.path;
-    const org = start(["practice-org", "--port", "0"], { cwd });
-    await org.until("stdout", /IDP_PRIVATE_KEY_FILE=.*\n/);
-    const env = Object.fromEntries(
-      [...org.output.stdout.matchAll(/^(IDP_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
-    );
-    const scan = await run(["scan", "--format", "json,cklb,html,xccdf,csv", "--output", "scanned"], { cwd, env });
-    expect(scan.code).toBe(1);
-    expect((await run(["collect", "--save-artifacts", "evidence.json"], { cwd, env })).code).toBe(0);
-    await org.stop();
+test("scans a practice org, and judges on a machine without network what was collected here", async () => {
+  await using stage = await temporaryFolder();
+  const cwd = stage.path;
+  const org = start(["practice-org", "--port", "0"], { cwd });
+  await org.until("stdout", /IDP_PRIVATE_KEY_FILE=.*\n/);
+  const env = Object.fromEntries(
+    [...org.output.stdout.matchAll(/^(IDP_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+  const scan = await run(["scan", "--format", "json,cklb,html,xccdf,csv", "--output", "scanned"], { cwd, env });
+  expect(scan.code).toBe(1);
+  expect((await run(["collect", "--save-artifacts", "evidence.json"], { cwd, env })).code).toBe(0);
+  await org.stop();
 
-    // README says so of machines that are cut off: no variable, no provider.
-    const offline = ["evaluate", "--from-artifacts", "evidence.json", "--format", "json", "--output", "evaluated"];
-    expect((await run(offline, { cwd })).code).toBe(1);
-    const [online, later] = await Promise.all(
-      ["scanned", "evaluated"].map(
-        async (name) => JSON.parse(await readFile(join(cwd, name, "scan.json"), "utf8")) as Report,
-      ),
-    );
-    if (online === undefined || later === undefined) throw new Error("A report is missing");
-    const verdicts = ({ checks }: Report) =>
-      checks.flatMap(({ findings }) => findings.map(({ fingerprint, status }) => [fingerprint, status]));
-    expect(verdicts(later)).toEqual(verdicts(online));
-    expect(verdicts(later).length).toBeGreaterThanOrEqual(catalog.length);
-  },
-);
+  // README says so of machines that are cut off: no variable, no provider.
+  const offline = ["evaluate", "--from-artifacts", "evidence.json", "--format", "json", "--output", "evaluated"];
+  expect((await run(offline, { cwd })).code).toBe(1);
+  const [online, later] = await Promise.all(
+    ["scanned", "evaluated"].map(
+      async (name) => JSON.parse(await readFile(join(cwd, name, "scan.json"), "utf8")) as Report,
+    ),
+  );
+  if (online === undefined || later === undefined) throw new Error("A report is missing");
+  const verdicts = ({ checks }: Report) =>
+    checks.flatMap(({ findings }) => findings.map(({ fingerprint, status }) => [fingerprint, status]));
+  expect(verdicts(later)).toEqual(verdicts(online));
+  expect(verdicts(later).length).toBeGreaterThanOrEqual(catalog.length);
+});
 
 describe("serve", () => {
   async function expectGateway(gateway: Running): Promise<void> {
@@ -101,7 +97,7 @@ describe("serve", () => {
     expect((await gateway.stop()).code).toBe(0);
   }
 
-  test("runs on the embedded database, with the page, and keeps its state", { timeout: 120_000 }, async () => {
+  test("runs on the embedded database, with the page, and keeps its state", async () => {
     await using stage = await temporaryFolder();
     const options = { cwd: stage.path, env: { PORT: "0" } };
     await expectGateway(start(["serve"], options));
@@ -113,7 +109,7 @@ describe("serve", () => {
     });
   });
 
-  test("migrates a Postgres database and runs on it", { timeout: 120_000 }, async () => {
+  test("migrates a Postgres database and runs on it", async () => {
     await using stage = await temporaryFolder();
     const database = await createTestDatabase(inject("postgresAdminUrl"), "empty");
     try {

@@ -94,7 +94,7 @@ describe("standard output", () => {
     expect(listed.stderr).toMatch(/^Cannot write standard output: .*\(ENOSPC\).*\n$/);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await served.stop()).code).toBe(2);
-  }, 60_000);
+  });
 });
 
 describe("standard error", () => {

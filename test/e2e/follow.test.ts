@@ -89,7 +89,7 @@ test("an API key, a JWT and an EventSource in a browser follow the same scan to 
     env: { SCANSTREAM_URL: url, SCANSTREAM_API_KEY: apiKey },
   });
   expect(JSON.parse(late.stdout)).toEqual({ type: "scan.end", ...expectedEnd });
-}, 120_000);
+});
 
 interface Event {
   readonly type: string;

@@ -89,4 +89,4 @@ test("npm start streams one scan to its page's session, ends it, and continues u
     expect.arrayContaining([expect.objectContaining({ id: scanId, status: "completed" })]),
   );
   expect((await second.stop("SIGINT")).code).toBe(0);
-}, 120_000);
+});

@@ -12,25 +12,21 @@ const run = promisify(execFile);
 const folder = temporaryFolder();
 const maxGzipBytes = 140 * 1024;
 
-test(
-  "a Worker is at most 140 KiB when it is deployed, and holds nothing of other runtimes",
-  { timeout: 60_000 },
-  async () => {
-    const { output, metafile } = await bundleWorker(folder);
-    const [, unit] = /gzip: ([\d.]+ KiB)/.exec(output) ?? [];
-    console.log(`The Worker's bundle: ${unit} gzip`);
-    const bundle = await readFile(join(folder, "main_worker.js"));
-    expect(gzipSync(bundle).byteLength).toBeLessThanOrEqual(maxGzipBytes);
-    expect(Number.parseFloat(unit ?? "")).toBeLessThanOrEqual(140);
-    // What an import would bring, by the files that are in it.
-    const files = Object.keys(metafile.inputs);
-    expect(files).toContain("gateway/runtime/main_worker.ts");
-    const strangers =
-      /^scanner\/|^test\/|node_modules\/(pg|pg-.*|@electric-sql|ioredis|prom-client|@opentelemetry|@hono\/node-server)\/|(^|:)node:/;
-    expect(files.filter((path) => strangers.test(path))).toEqual([]);
-    expect(bundle.toString()).not.toMatch(/(from|import|require\()\s*["']node:/);
-  },
-);
+test("a Worker is at most 140 KiB when it is deployed, and holds nothing of other runtimes", async () => {
+  const { output, metafile } = await bundleWorker(folder);
+  const [, unit] = /gzip: ([\d.]+ KiB)/.exec(output) ?? [];
+  console.log(`The Worker's bundle: ${unit} gzip`);
+  const bundle = await readFile(join(folder, "main_worker.js"));
+  expect(gzipSync(bundle).byteLength).toBeLessThanOrEqual(maxGzipBytes);
+  expect(Number.parseFloat(unit ?? "")).toBeLessThanOrEqual(140);
+  // What an import would bring, by the files that are in it.
+  const files = Object.keys(metafile.inputs);
+  expect(files).toContain("gateway/runtime/main_worker.ts");
+  const strangers =
+    /^scanner\/|^test\/|node_modules\/(pg|pg-.*|@electric-sql|ioredis|prom-client|@opentelemetry|@hono\/node-server)\/|(^|:)node:/;
+  expect(files.filter((path) => strangers.test(path))).toEqual([]);
+  expect(bundle.toString()).not.toMatch(/(from|import|require\()\s*["']node:/);
+});
 
 test("starting it costs little, and nothing at import needs a runtime of its own", async () => {
   // In a process of its own: here everything that is imported is transformed first.
@@ -46,7 +42,7 @@ test("starting it costs little, and nothing at import needs a runtime of its own
   expect(startMs).toBeLessThan(1000);
 });
 
-test("the Worker's files are typed without Node", { timeout: 60_000 }, async () => {
+test("the Worker's files are typed without Node", async () => {
   const root = join(import.meta.dirname, "../..");
   await expect(run("node_modules/.bin/tsc", ["-p", "gateway/runtime/worker"], { cwd: root })).resolves.toBeDefined();
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   tenant = await gateway.createTenant("Acme");
   producer = createScanProducer(gateway.url, tenant.apiKey);
   environment = { PATH: process.env["PATH"] ?? "", SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
-}, 120_000);
+});
 afterAll(async () => {
   await browser.close();
   await gateway.stop();
@@ -153,5 +153,5 @@ async function untilOpen(): Promise<() => Promise<void>> {
     return Number(/^scanstream_streams_opened_total (\d+)$/m.exec(text)?.[1]);
   };
   const before = await opened();
-  return () => expect.poll(opened, { timeout: 20_000 }).toBe(before + 1);
+  return () => expect.poll(opened).toBe(before + 1);
 }

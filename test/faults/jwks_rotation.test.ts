@@ -59,7 +59,7 @@ beforeAll(async () => {
   tenantId = (await admin("tenant", "create", "--name", "Acme"))["id"] ?? "";
   await admin("user", "create", "--tenant", tenantId, "--sub", "ann");
   apiKey = (await admin("api-key", "create", "--tenant", tenantId, "--name", "ci"))["api_key"] ?? "";
-}, 120_000);
+});
 afterAll(async () => {
   await serve.stop();
   jwks.close();
@@ -186,4 +186,4 @@ test("a rotation: the new key counts with its first token, streams live on until
     },
     here,
   );
-}, 120_000);
+});

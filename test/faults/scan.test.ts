@@ -94,7 +94,7 @@ test("a gateway that is killed in the middle of a scan", async () => {
   expectUnharmed(broken);
   expect(broken.outcome.stderr).not.toContain(apiKey);
   record("gateway killed in the middle of a scan", "the scanner warns once", broken);
-}, 90_000);
+});
 
 test("a gateway that stops answering in the middle of a scan, without closing anything", async () => {
   const network = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(faulty.url).port) });
@@ -103,7 +103,7 @@ test("a gateway that stops answering in the middle of a scan, without closing an
   await network.close();
   expectUnharmed(broken);
   record("gateway silent in the middle of a scan", "the scanner warns once", broken);
-}, 90_000);
+});
 
 test("a gateway whose connections break again and again: the scan is stored whole all the same", async () => {
   const network = await startTcpProxy({ host: "127.0.0.1", port: Number(new URL(faulty.url).port) });
@@ -130,7 +130,7 @@ test("a gateway whose connections break again and again: the scan is stored whol
     },
     here,
   );
-}, 90_000);
+});
 
 test("a broker that is unavailable during a whole scan: the gateway stores what it cannot stream", async () => {
   const tenant = await faulty.createTenant("Umbrella");
@@ -143,7 +143,7 @@ test("a broker that is unavailable during a whole scan: the gateway stores what 
   const { items } = (await listed.json()) as { items: readonly Record<string, unknown>[] };
   expect(items[0]).toMatchObject({ status: "completed" });
   record("broker unavailable during a scan", "the scanner warns once; the scan is stored", broken);
-}, 90_000);
+});
 
 test("an identity provider that becomes unavailable in the middle of a scan: no verdict on what was not read", async () => {
   const fleeting = await createPracticeOrg({ profile: { name: "typical" }, role: "super", latencyMs: 40 });
@@ -183,4 +183,4 @@ test("an identity provider that becomes unavailable in the middle of a scan: no 
     },
     here,
   );
-}, 120_000);
+});

@@ -23,4 +23,4 @@ test("on networks that are slow, lose answers and break, each scan is stored as 
     },
     "test/faults/scans_on_bad_network.test.ts",
   );
-}, 120_000);
+});

@@ -21,7 +21,7 @@ beforeAll(async () => {
     await writeFile(join(folder, file), source);
   }
   found = await lintAll();
-}, 60_000);
+});
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -127,7 +127,7 @@ describe("action.yml", () => {
     expect(await readFile(join(folder.path, "outputs"), "utf8")).toBe("report=report/scan.json\n");
   });
 
-  test("installs what the scan needs and nothing else, in an empty repository", { timeout: 120_000 }, async () => {
+  test("installs what the scan needs and nothing else, in an empty repository", async () => {
     const action = join(folder.path, "action");
     const { stdout } = await run("git", ["-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
     const files = stdout.split("\0").filter((file) => /^(?!test\/|docs\/).*\.(?:ts|tsx|json)$/.test(file));

@@ -28,7 +28,7 @@ beforeAll(async () => {
   tarball = await packTarball(join(folder.path, "package"));
   project = join(folder.path, "project");
   await installTarball(tarball, project);
-}, 120_000);
+});
 afterAll(() => folder[Symbol.asyncDispose]());
 
 const scanId = "8d6f3f7e-0f0f-4c4c-9a9a-1b1b1b1b1b1b";
@@ -162,7 +162,7 @@ describe("an empty TypeScript project", () => {
   }
 });
 
-test("an empty Vite page follows a scan", { timeout: 60_000 }, async () => {
+test("an empty Vite page follows a scan", async () => {
   await writeFile(join(project, "index.html"), '<ul></ul><script type="module" src="/page.ts"></script>');
   const page = `
     import { watch } from "./program.ts";
@@ -197,7 +197,7 @@ test("an empty Vite page follows a scan", { timeout: 60_000 }, async () => {
   expect(await tab.locator("li").allTextContents()).toEqual(["snapshot 7", "completed 7"]);
 });
 
-test("Deno checks and runs it", { timeout: 60_000 }, async () => {
+test("Deno checks and runs it", async () => {
   await using server = await startScriptedServer(scanStream);
   await writeFile(join(project, "program.ts"), program);
   await writeFile(join(project, "deno.json"), JSON.stringify({ nodeModulesDir: "manual" }));

@@ -21,7 +21,7 @@ beforeAll(async () => {
   await make("feature", "backup_job");
   await make("format", "mail_digest");
   await make("check", "log_stream_named", "V-999999");
-}, 120_000);
+});
 
 afterAll(() => folder[Symbol.asyncDispose]());
 

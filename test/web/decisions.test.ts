@@ -37,57 +37,53 @@ async function openDialog(page: Page, button: "Waive…" | "Attest…"): Promise
   await page.getByRole("dialog").waitFor();
 }
 
-test(
-  "what is waived on the page is waived in every format of the next scan, which exits with 0",
-  { timeout: 90_000 },
-  async () => {
-    const tenant = await demoTenant();
-    await using folder = await temporaryFolder();
-    await using org = await startCommandOrg(folder.path);
-    const env = { ...org.env, SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
-    const scan = (...args: readonly string[]) =>
-      runCommand(["scan", "--check", check, "--quiet", ...args], { cwd: folder.path, env });
-    expect((await scan()).code).toBe(1);
+test("what is waived on the page is waived in every format of the next scan, which exits with 0", async () => {
+  const tenant = await demoTenant();
+  await using folder = await temporaryFolder();
+  await using org = await startCommandOrg(folder.path);
+  const env = { ...org.env, SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: tenant.apiKey };
+  const scan = (...args: readonly string[]) =>
+    runCommand(["scan", "--check", check, "--quiet", ...args], { cwd: folder.path, env });
+  expect((await scan()).code).toBe(1);
 
-    await using watched = await openPage(browser, gateway.url);
-    const { page } = watched;
-    await using other = await openPage(browser, gateway.url);
-    for (const one of [page, other.page]) await one.locator(".finding").first().waitFor();
-    await openDialog(page, "Waive…");
-    await page.getByLabel("Every finding of this check").check();
-    await page.getByLabel("Reason").fill("Moves in January");
-    await page.getByRole("button", { name: "30 days" }).click();
-    const until = await page.getByLabel("Until the end of").inputValue();
-    await page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    const badge = `Waived until ${until}`;
-    await page.getByText(badge, { exact: true }).first().waitFor();
-    await page.getByText(`Waived by ${author} until ${until}: Moves in January`).waitFor();
-    // Another page of the tenant learns it from its stream.
-    await other.page.getByText(badge, { exact: true }).first().waitFor();
+  await using watched = await openPage(browser, gateway.url);
+  const { page } = watched;
+  await using other = await openPage(browser, gateway.url);
+  for (const one of [page, other.page]) await one.locator(".finding").first().waitFor();
+  await openDialog(page, "Waive…");
+  await page.getByLabel("Every finding of this check").check();
+  await page.getByLabel("Reason").fill("Moves in January");
+  await page.getByRole("button", { name: "30 days" }).click();
+  const until = await page.getByLabel("Until the end of").inputValue();
+  await page.getByRole("dialog").getByRole("button", { name: "Waive", exact: true }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  const badge = `Waived until ${until}`;
+  await page.getByText(badge, { exact: true }).first().waitFor();
+  await page.getByText(`Waived by ${author} until ${until}: Moves in January`).waitFor();
+  // Another page of the tenant learns it from its stream.
+  await other.page.getByText(badge, { exact: true }).first().waitFor();
 
-    const again = await scan("--decisions-from-gateway", "--format", "all", "--output", "reports");
-    expect(again.stderr).toBe("");
-    expect(again.code).toBe(0);
-    const reports = join(folder.path, "reports");
-    // A plan of action lists what no waiver covers.
-    const files = (await readdir(reports)).filter((name) => !name.includes("poam"));
-    expect(files.length).toBeGreaterThan(10);
-    for (const file of files) {
-      const text = await readFile(join(reports, file), "utf8");
-      for (const part of ["Moves in January", author, "gateway", until]) expect(text, file).toContain(part);
-    }
-    expect((await scan()).code).toBe(1);
+  const again = await scan("--decisions-from-gateway", "--format", "all", "--output", "reports");
+  expect(again.stderr).toBe("");
+  expect(again.code).toBe(0);
+  const reports = join(folder.path, "reports");
+  // A plan of action lists what no waiver covers.
+  const files = (await readdir(reports)).filter((name) => !name.includes("poam"));
+  expect(files.length).toBeGreaterThan(10);
+  for (const file of files) {
+    const text = await readFile(join(reports, file), "utf8");
+    for (const part of ["Moves in January", author, "gateway", until]) expect(text, file).toContain(part);
+  }
+  expect((await scan()).code).toBe(1);
 
-    await page.getByRole("link", { name: "Decisions", exact: true }).click();
-    await page.getByText("Moves in January").waitFor();
-    await page.getByRole("button", { name: "Withdraw" }).click();
-    await page.getByRole("button", { name: "Withdraw it now" }).click();
-    await page.getByRole("heading", { name: "No decisions" }).waitFor();
-    await other.page.getByText(badge, { exact: true }).first().waitFor({ state: "detached" });
-    expect((await scan("--decisions-from-gateway")).code).toBe(1);
-  },
-);
+  await page.getByRole("link", { name: "Decisions", exact: true }).click();
+  await page.getByText("Moves in January").waitFor();
+  await page.getByRole("button", { name: "Withdraw" }).click();
+  await page.getByRole("button", { name: "Withdraw it now" }).click();
+  await page.getByRole("heading", { name: "No decisions" }).waitFor();
+  await other.page.getByText(badge, { exact: true }).first().waitFor({ state: "detached" });
+  expect((await scan("--decisions-from-gateway")).code).toBe(1);
+});
 
 test("an attestation from the page ends with the scan that contradicts it, and says so", async () => {
   const tenant = await demoTenant();

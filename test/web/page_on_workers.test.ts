@@ -77,7 +77,7 @@ test("shows the current state after Upstash was cut during a scan", async () => 
   await recoversAfter(interruption, watched, { producer: acme.producer, gatewayUrl: worker.url });
 });
 
-test("shows the current state after the Worker was restarted during a scan", { timeout: 90_000 }, async () => {
+test("shows the current state after the Worker was restarted during a scan", async () => {
   const acme = await createTenant("Restarted");
   await using watched = await openSignedIn(acme);
   const { url } = worker;

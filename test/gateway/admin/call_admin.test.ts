@@ -153,7 +153,7 @@ describe("without a gateway", () => {
     expect(tenants.map(({ name }) => name).toSorted()).toEqual(names.toSorted());
     expect(existsSync(join(own, "admin.sock"))).toBe(false);
     await rm(own, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   test("an invalid DATABASE_URL is named, without its value", async () => {
     const environment = { DATABASE_URL: "mysql://u:hunter2@h/d" };

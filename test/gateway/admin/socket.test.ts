@@ -52,4 +52,4 @@ test("of many processes that find a stale socket exactly one gets the lock", asy
   const lock = await lockStateDirectory(folder, async () => null);
   await lock?.release();
   expect(await readdir(folder)).toEqual([]);
-}, 60_000);
+});

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runAdmin } from "../../../gateway/admin/call_admin.ts";
 import { sealMessage } from "../../../gateway/admin/sealed_message.ts";
 import { parseConfig } from "../../../gateway/config.ts";
@@ -55,10 +55,9 @@ describe("gateways with a broker", () => {
       { ...options, issuerKey: first.issuerKey },
     );
     scan = await createScan(first, first.acme);
-    await vi.waitFor(async () => {
-      const [, count] = (await redis.command("PUBSUB", "NUMSUB", "scanstream:2:operator")) as readonly unknown[];
-      expect(count).toBe(2);
-    });
+    await expect
+      .poll(() => redis.command("PUBSUB", "NUMSUB", "scanstream:2:operator"))
+      .toEqual(["scanstream:2:operator", 2]);
   });
   afterAll(async () => {
     await Promise.all([first.stop(), second.stop()]);
@@ -100,7 +99,7 @@ describe("gateways with a broker", () => {
     expect(await list({ channel: scan.channel })).toMatchObject({ matching: 2 });
     expect((await list({ limit: "1" })).streams).toHaveLength(1);
     for (const { leave } of streams) leave();
-    await expect.poll(async () => (await list()).matching, { timeout: 20_000 }).toBe(0);
+    await expect.poll(async () => (await list()).matching).toBe(0);
   });
 
   test("closed streams end with the operator's reason and a retry of their own, and others stay", async () => {
@@ -122,7 +121,7 @@ describe("gateways with a broker", () => {
     });
     await expect.poll(() => states).toContain("live");
     await close({ principal: member });
-    await expect.poll(() => states.filter((state) => state === "live").length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => states.filter((state) => state === "live").length).toBe(2);
     subscription.close();
   });
 

@@ -138,7 +138,7 @@ test("several processes serve one port, add up their metrics, and drain together
   });
   expect(published.status).toBe(202);
   const texts = Promise.all(streams.map((stream) => stream.text()));
-  await expect.poll(() => metric(url, "scanstream_events_delivered_total"), { timeout: 10_000 }).toBe(4);
+  await expect.poll(() => metric(url, "scanstream_events_delivered_total")).toBe(4);
 
   served.child.kill("SIGTERM");
   for (const text of await texts) {
@@ -162,13 +162,13 @@ test("scanstream_broker_up follows the broker without a readiness check", async 
   // No process is left out because its broker does not answer.
   expect(await metric(url, "scanstream_streams_open")).toBe(2);
   broker.thaw();
-  await expect.poll(() => metric(url, "scanstream_broker_up"), { timeout: 5000 }).toBe(1);
+  await expect.poll(() => metric(url, "scanstream_broker_up")).toBe(1);
   await broker.stop("SIGKILL");
-  await expect.poll(() => metric(url, "scanstream_broker_up"), { timeout: 5000 }).toBe(0);
+  await expect.poll(() => metric(url, "scanstream_broker_up")).toBe(0);
   await Promise.all(streams.map((stream) => stream.text()));
   served.child.kill("SIGTERM");
   expect(await served.exit).toEqual([0, null]);
-}, 60_000);
+});
 
 test("SIGTERM makes every process not ready while all of them go on serving; a second one skips the delay", async () => {
   const served = startServe("2", { ...env, DRAIN_DELAY_SECONDS: "600" });
@@ -188,7 +188,7 @@ test("SIGTERM makes every process not ready while all of them go on serving; a s
   for (const stream of streams) expect(await stream.text()).toContain(": close drain");
   expect(await served.exit).toEqual([0, null]);
   expect(Date.now() - startedMs).toBeLessThan(5500);
-}, 30_000);
+});
 
 test("a process that dies is replaced, and the others go on", async () => {
   const served = startServe("2", env);
@@ -197,7 +197,7 @@ test("a process that dies is replaced, and the others go on", async () => {
   const [first = 0, second = 0] = workerPids(served);
   process.kill(first, "SIGKILL");
   await served.logged(/"a process of the gateway died"/);
-  await expect.poll(() => workerPids(served).length, { timeout: 15_000 }).toBe(3);
+  await expect.poll(() => workerPids(served).length).toBe(3);
   expect(() => process.kill(second, 0)).not.toThrow();
   for (let request = 0; request < 4; request += 1) {
     expect((await fetch(`${url}/readyz`, { headers: { connection: "close" } })).status).toBe(200);
@@ -205,7 +205,7 @@ test("a process that dies is replaced, and the others go on", async () => {
   served.child.kill("SIGTERM");
   expect(await served.exit).toEqual([0, null]);
   for (const pid of workerPids(served)) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
-}, 30_000);
+});
 
 test("no process survives a killed supervisor", async () => {
   const served = startServe("2", env);
@@ -222,7 +222,7 @@ test("no process survives a killed supervisor", async () => {
       return false;
     }
   };
-  await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
 });
 
 test("an embedded database or an in-process broker is refused, and the required variables are named", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Database } from "../../../drizzle/database.ts";
 import { AppError } from "../../../shared/app_error.ts";
 import { openTestPglite } from "../../support/pglite.ts";
@@ -149,7 +149,7 @@ test("while the database is down open streams go on and new ones are 503, until 
   expect(performance.now() - downAtMs).toBeGreaterThan(1.5 * recheckMs);
   expect(performance.now() - downAtMs).toBeLessThan(6 * recheckMs);
   isDatabaseDown = false;
-  await vi.waitFor(async () => expect((await open(scan, token())).status()).toBe(200), { timeout: 5000 });
+  await expect.poll(async () => (await open(scan, token())).status()).toBe(200);
 });
 
 test("S7: a gateway that stops closes its streams and their connections", async () => {

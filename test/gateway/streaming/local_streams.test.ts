@@ -48,7 +48,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const { broker, subscriber, confirm } = createSlowBroker();
     await using server = await startStreamServer({ createSink, subscriber });
     const client = await server.send();
-    await vi.waitFor(() => expect(server.streams.stats()).toMatchObject({ streams: 1, subscriptions: 1, members: 0 }));
+    await expect.poll(() => server.streams.stats()).toMatchObject({ streams: 1, subscriptions: 1, members: 0 });
     await sendEvent(broker, channel, "job.delta", { n: 0 });
     // A round trip later.
     expect((await fetch(`http://127.0.0.1:${server.port}/none`)).status).toBe(404);
@@ -67,7 +67,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const counted = createMetrics();
     await using server = await startStreamServer({ createSink, subscriber, metrics: counted.metrics });
     const client = await server.send();
-    await vi.waitFor(() => expect(subscriber.subscriptions).toHaveLength(1));
+    await expect.poll(() => subscriber.subscriptions).toHaveLength(1);
     subscriber.newest(channel).refuse(new Error("connect ECONNREFUSED 127.0.0.1:6379"));
     await client.until(() => client.status() === 503);
     expect(client.headers().get("retry-after")).toBe("2");
@@ -113,7 +113,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
       /^retry: 2000\n: open\nevent: job.delta\ndata: {"n":1}\n\nretry: \d{4}\n: close lost\n $/,
     );
     expect(counted.closed).toEqual(["lost"]);
-    await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
+    await expect.poll(() => server.streams.stats()).toEqual(nothing);
 
     const again = await server.open();
     subscriber.publish(channel, "job.delta", { n: 2 });
@@ -142,7 +142,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
       await fast.until(() => fast.receivedBytes() > sent * 60_000);
     }
     expect(counted.closed).toEqual(["slow"]);
-    await vi.waitFor(() => expect(server.streams.stats()).toMatchObject({ streams: 1, members: 1 }));
+    await expect.poll(() => server.streams.stats()).toMatchObject({ streams: 1, members: 1 });
     await sendEvent(broker, channel, "job.delta", { n: 1 });
     await fast.untilBody(delta(1));
   });
@@ -177,7 +177,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
       const client = await server.open();
       expect(server.streams.stats()).toEqual({ channels: 1, members: 1, subscriptions: 1, streams: 1 });
       client.socket[leave]();
-      await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
+      await expect.poll(() => server.streams.stats()).toEqual(nothing);
       expect(counted.closed).toEqual(["gone"]);
     },
   );
@@ -187,11 +187,11 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const counted = createMetrics();
     await using server = await startStreamServer({ createSink, subscriber, metrics: counted.metrics });
     const client = await server.send();
-    await vi.waitFor(() => expect(server.streams.stats().streams).toBe(1));
+    await expect.poll(() => server.streams.stats().streams).toBe(1);
     client.socket.destroy();
-    await vi.waitFor(() => expect(server.streams.stats().streams).toBe(0));
+    await expect.poll(() => server.streams.stats().streams).toBe(0);
     confirm();
-    await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
+    await expect.poll(() => server.streams.stats()).toEqual(nothing);
     expect(counted.opened()).toBe(0);
   });
 
@@ -221,8 +221,8 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const stuck = await server.open();
     stuck.socket.pause();
     for (let sent = 0; sent < 200; sent += 1) await sendEvent(broker, channel, "job.delta", { text });
-    await vi.waitFor(() => expect(counted.closed).toEqual(["slow"]), { timeout: 5000 });
-    await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing));
+    await expect.poll(() => counted.closed).toEqual(["slow"]);
+    await expect.poll(() => server.streams.stats()).toEqual(nothing);
   });
 
   test("S4: the stream ends when its token expires, and not before", async () => {
@@ -252,7 +252,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     await revoked.until(() => revoked.isComplete());
     await key.until(() => key.isComplete());
     expect(revoked.body()).toBe(`${head}: close revoked\n `);
-    await vi.waitFor(() => expect(authority.asked.length).toBeGreaterThan(2));
+    await expect.poll(() => authority.asked.length).toBeGreaterThan(2);
     expect(kept.isComplete()).toBe(false);
   });
 
@@ -281,7 +281,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const { subscriber, confirm } = createSlowBroker();
     await using server = await startStreamServer({ createSink, subscriber });
     const client = await server.send();
-    await vi.waitFor(() => expect(server.streams.stats().streams).toBe(1));
+    await expect.poll(() => server.streams.stats().streams).toBe(1);
     const drained = server.streams.drain({ overMs: 0 });
     confirm();
     await client.until(() => client.status() === 503);
@@ -324,7 +324,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     for (const client of clients) await client.untilBody(delta(1));
     expect(counted.delivered()).toBe(1000);
     for (const client of clients) client.socket.destroy();
-    await vi.waitFor(() => expect(server.streams.stats()).toEqual(nothing), { timeout: 5000 });
+    await expect.poll(() => server.streams.stats()).toEqual(nothing);
     expect(counted.opened()).toBe(1000);
     expect(counted.closed).toHaveLength(1000);
   });
@@ -350,7 +350,7 @@ test("S6: a tenant's limit refuses one more with 429, and a released slot can be
   const otherChannel = makeChannelName("job", otherTenantId, resourceId);
   expect((await server.open({ tenantId: otherTenantId }, { channels: [otherChannel] })).status()).toBe(200);
   clients[0]?.socket.destroy();
-  await vi.waitFor(() => expect(server.streams.stats().streams).toBe(3));
+  await expect.poll(() => server.streams.stats().streams).toBe(3);
   expect((await server.open()).status()).toBe(200);
 });
 
@@ -371,10 +371,10 @@ test("S6: a burst cannot pass the limit while the broker confirms", async () => 
   const { subscriber, confirm } = createSlowBroker();
   await using server = await startStreamServer({ subscriber, bounds: { maxStreamsPerTenant: 5 } });
   const clients = await Promise.all(Array.from({ length: 20 }, () => server.send()));
-  await vi.waitFor(() => expect(clients.filter((client) => client.status() === 429)).toHaveLength(15));
+  await expect.poll(() => clients.filter((client) => client.status() === 429)).toHaveLength(15);
   expect(server.streams.stats().streams).toBe(5);
   confirm();
-  await vi.waitFor(() => expect(clients.filter((client) => client.status() === 200)).toHaveLength(5));
+  await expect.poll(() => clients.filter((client) => client.status() === 200)).toHaveLength(5);
 });
 
 test("S6: failed opens release their slots", async () => {
@@ -382,7 +382,7 @@ test("S6: failed opens release their slots", async () => {
   await using server = await startStreamServer({ subscriber, bounds: { maxStreamsPerTenant: 1 } });
   for (let round = 1; round <= 3; round += 1) {
     const client = await server.send();
-    await vi.waitFor(() => expect(subscriber.subscriptions).toHaveLength(round));
+    await expect.poll(() => subscriber.subscriptions).toHaveLength(round);
     subscriber.newest(channel).refuse(new Error("away"));
     await client.until(() => client.status() === 503);
   }

@@ -49,7 +49,7 @@ function createApp() {
     },
     answer: answering.resolve,
     fail: answering.reject,
-    isRequested: () => vi.waitFor(() => expect(isRequested).toBe(true)),
+    isRequested: () => expect.poll(() => isRequested).toBe(true),
     async update(payload: object = {}) {
       state += 1;
       await sendEvent(app.broker, channel, "thing.updated", { n: state, ...payload });
@@ -92,7 +92,7 @@ test("a stream that ends while its snapshot is read says so and closes", async (
   thing.answer();
   const end = `event: thing.end\ndata: {"thing_id":"${resourceId}"}\n\n`;
   expect(await readUntil(await opening, "never")).toBe(`${head}${snapshot(0)}${update(1)}${end}: close ended\n `);
-  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+  await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
 });
 
 test("S2: more than the buffer holds while the snapshot is read is 503, before any byte", async () => {
@@ -111,7 +111,7 @@ test("S2: more than the buffer holds while the snapshot is read is 503, before a
   expect(refused.status).toBe(503);
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await codeOf(refused)).toBe("unavailable");
-  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+  await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
 });
 
 test("S2: a broker that is lost while the snapshot is read is 503, before any byte", async () => {
@@ -124,7 +124,7 @@ test("S2: a broker that is lost while the snapshot is read is 503, before any by
   const refused = await opening;
   expect(refused.status).toBe(503);
   expect(await codeOf(refused)).toBe("unavailable");
-  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+  await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
 });
 
 test("S5: a client that leaves while the snapshot is read frees everything at once", async () => {
@@ -134,7 +134,7 @@ test("S5: a client that leaves while the snapshot is read frees everything at on
   await thing.isRequested();
   await thing.update();
   client.abort();
-  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+  await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
   await thing.read();
   thing.answer();
   expect((await opening).status).toBe(499);
@@ -151,7 +151,7 @@ test.each([
   await thing.read();
   thing.fail(error);
   expect((await opening).status).toBe(status);
-  await vi.waitFor(() => expect(thing.app.streams.stats()).toEqual(nothing));
+  await expect.poll(() => thing.app.streams.stats()).toEqual(nothing);
 });
 
 test("a snapshot may be larger than the buffer: its client is not slow", async () => {

@@ -85,7 +85,7 @@ describe("planFixes", () => {
       renderMain(plan, { orgUrl: "https://acme.okta.com", collectedAt: "" });
     }
     expect(planned).toBeGreaterThan(200);
-  }, 60_000);
+  });
 });
 
 describe("evidence of an earlier version", () => {

@@ -11,7 +11,7 @@ import { startTestGateway } from "../../support/test_gateway.ts";
 const deno = fileURLToPath(new URL("bin.cjs", `file://${createRequire(import.meta.url).resolve("deno/package.json")}`));
 const script = fileURLToPath(new URL("../../conformance/broker_contract_deno.ts", import.meta.url));
 
-test("every adapter keeps the contract on Deno", { timeout: 120_000 }, async () => {
+test("every adapter keeps the contract on Deno", async () => {
   const server = await startTestGateway({ EVENTSTREAM_HEARTBEAT_SECONDS: "1" });
   onTestFinished(() => server.stop());
   const gateway = JSON.stringify(await createChannels(server.url, server.acme.apiKey));

@@ -24,14 +24,14 @@ describe("subscribe on Node", () => {
   });
 });
 
-test("subscribe keeps the same promises on Deno", { timeout: 120_000 }, async () => {
+test("subscribe keeps the same promises on Deno", async () => {
   const runner = fileURLToPath(new URL("subscribe_cases.deno.ts", import.meta.url));
   const { exitCode, output } = await run("deno", ["test", "--no-check", "--allow-all", runner]);
   expect(output).toContain(`${Object.keys(subscribeCases).length} passed | 0 failed`);
   expect(exitCode).toBe(0);
 });
 
-test("subscribe leaves no rejection without a handler in a process of its own", { timeout: 120_000 }, async () => {
+test("subscribe leaves no rejection without a handler in a process of its own", async () => {
   // Nothing here listens for unhandled rejections, so that one ends the process, as it would the caller's.
   const script = `
     import { subscribeSlowCases } from ${JSON.stringify(new URL("subscribe_slow_cases.ts", import.meta.url).href)};

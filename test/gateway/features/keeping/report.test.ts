@@ -86,7 +86,7 @@ describe.each(everyDriver)("the report of a scan over %s", (_name, open) => {
     const digest = (value: string) => createHash("sha256").update(value).digest("hex");
     expect(digest(await (await get(id)).text())).toBe(digest(text));
     expect(gateway.largestTransaction()).toBeLessThan(10 * mebibyte);
-  }, 60_000);
+  });
 
   test("is for keys that publish, and of the own tenant's scans", async () => {
     const id = await newScan();

@@ -167,7 +167,7 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
     } finally {
       await other.stop();
     }
-  }, 60_000);
+  });
 
   test("an export that was cut, or was changed, is refused whole", async () => {
     const text = await (await gateway.request("/api/v1/tenant/export", { as: admin })).text();

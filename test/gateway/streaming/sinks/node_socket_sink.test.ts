@@ -5,7 +5,7 @@ import type { AddressInfo, Server } from "node:net";
 import { duplexPair } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { encodeChunk } from "../../../../gateway/streaming/encoded_chunk.ts";
 import { createNodeSocketSinks, withNodeSockets } from "../../../../gateway/streaming/sinks/node_socket_sink.ts";
 import { createReadableStreamSinks } from "../../../../gateway/streaming/sinks/readable_stream_sink.ts";
@@ -96,7 +96,7 @@ test("Node socket sink: writes made while the response passes through middleware
   const port = await startHttp1(listener);
   const client = await sendRaw({ port, path: "/stream" });
   cleanups.push(() => client.socket.destroy());
-  await vi.waitFor(() => expect(opened).toHaveLength(1));
+  await expect.poll(() => opened).toHaveLength(1);
   const waiting = opened[0]?.sink.write(encodeChunk("data: early\n\n"));
   expect(waiting).toBeGreaterThan(0);
   expect(client.raw()).toBe("");
@@ -116,12 +116,12 @@ test("Node socket sink: a stream that ends while the response passes through mid
   const port = await startHttp1(listener);
   const client = await sendRaw({ port, path: "/stream" });
   cleanups.push(() => client.socket.destroy());
-  await vi.waitFor(() => expect(opened).toHaveLength(1));
+  await expect.poll(() => opened).toHaveLength(1);
   opened[0]?.sink.end(encodeChunk(": close drain\n\n"));
   resolve();
   await client.until(() => client.isComplete());
   expect(client.body()).toBe(": first\n\n: close drain\n\n");
-  await vi.waitFor(() => expect(opened[0]?.closedCount()).toBeGreaterThan(0));
+  await expect.poll(() => opened[0]?.closedCount()).toBeGreaterThan(0);
 });
 
 test.each([
@@ -201,9 +201,9 @@ test("Node socket sink: a connection that is no socket falls back to the portabl
   let received = "";
   client.on("data", (bytes) => (received += String(bytes)));
   client.write(requestText({ path: "/stream", port: 80 }));
-  await vi.waitFor(() => expect(received).toContain(": first"));
+  await expect.poll(() => received).toContain(": first");
   opened[0]?.sink.destroy();
-  await vi.waitFor(() => expect(connection.destroyed).toBe(true));
+  await expect.poll(() => connection.destroyed).toBe(true);
   expect(opened[0]?.closedCount()).toBeGreaterThan(0);
 });
 
@@ -219,9 +219,9 @@ test("Node socket sink: HTTP/2 falls back to the portable sink, without a connec
   expect(headers).not.toHaveProperty("transfer-encoding");
   let received = "";
   stream.on("data", (bytes) => (received += String(bytes)));
-  await vi.waitFor(() => expect(received).toBe(": first\n\n"));
+  await expect.poll(() => received).toBe(": first\n\n");
   opened[0]?.sink.write(encodeChunk("data: 1\n\n"));
-  await vi.waitFor(() => expect(received).toBe(": first\n\ndata: 1\n\n"));
+  await expect.poll(() => received).toBe(": first\n\ndata: 1\n\n");
   expect(opened[0]?.sink.bufferedBytes()).toBe(0);
   opened[0]?.sink.destroy();
   expect(opened[0]?.closedCount()).toBeGreaterThan(0);
@@ -229,5 +229,5 @@ test("Node socket sink: HTTP/2 falls back to the portable sink, without a connec
   const leaving = session.request({ ":path": "/stream" });
   await once(leaving, "response");
   leaving.close();
-  await vi.waitFor(() => expect(opened[1]?.closedCount()).toBeGreaterThan(0));
+  await expect.poll(() => opened[1]?.closedCount()).toBeGreaterThan(0);
 });

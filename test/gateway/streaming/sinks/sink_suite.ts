@@ -69,7 +69,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
     async function open(request: Partial<RawRequest> = {}) {
       const { opened, port } = await start();
       const client = await send({ path: "/stream", port, ...request });
-      await vi.waitFor(() => expect(opened).toHaveLength(1));
+      await expect.poll(() => opened).toHaveLength(1);
       const [stream] = opened;
       if (stream === undefined) throw new Error("No sink was opened");
       if (request.isPaused !== true) await client.untilBody(": first");
@@ -134,7 +134,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       expect(waiting).toBeGreaterThanOrEqual(1_000_000);
       expect(sink.bufferedBytes()).toBeGreaterThanOrEqual(1_000_000);
       client.socket.resume();
-      await vi.waitFor(() => expect(sink.bufferedBytes()).toBe(0));
+      await expect.poll(() => sink.bufferedBytes()).toBe(0);
     });
 
     test("reports 0 for a client that keeps up", async () => {
@@ -152,7 +152,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
     ])("notices that the client %s", async (_how, leave) => {
       const { client, sink, closedCount } = await open();
       leave(client);
-      await vi.waitFor(() => expect(closedCount()).toBeGreaterThan(0));
+      await expect.poll(() => closedCount()).toBeGreaterThan(0);
       expect(() => sink.write(encodeChunk("data: late\n\n"))).not.toThrow();
       expect(() => sink.end(encodeChunk(": late\n\n"))).not.toThrow();
       expect(() => sink.destroy()).not.toThrow();
@@ -162,9 +162,9 @@ export function describeSink(name: string, createSink: CreateSink): void {
       const { promise, resolve } = Promise.withResolvers<void>();
       const { opened, port } = await start({ opens: promise });
       const client = await send({ path: "/stream", port });
-      await vi.waitFor(() => expect(opened).toHaveLength(1));
+      await expect.poll(() => opened).toHaveLength(1);
       client.socket.destroy();
-      await vi.waitFor(() => expect(opened[0]?.closedCount()).toBeGreaterThan(0));
+      await expect.poll(() => opened[0]?.closedCount()).toBeGreaterThan(0);
       resolve();
     });
 
@@ -173,7 +173,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       sink.end(encodeChunk(": close ended\n\n"));
       await client.until(() => client.isComplete());
       expect(client.body()).toBe(": first\n\n: close ended\n\n");
-      await vi.waitFor(() => expect(closedCount()).toBeGreaterThan(0));
+      await expect.poll(() => closedCount()).toBeGreaterThan(0);
       client.next();
       client.socket.write(requestText({ path: "/plain", port: 0 }));
       await client.until(() => client.raw().endsWith("plain"));
@@ -183,7 +183,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       const { promise } = Promise.withResolvers<void>();
       const { opened, port } = await start({ opens: promise });
       await send({ path: "/stream", port });
-      await vi.waitFor(() => expect(opened).toHaveLength(1));
+      await expect.poll(() => opened).toHaveLength(1);
       opened[0]?.sink.destroy();
       expect(opened[0]?.closedCount()).toBeGreaterThan(0);
     });
@@ -242,7 +242,7 @@ export function describeSink(name: string, createSink: CreateSink): void {
       const client = await send({ path: "/stream", port });
       await client.untilBody(": first");
       client.socket.write(requestText({ path: "/stream", port }));
-      await vi.waitFor(() => expect(opened).toHaveLength(2));
+      await expect.poll(() => opened).toHaveLength(2);
       opened[1]?.sink.write(encodeChunk("data: second\n\n"));
       opened[0]?.sink.write(encodeChunk("data: first\n\n"));
       await client.untilBody("data: first");
