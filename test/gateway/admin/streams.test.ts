@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { runAdmin } from "../../../gateway/admin/call_admin.ts";
 import { sealMessage } from "../../../gateway/admin/sealed_message.ts";
 import { parseConfig } from "../../../gateway/config.ts";
@@ -55,9 +55,9 @@ describe("gateways with a broker", () => {
       { ...options, issuerKey: first.issuerKey },
     );
     scan = await createScan(first, first.acme);
-    await expect
-      .poll(() => redis.command("PUBSUB", "NUMSUB", "scanstream:2:operator"))
-      .toEqual(["scanstream:2:operator", 2]);
+    const hears = async () =>
+      expect(await redis.command("PUBSUB", "NUMSUB", "scanstream:2:operator")).toEqual(["scanstream:2:operator", 2]);
+    await vi.waitFor(hears, { timeout: 30_000 });
   });
   afterAll(async () => {
     await Promise.all([first.stop(), second.stop()]);
