@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +9,7 @@ import { parseConfig } from "../../../gateway/config.ts";
 import { silentLog } from "../../../gateway/observability/log.ts";
 import { startGateway } from "../../../gateway/runtime/start_gateway.ts";
 import { subscribe } from "../../../shared/client/subscribe.ts";
+import { runCommand } from "../../support/command_line.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import {
   createScan,
@@ -205,14 +204,8 @@ describe("a gateway with its embedded database", () => {
     const response = await fetch(new URL("/api/v1/event-stream", gateway.url), { headers });
 
     const command = ["admin", "streams", "list", "--tenant", tenant.id];
-    const child = spawn(process.execPath, [join(import.meta.dirname, "../../../scanstream.ts"), ...command], {
-      cwd: folder,
-      env: { PATH: process.env["PATH"] },
-      stdio: ["ignore", "pipe", "inherit"],
-    });
-    let stdout = "";
-    child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
-    expect(await once(child, "close")).toEqual([0, null]);
+    const { code, stdout } = await runCommand(command, { cwd: folder });
+    expect(code).toBe(0);
     expect(stdout).toContain(`matching: 1\ngateways:\n  gateway: `);
     expect(stdout).toContain(`\n  tenant_id: ${tenant.id}\n  principal_kind: api_key\n`);
 

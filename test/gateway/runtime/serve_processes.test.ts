@@ -1,20 +1,17 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPgDatabase } from "../../../drizzle/databases/pg.ts";
 import { executeAdmin } from "../../../gateway/admin/operations.ts";
 import { createLocalState } from "../../../gateway/admin/local_state.ts";
 import { adminContext } from "../../../gateway/admin/call_admin.ts";
+import { startCommand, type Running } from "../../support/command_line.ts";
 import { createTestDatabase, type PostgresServer, type TestDatabase } from "../../support/postgres.ts";
 import { startRedis, type RedisServer } from "../../support/redis.ts";
 import { suitePostgres } from "../../support/suite_postgres.ts";
 import { createIssuerKey } from "../../support/test_gateway.ts";
 
-const root = join(import.meta.dirname, "../../..");
 let postgres: PostgresServer;
 let redis: RedisServer;
 let database: TestDatabase;
@@ -29,7 +26,6 @@ beforeAll(async () => {
   const { publicJwk } = await createIssuerKey();
   env = {
     PORT: "0",
-    DRAIN_DELAY_SECONDS: "0",
     DATABASE_URL: database.ownerUrl,
     REDIS_URL: redis.url,
     STREAM_TOKEN_SECRET: "0123456789abcdef0123456789abcdef",
@@ -54,42 +50,19 @@ async function createKey(): Promise<string> {
   return (key as { api_key: string }).api_key;
 }
 
-function startServe(processes: string, environment: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [join(root, "scanstream.ts"), "serve", "--processes", processes], {
-    cwd: folder,
-    env: { PATH: process.env["PATH"], ...environment },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const written = { stdout: "", stderr: "" };
-  const listening = Promise.withResolvers<string>();
-  child.stdout.on("data", (chunk: Buffer) => {
-    written.stdout += chunk.toString();
-    const url = /listens on (\S+)/.exec(written.stdout)?.[1];
-    if (url !== undefined) listening.resolve(url);
-  });
-  const waiting: { readonly pattern: RegExp; readonly found: () => void }[] = [];
-  createInterface({ input: child.stderr }).on("line", (line) => {
-    written.stderr += `${line}\n`;
-    for (const { pattern, found } of waiting) if (pattern.test(written.stderr)) found();
-  });
-  return {
-    child,
-    written,
-    listening: listening.promise,
-    exit: once(child, "exit") as Promise<[number | null, string | null]>,
-    logged: (pattern: RegExp) =>
-      new Promise<void>((resolve) => {
-        if (pattern.test(written.stderr)) resolve();
-        else waiting.push({ pattern, found: resolve });
-      }),
-  };
+const startServe = (processes: string, environment: Readonly<Record<string, string>>): Running =>
+  startCommand(["serve", "--processes", processes], { cwd: folder, env: environment });
+
+/** The address, once both processes listen: it is written to another pipe than their lines. */
+async function whenServing(served: Running): Promise<string> {
+  const [, url = ""] = await served.until("stdout", /listens on (\S+)/);
+  await served.until("stderr", /("listening"[^]*){2}/);
+  return url;
 }
 
-type Served = ReturnType<typeof startServe>;
-
-function workerPids({ written, child }: Served): readonly number[] {
-  const pids = Array.from(written.stderr.matchAll(/"pid":(\d+).*"listening"/g), ([, pid]) => Number(pid));
-  return [...new Set(pids)].filter((pid) => pid !== child.pid);
+function workerPids({ output, process: supervisor }: Running): readonly number[] {
+  const pids = Array.from(output.stderr.matchAll(/"pid":(\d+).*"listening"/g), ([, pid]) => Number(pid));
+  return [...new Set(pids)].filter((pid) => pid !== supervisor.pid);
 }
 
 async function metric(url: string, name: string): Promise<number> {
@@ -114,9 +87,7 @@ async function createScan(url: string): Promise<{ readonly event_stream: string;
 
 test("several processes serve one port, add up their metrics, and drain together", async () => {
   const served = startServe("2", env);
-  const url = await served.listening;
-  // Written to another pipe than the address.
-  await served.logged(/("listening"[^]*){2}/);
+  const url = await whenServing(served);
   expect(workerPids(served)).toHaveLength(2);
   const { event_stream: path, channel } = await createScan(url);
 
@@ -140,20 +111,18 @@ test("several processes serve one port, add up their metrics, and drain together
   const texts = Promise.all(streams.map((stream) => stream.text()));
   await expect.poll(() => metric(url, "scanstream_events_delivered_total")).toBe(4);
 
-  served.child.kill("SIGTERM");
+  served.process.kill("SIGTERM");
   for (const text of await texts) {
     expect(text).toContain('event: scan.error\ndata: {"code":"test","detail":"one event"}\n\n');
     expect(text).toContain(": close drain");
   }
-  expect(await served.exit).toEqual([0, null]);
-  expect(served.written.stdout).toBe(`The gateway listens on ${url}\n`);
+  expect(await served.finished).toMatchObject({ code: 0, stdout: `The gateway listens on ${url}\n` });
 });
 
 test("scanstream_broker_up follows the broker without a readiness check", async () => {
   const broker = await startRedis();
   const served = startServe("2", { ...env, REDIS_URL: broker.url });
-  const url = await served.listening;
-  await served.logged(/("listening"[^]*){2}/);
+  const url = await whenServing(served);
   const { event_stream: path } = await createScan(url);
   const streams = [await openStream(url, path), await openStream(url, path)];
   expect(await metric(url, "scanstream_broker_up")).toBe(1);
@@ -166,17 +135,15 @@ test("scanstream_broker_up follows the broker without a readiness check", async 
   await broker.stop("SIGKILL");
   await expect.poll(() => metric(url, "scanstream_broker_up")).toBe(0);
   await Promise.all(streams.map((stream) => stream.text()));
-  served.child.kill("SIGTERM");
-  expect(await served.exit).toEqual([0, null]);
+  expect(await served.stop()).toMatchObject({ code: 0 });
 });
 
 test("SIGTERM makes every process not ready while all of them go on serving; a second one skips the delay", async () => {
   const served = startServe("2", { ...env, DRAIN_DELAY_SECONDS: "600" });
-  const url = await served.listening;
-  await served.logged(/("listening"[^]*){2}/);
+  const url = await whenServing(served);
   const { event_stream: path } = await createScan(url);
-  served.child.kill("SIGTERM");
-  await served.logged(/("draining"[^]*){2}/);
+  served.process.kill("SIGTERM");
+  await served.until("stderr", /("draining"[^]*){2}/);
   const statuses: number[] = [];
   while (statuses.length < 4) {
     statuses.push((await fetch(`${url}/readyz`, { headers: { connection: "close" } })).status);
@@ -184,37 +151,33 @@ test("SIGTERM makes every process not ready while all of them go on serving; a s
   expect(statuses).toEqual([503, 503, 503, 503]);
   const streams = [await openStream(url, path), await openStream(url, path)];
   const startedMs = Date.now();
-  served.child.kill("SIGTERM");
+  served.process.kill("SIGTERM");
   for (const stream of streams) expect(await stream.text()).toContain(": close drain");
-  expect(await served.exit).toEqual([0, null]);
+  expect(await served.finished).toMatchObject({ code: 0 });
   expect(Date.now() - startedMs).toBeLessThan(5500);
 });
 
 test("a process that dies is replaced, and the others go on", async () => {
   const served = startServe("2", env);
-  const url = await served.listening;
-  await served.logged(/("listening"[^]*){2}/);
+  const url = await whenServing(served);
   const [first = 0, second = 0] = workerPids(served);
   process.kill(first, "SIGKILL");
-  await served.logged(/"a process of the gateway died"/);
+  await served.until("stderr", /"a process of the gateway died"/);
   await expect.poll(() => workerPids(served).length).toBe(3);
   expect(() => process.kill(second, 0)).not.toThrow();
   for (let request = 0; request < 4; request += 1) {
     expect((await fetch(`${url}/readyz`, { headers: { connection: "close" } })).status).toBe(200);
   }
-  served.child.kill("SIGTERM");
-  expect(await served.exit).toEqual([0, null]);
+  expect(await served.stop()).toMatchObject({ code: 0 });
   for (const pid of workerPids(served)) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
 });
 
 test("no process survives a killed supervisor", async () => {
   const served = startServe("2", env);
-  await served.listening;
-  await served.logged(/("listening"[^]*){2}/);
+  await whenServing(served);
   const pids = workerPids(served);
   expect(pids).toHaveLength(2);
-  served.child.kill("SIGKILL");
-  await served.exit;
+  served.process.kill("SIGKILL");
   const isAlive = (pid: number) => {
     try {
       return process.kill(pid, 0);
@@ -226,27 +189,27 @@ test("no process survives a killed supervisor", async () => {
 });
 
 test("an embedded database or an in-process broker is refused, and the required variables are named", async () => {
-  const { written, exit } = startServe("2", { PORT: "0" });
-  expect(await exit).toEqual([2, null]);
-  expect(written.stderr).toContain("DATABASE_URL: required with --processes 2");
-  expect(written.stderr).toContain("REDIS_URL: required with --processes 2, or UPSTASH_REDIS_REST_URL");
-  expect(written.stdout).toBe("");
+  const { code, stdout, stderr } = await startServe("2", { PORT: "0" }).finished;
+  expect(code).toBe(2);
+  expect(stderr).toContain("DATABASE_URL: required with --processes 2");
+  expect(stderr).toContain("REDIS_URL: required with --processes 2, or UPSTASH_REDIS_REST_URL");
+  expect(stdout).toBe("");
 
   const { DATABASE_URL: _away, ...withoutDatabase } = env;
-  const embedded = startServe("2", withoutDatabase);
-  expect(await embedded.exit).toEqual([2, null]);
-  expect(embedded.written.stderr).toContain("DATABASE_URL: required");
-  expect(embedded.written.stderr).not.toContain("REDIS_URL");
+  const embedded = await startServe("2", withoutDatabase).finished;
+  expect(embedded.code).toBe(2);
+  expect(embedded.stderr).toContain("DATABASE_URL: required");
+  expect(embedded.stderr).not.toContain("REDIS_URL");
 });
 
 test("a configuration error is printed once, with its exit code", async () => {
-  const { written, exit } = startServe("3", { ...env, DATABASE_URL: postgres.adminUrl });
-  expect(await exit).toEqual([2, null]);
-  expect(written.stderr.match(/run.*migrate/g)).toHaveLength(1);
+  const { code, stderr } = await startServe("3", { ...env, DATABASE_URL: postgres.adminUrl }).finished;
+  expect(code).toBe(2);
+  expect(stderr.match(/run.*migrate/g)).toHaveLength(1);
 });
 
 test.each(["0", "257", "-1", "1.5", "two", ""])("--processes %j is a usage error", async (processes) => {
-  const { written, exit } = startServe(processes, env);
-  expect(await exit).toEqual([2, null]);
-  expect(written.stderr).toContain("Expected a whole number from 1 to 256.");
+  const { code, stderr } = await startServe(processes, env).finished;
+  expect(code).toBe(2);
+  expect(stderr).toContain("Expected a whole number from 1 to 256.");
 });
