@@ -57,6 +57,15 @@ export const streamPromises: readonly Mutation[] = [
     test: "an event is written at the end of its turn",
   },
   {
+    mistake: "events wait for more again and again, although none comes",
+    holds: ["S1"],
+    file: "gateway/streaming/flush_schedule.ts",
+    find: "if (isBehind && this.#skips === 0) {",
+    replace: "if (isBehind) {",
+    testFile: "test/gateway/streaming/flush_schedule.test.ts",
+    test: "waits in vain become rarer",
+  },
+  {
     mistake: "a stream is opened although its subscription was lost meanwhile",
     holds: ["S1", "S2"],
     file: "gateway/streaming/channel.ts",

@@ -59,6 +59,32 @@ test.each([
   expect(flushes).toBe(1);
 });
 
+test("waits in vain become rarer, and one that was not makes the next flush wait again", async () => {
+  /** Of so many events, each of which comes right after a long flush, and alone. */
+  async function waits(events: number): Promise<string> {
+    let seen = "";
+    for (let event = 0; event < events; event += 1) {
+      flushTaking(20);
+      const before = flushes;
+      schedule.begin();
+      await turn();
+      seen += flushes === before ? "w" : ".";
+      vi.advanceTimersByTime(5);
+      expect(flushes).toBe(before + 1);
+    }
+    return seen;
+  }
+
+  const skipped = (events: number) => ".".repeat(events);
+  expect(await waits(7)).toBe("wwww.w.");
+  expect(await waits(90)).toBe(`..w${skipped(7)}w${skipped(15)}w${skipped(31)}w${skipped(31)}`);
+  flushTaking(20);
+  schedule.begin();
+  schedule.joined();
+  await turn();
+  expect(await waits(6)).toBe("wwww.w");
+});
+
 test("after a flush for another reason, such as a terminal event, nothing waits any more", async () => {
   flushTaking(20);
   schedule.begin();
