@@ -39,7 +39,7 @@ export default defineConfig({
     // What hangs fails. What is promised within a time is measured by its test; a busy machine is no failure.
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,

@@ -219,13 +219,13 @@ export async function openStream(
       text = "";
       return taken;
     },
-    async until(pattern, withinMs = 30_000) {
+    async until(pattern, withinMs = 10_000) {
       const isThere = () => (typeof pattern === "string" ? text.includes(pattern) : pattern.test(text));
       const isOver = await read(isThere, withinMs, `waited for ${pattern}`);
       if (isOver && !isThere()) assert.fail(`The stream ended before ${pattern}: ${JSON.stringify(tail())}`);
       return text;
     },
-    async untilEnd(withinMs = 30_000) {
+    async untilEnd(withinMs = 10_000) {
       await read(() => false, withinMs, "waited for the end");
       return text;
     },
@@ -257,7 +257,7 @@ export async function openStuckReader({ url }: GatewayUnderTest, path: string, c
 export async function eventually(
   isSo: () => Promise<boolean> | boolean,
   what: string,
-  withinMs = 30_000,
+  withinMs = 15_000,
 ): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await isSo())) {

@@ -48,13 +48,13 @@ async function startShell(name: keyof typeof shells) {
   child.stdin.write(`${setup}\n`);
   // Written in two parts, so that its echo is not taken for its output.
   child.stdin.write(`echo rea""dy\n`);
-  await expect.poll(shown).toMatch(/^ready/m);
+  await expect.poll(shown, { timeout: 20_000 }).toMatch(/^ready/m);
   return {
     /** The words of the line that runs when a Tab and then Return are pressed. */
     async complete(typed: string): Promise<readonly string[]> {
       output = "";
       child.stdin.write(`scanstream ${typed}\t\n`);
-      await expect.poll(shown).toMatch(/^<end>/m);
+      await expect.poll(shown, { timeout: 20_000 }).toMatch(/^<end>/m);
       return [...shown().matchAll(/^<(.*)>$/gm)].map(([, word = ""]) => word).slice(0, -1);
     },
     async stop() {

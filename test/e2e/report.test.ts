@@ -131,7 +131,7 @@ describe("admin tenant", () => {
           ({ status }) => status,
           () => 0,
         );
-      await expect.poll(isReady).toBe(200);
+      await expect.poll(isReady, { timeout: 20_000 }).toBe(200);
       await movesTenant(folder.path, url);
     } finally {
       await serve.stop("SIGKILL");

@@ -102,7 +102,7 @@ test("a short outage of the database costs no stream at all", async () => {
   faulty.databaseNetwork.refuse();
   await expectUnavailable();
   // The streams' authority was asked for meanwhile, and there was no answer.
-  await expect.poll(failedRechecks).toBeGreaterThan(failedBefore);
+  await expect.poll(failedRechecks, { timeout: 20_000 }).toBeGreaterThan(failedBefore);
   faulty.databaseNetwork.restore();
   const backMs = await untilAvailable();
   // Longer than a stream may go without its authority confirmed.

@@ -164,7 +164,7 @@ test("a gateway that is killed in the middle of a scan and started again: the sc
   await serve.stop("SIGKILL");
   await running.until("stderr", /goes on without its live view/);
   const tried = gatewayNetwork.acceptedCount;
-  await expect.poll(() => gatewayNetwork.acceptedCount).toBeGreaterThan(tried);
+  await expect.poll(() => gatewayNetwork.acceptedCount, { timeout: 10_000 }).toBeGreaterThan(tried);
   // Else it depends on the machine which of the two is sooner: the gateway's return or the scan's end.
   running.process.kill("SIGSTOP");
   await startServe();

@@ -87,7 +87,7 @@ describe("practiceOrgCommand", () => {
     const { io, output, interrupt } = recordingIo();
     const running = practiceOrgCommand(flagsOf("0.05"), io);
     const names = () => [...output.stderr.matchAll(/^Changed: ([a-z-]+)$/gm)].map(([, name]) => name);
-    await expect.poll(() => names().length).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => names().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
     interrupt();
     expect(await running).toBe(0);
     for (const name of names()) expect(changes.map((change) => change.name)).toContain(name);

@@ -94,7 +94,7 @@ async function publishMany(scan: ProducedScan, findings: ReturnType<typeof build
 }
 
 async function untilNames(page: Page, names: readonly string[]): Promise<void> {
-  await expect.poll(() => page.locator(".finding-name").allTextContents()).toEqual(names);
+  await expect.poll(() => page.locator(".finding-name").allTextContents(), { timeout: 5000 }).toEqual(names);
 }
 
 /** CPU time of one task of a page's main thread, in ms, https://chromium.googlesource.com/catapult/+/HEAD/docs/trace-event-format.md */

@@ -35,7 +35,7 @@ function openMonitor(monitor: ProducedMonitor): Promise<WatchedPage> {
 }
 
 async function untilNames(page: Page, names: readonly string[]): Promise<void> {
-  await expect.poll(() => page.locator(".finding-name").allTextContents()).toEqual(names);
+  await expect.poll(() => page.locator(".finding-name").allTextContents(), { timeout: 8000 }).toEqual(names);
 }
 
 test("lists organizations, opens one, and shows its present verdicts and how long ago the last look was", async () => {
@@ -53,7 +53,7 @@ test("lists organizations, opens one, and shows its present verdicts and how lon
   const age = page.locator(".pulse-age");
   const seconds = async () => Number.parseInt((await age.textContent()) ?? "", 10);
   const before = await seconds();
-  await expect.poll(seconds).toBeGreaterThan(before);
+  await expect.poll(seconds, { timeout: 8000 }).toBeGreaterThan(before);
 });
 
 test("a change moves in without a reload, with who did it, and is announced", async () => {
@@ -184,7 +184,7 @@ describe("alive, delayed, stale and blind are four pictures", () => {
     await monitor.delete();
     await watched.untilConnection("ended");
     await watched.page.locator('.pulse[data-pulse="ended"]').waitFor();
-    await expect.poll(() => watched.page.locator(".monitor-link").count()).toBe(0);
+    await expect.poll(() => watched.page.locator(".monitor-link").count(), { timeout: 10_000 }).toBe(0);
   });
 });
 

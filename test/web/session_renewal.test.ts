@@ -65,8 +65,8 @@ for (const [name, stage, sign] of [
     const before = { streams: streams(), renewals: requestUrls.filter((url) => url.includes(sign)).length };
     // Twice, so that what was renewed is renewed as well; each stream ends with its token and is opened with the next one.
     const renewals = () => requestUrls.filter((url) => url.includes(sign)).length - before.renewals;
-    await expect.poll(renewals).toBeGreaterThanOrEqual(2);
-    await expect.poll(() => streams() - before.streams).toBeGreaterThanOrEqual(2);
+    await expect.poll(renewals, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => streams() - before.streams, { timeout: 20_000 }).toBeGreaterThanOrEqual(2);
     await watched.untilConnection("live");
     expect(await states()).toEqual(["live"]);
     expect(await page.getByText("Olga One").count()).toBe(1);
@@ -116,9 +116,9 @@ test("an issuer that is away for a moment costs no session", async () => {
   const requests = () => requestUrls.filter((url) => url.endsWith("/v1/token")).length;
   const before = requests();
   isAway = true;
-  await expect.poll(requests).toBeGreaterThan(before);
+  await expect.poll(requests, { timeout: 15_000 }).toBeGreaterThan(before);
   isAway = false;
-  await expect.poll(requests).toBeGreaterThan(before + 1);
+  await expect.poll(requests, { timeout: 15_000 }).toBeGreaterThan(before + 1);
   await watched.untilConnection("live");
   expect(await page.getByText("Olga One").count()).toBe(1);
 });

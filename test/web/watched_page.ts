@@ -38,7 +38,7 @@ export interface WatchedPage extends AsyncDisposable {
 }
 
 /** Shorter than a test may take, so that a failure names what did not appear. */
-const defaultTimeoutMs = 30_000;
+const defaultTimeoutMs = 12_000;
 
 /** Opens the page in a browser profile of its own. */
 export async function openPage(

@@ -98,7 +98,7 @@ describe("gateways with a broker", () => {
     expect(await list({ channel: scan.channel })).toMatchObject({ matching: 2 });
     expect((await list({ limit: "1" })).streams).toHaveLength(1);
     for (const { leave } of streams) leave();
-    await expect.poll(async () => (await list()).matching).toBe(0);
+    await expect.poll(async () => (await list()).matching, { timeout: 20_000 }).toBe(0);
   });
 
   test("closed streams end with the operator's reason and a retry of their own, and others stay", async () => {

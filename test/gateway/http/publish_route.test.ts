@@ -42,7 +42,7 @@ test("an event reaches the channel's streams, as one line of the data that was s
   expect(response.status).toBe(202);
   const text = await readStream(stream, "}\n\n");
   expect(text).toContain('event: scan.start\ndata: {"scan_id":"x","checks_total":3}\n\n');
-});
+}, 10_000);
 
 test("after scan.end the stream closes; a scan that has ended answers 204", async () => {
   const own = await createScan(gateway, gateway.acme);

@@ -131,9 +131,9 @@ test("scanstream_broker_up follows the broker without a readiness check", async 
   // No process is left out because its broker does not answer.
   expect(await metric(url, "scanstream_streams_open")).toBe(2);
   broker.thaw();
-  await expect.poll(() => metric(url, "scanstream_broker_up")).toBe(1);
+  await expect.poll(() => metric(url, "scanstream_broker_up"), { timeout: 5000 }).toBe(1);
   await broker.stop("SIGKILL");
-  await expect.poll(() => metric(url, "scanstream_broker_up")).toBe(0);
+  await expect.poll(() => metric(url, "scanstream_broker_up"), { timeout: 5000 }).toBe(0);
   await Promise.all(streams.map((stream) => stream.text()));
   expect(await served.stop()).toMatchObject({ code: 0 });
 });
@@ -185,7 +185,7 @@ test("no process survives a killed supervisor", async () => {
       return false;
     }
   };
-  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+  await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
 });
 
 test("an embedded database or an in-process broker is refused, and the required variables are named", async () => {

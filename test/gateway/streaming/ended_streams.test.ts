@@ -49,7 +49,7 @@ test("a stream whose scan.end the broker did not take is closed, and its reconne
   // Of the same tenant, rechecked in the same query, and still running.
   await complete(running.id);
   expect(await readStream(other, /^\u0000/)).toContain("event: scan.end");
-});
+}, 20_000);
 
 test("a recheck between the end of a scan and its publication does not take the end from the stream", async () => {
   const scan = await createScan(gateway, gateway.acme);
@@ -61,7 +61,7 @@ test("a recheck between the end of a scan and its publication does not take the 
   const text = await readStream(stream, /^\u0000/);
   expect(text).toContain("event: scan.end");
   expect((await completing).status).toBe(200);
-});
+}, 20_000);
 
 test("a stream whose scan ended while it waited for the broker is closed", async () => {
   const scan = await createScan(gateway, gateway.acme);
@@ -76,4 +76,4 @@ test("a stream whose scan ended while it waited for the broker is closed", async
   const stream = await opening;
   expect(stream.status).toBe(200);
   expect(await readStream(stream, /^\u0000/)).toMatch(/: close ended\n $/);
-});
+}, 20_000);

@@ -114,7 +114,7 @@ test("createRedisBroker closes the channels of a slot that moves, and no other",
   const [from, to] = cluster.primaries;
   for (const slot of moved) await moveSlot(slot, from as RedisServer, to as RedisServer);
   const affected = followed.filter(({ channel }) => moved.has(slotOf(channel)));
-  await expect.poll(() => affected.every((one) => one.lostCount === 1 && one.isOpen)).toBe(true);
+  await expect.poll(() => affected.every((one) => one.lostCount === 1 && one.isOpen), { timeout: 20_000 }).toBe(true);
   const receipts = affected.map(({ channel }) => record(subscriber, channel));
   for (const receipt of receipts) await (await receipt).untilCount(3);
   ending.abort();
@@ -135,7 +135,7 @@ test("createRedisBroker closes the channels of a primary that fails, whose repli
   const publishing = channels.map((channel) => publishAll(publisher, channel, ending.signal));
   await own.primaries[1]?.stop("SIGKILL");
   const affected = followed.filter(({ channel }) => shardOf(channel) === 1);
-  await expect.poll(() => affected.every((one) => one.lostCount > 0 && one.isOpen)).toBe(true);
+  await expect.poll(() => affected.every((one) => one.lostCount > 0 && one.isOpen), { timeout: 30_000 }).toBe(true);
   const receipts = affected.map(({ channel }) => record(subscriber, channel));
   for (const receipt of receipts) await (await receipt).untilCount(3);
   ending.abort();

@@ -101,7 +101,7 @@ test("a state that the broker did not take is published again, as it is stored t
   expect(updates()).toEqual([["scan.updated", 2]]);
 });
 
-test("a creation that the broker never takes is a warning, and never rejects", async () => {
+test("a creation that the broker never takes is a warning, and never rejects", { timeout: 15_000 }, async () => {
   refusals = Infinity;
   const warnings: unknown[] = [];
   await createAnnouncer({ ...silentLog, warn: (fields) => void warnings.push(fields) }).created(await createRow());

@@ -99,7 +99,7 @@ test("the receiver in the document takes a message once, and none that is not si
     const headers = await signatureHeaders(message, [secret]);
     const post = (given: Record<string, string>) =>
       fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers: given, body }).then(({ status }) => status);
-    await expect.poll(() => post(headers).catch(() => 0)).toBe(204);
+    await expect.poll(() => post(headers).catch(() => 0), { timeout: 10_000 }).toBe(204);
     expect(await post(headers)).toBe(204);
     expect(await post({ ...headers, "webhook-id": "another" })).toBe(400);
     await expect.poll(() => output).toBe('webhook.test {"webhook_id":"w"}\n');
