@@ -4,7 +4,7 @@ import { toSlot } from "../../shared/brokers/cluster_slots.ts";
 import { createRedisBroker } from "../../shared/brokers/redis.ts";
 import { createChannels } from "../conformance/broker_adapters.ts";
 import { eventMessage } from "../conformance/broker_harness.ts";
-import { moveSlot, startRedisCluster } from "../support/redis_cluster.ts";
+import { moveSlot, primaryOf, startRedisCluster } from "../support/redis_cluster.ts";
 import type { RedisServer } from "../support/redis.ts";
 import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
 import { recordFault, seconds } from "./reliability_table.ts";
@@ -61,7 +61,7 @@ test(
     );
 
     const failedMs = await replaceLost(gateway, streams, {
-      isAffected: (channel) => Math.floor((slotOf(channel) * 3) / 16_384) === 2,
+      isAffected: (channel) => primaryOf(slotOf(channel)) === 2,
       fault: () => cluster.primaries[2]?.stop("SIGKILL"),
     });
     await publishToAll(producer, streams, 2);

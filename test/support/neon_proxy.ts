@@ -8,19 +8,18 @@ import { DatabaseError, Pool, type PoolClient } from "pg";
 export interface NeonProxy {
   readonly port: number;
   readonly sqlEndpoint: string;
-  /** Answers to `POST /sql` so far. */
-  readonly sqlRequestCount: number;
+  /** The bodies of the requests from now on, in a list that grows. */
+  watch(): readonly string[];
   close(): Promise<void>;
 }
 
 /** The user, password and database are the connection string's; its host is not looked at. */
 export async function startNeonProxy(target: { readonly host: string; readonly port: number }): Promise<NeonProxy> {
   const pools = new Map<string, Pool>();
-  let sqlRequestCount = 0;
+  const watchers: string[][] = [];
 
   const server = createServer((request, response) => {
-    sqlRequestCount += 1;
-    void answerSql(request, response, poolOf);
+    void answerSql(request, response, poolOf, watchers);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -31,8 +30,10 @@ export async function startNeonProxy(target: { readonly host: string; readonly p
   return {
     port,
     sqlEndpoint: `http://127.0.0.1:${port}/sql`,
-    get sqlRequestCount() {
-      return sqlRequestCount;
+    watch() {
+      const bodies: string[] = [];
+      watchers.push(bodies);
+      return bodies;
     },
     async close() {
       server.close();
@@ -68,6 +69,7 @@ async function answerSql(
   request: IncomingMessage,
   response: ServerResponse,
   poolOf: (url: string) => Pool,
+  watchers: readonly string[][],
 ): Promise<void> {
   const send = (status: number, body: unknown) => {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -78,7 +80,9 @@ async function answerSql(
     return;
   }
   try {
-    const body = JSON.parse(await readAll(request)) as NeonQuery | { readonly queries: readonly NeonQuery[] };
+    const text = await readAll(request);
+    for (const bodies of watchers) bodies.push(text);
+    const body = JSON.parse(text) as NeonQuery | { readonly queries: readonly NeonQuery[] };
     const client = await poolOf(url).connect();
     // What breaks the connection fails the query as well.
     const ignore = () => undefined;

@@ -15,6 +15,18 @@ export interface RedisCluster {
 
 const slotCount = 16_384;
 
+/** The first slot that a primary is given, by its index. */
+function firstSlotOf(index: number, primaryCount: number): number {
+  return Math.floor((index * slotCount) / primaryCount);
+}
+
+/** The index of the primary that was given the slot at the start. */
+export function primaryOf(slot: number, primaryCount = 3): number {
+  return Array.from({ length: primaryCount }, (_, index) => firstSlotOf(index, primaryCount)).findLastIndex(
+    (first) => first <= slot,
+  );
+}
+
 export async function startRedisCluster(
   options: { readonly password?: string; readonly hasReplicas?: boolean; readonly primaryCount?: number } = {},
 ): Promise<RedisCluster> {
@@ -27,8 +39,8 @@ export async function startRedisCluster(
   const [first] = primaries;
   if (first === undefined) throw new RangeError("A cluster has at least one node");
   for (const [index, primary] of primaries.entries()) {
-    const [from, to] = [index, index + 1].map((part) => Math.floor((part * slotCount) / primaries.length));
-    await primary.command("CLUSTER", "ADDSLOTSRANGE", from ?? 0, (to ?? 0) - 1);
+    const last = firstSlotOf(index + 1, primaryCount) - 1;
+    await primary.command("CLUSTER", "ADDSLOTSRANGE", firstSlotOf(index, primaryCount), last);
     await primary.command("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
   }
   for (const server of servers.slice(1)) {
@@ -75,7 +87,8 @@ async function startNode(password: string | undefined): Promise<RedisServer> {
   const secret = password === undefined ? [] : ["--masterauth", password];
   const server = await startRedis({
     ...(password === undefined ? {} : { password }),
-    args: [...args.split(" "), "--repl-diskless-sync-delay", "0", ...secret],
+    // A replica takes over however long a busy machine held the election back.
+    args: [...args.split(" "), "--cluster-replica-validity-factor", "0", "--repl-diskless-sync-delay", "0", ...secret],
   });
   return {
     ...server,

@@ -17,8 +17,8 @@ export interface UpstashBridge {
   readonly streamCount: number;
   /** Subscription streams that were ever confirmed. */
   readonly openedStreamCount: number;
-  /** Requests of any kind. */
-  readonly requestCount: number;
+  /** The bodies of the requests from now on, in a list that grows. */
+  watch(): readonly string[];
   /** How often a command was asked for, by its lower-case name. */
   commandCount(name: string): number;
   /** Resolves when as many subscription streams are open. */
@@ -68,6 +68,7 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
   await redis.connect();
 
   const waiting = new Set<() => void>();
+  const watchers: string[][] = [];
   let openedStreamCount = 0;
   let requestCount = 0;
   const context: Context = {
@@ -108,8 +109,10 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
     get openedStreamCount() {
       return openedStreamCount;
     },
-    get requestCount() {
-      return requestCount;
+    watch() {
+      const bodies: string[] = [];
+      watchers.push(bodies);
+      return bodies;
     },
     commandCount: (name) => context.counts.get(name) ?? 0,
     async untilStreamCount(count) {
@@ -137,6 +140,7 @@ export async function startUpstashBridge(options: UpstashBridgeOptions): Promise
     }
     const [first = "", ...rest] = url.pathname.split("/").slice(1).map(decodeSegment);
     const body = await readBody(request);
+    for (const bodies of watchers) bodies.push(body.toString());
     if (first === "subscribe" || first === "psubscribe") {
       const [channel = ""] = rest;
       if (channel === "") throw new RequestError(400, `ERR wrong number of arguments for '${first}' command`);

@@ -6,7 +6,7 @@ import { createRedisBroker, type RedisBrokerOptions } from "../../../shared/brok
 import { createChannel } from "../../conformance/broker_adapters.ts";
 import { eventMessage, eventually, record, unavailability, type Recording } from "../../conformance/broker_harness.ts";
 import type { RedisServer } from "../../support/redis.ts";
-import { moveSlot, startRedisCluster, type RedisCluster } from "../../support/redis_cluster.ts";
+import { moveSlot, primaryOf, startRedisCluster, type RedisCluster } from "../../support/redis_cluster.ts";
 import { startTcpProxy } from "../../support/tcp_proxy.ts";
 import { startRedisSentinels, type RedisSentinels } from "../../support/redis_sentinels.ts";
 
@@ -28,8 +28,7 @@ function open(url: string, options: Partial<RedisBrokerOptions> = {}): Broker {
 
 const slotOf = (channel: string) => toSlot(`scanstream:2:${channel}`);
 
-/** The index of the primary that a channel's slot was given at the start. */
-const shardOf = (channel: string) => Math.floor((slotOf(channel) * 3) / 16_384);
+const shardOf = (channel: string) => primaryOf(slotOf(channel));
 
 /**
  * A client of one channel, which counts what it is shown: numbered messages are published to every channel all the time, a
@@ -95,6 +94,14 @@ async function publishAll(publisher: Broker, channel: string, signal: AbortSigna
 test("toSlot is the slot that the server computes", async () => {
   const keys = ["", "a", "123456789", "{tenant}.x", "{}x", "x{}{y}", "scanstream:2:scan:é", "a{b}{c}"];
   for (const key of keys) expect(await cluster.primaries[0]?.command("CLUSTER", "KEYSLOT", key)).toBe(toSlot(key));
+});
+
+test("primaryOf names the primary that serves a slot, on both sides of every border", async () => {
+  const replies = await cluster.primaries[0]?.command("CLUSTER", "SLOTS");
+  if (!Array.isArray(replies)) throw new TypeError("CLUSTER SLOTS is no list");
+  for (const [first, last, [, port]] of replies as readonly (readonly [number, number, readonly [string, number]])[]) {
+    expect([first, last].map((slot) => cluster.primaries[primaryOf(slot)]?.port)).toEqual([port, port]);
+  }
 });
 
 test("createRedisBroker closes the channels of a slot that moves, and no other", async () => {
