@@ -435,12 +435,12 @@ export const subscribeCases: Readonly<Record<string, () => Promise<void>>> = {
       await stream()(response, request);
       for (let count = 0; count < 12; count += 1) {
         // The passing of time is what is tested: 12 heartbeats last longer than the silence that is allowed.
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await new Promise((resolve) => setTimeout(resolve, 150));
         response.write(": heartbeat\n\n");
       }
       response.write(end);
     });
-    const log = follow(server.url, { heartbeatMs: 200 });
+    const log = follow(server.url, { heartbeatMs: 600 });
     await log.finished;
     assert.deepEqual(log.entries, ["connecting", "live", "scan.end", "ended"]);
   },
