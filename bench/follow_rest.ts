@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { FollowStage } from "./follow_stage.ts";
+import { saysWhatItUsed } from "./measured_command.ts";
 
 export interface IdleFigures {
   readonly seconds: number;
@@ -52,7 +52,7 @@ export async function measureLarge(
   const followed = await stage.follow({
     org: { profile: { name: "large", appCount: apps }, rateLimit: { perWindow: 100_000 } },
     args: ["--interval", "2", "--reconcile", "0.01"],
-    nodeOptions: `--import=${join(import.meta.dirname, "peak_memory.ts")}`,
+    nodeOptions: saysWhatItUsed,
   });
   const { org, follower } = followed;
   for (let change = 0; change < changes; change += 1) {

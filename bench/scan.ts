@@ -6,8 +6,9 @@ import { publishCredentials } from "../practice_org/auth/credentials.ts";
 import { parseProfile, profileContents } from "../practice_org/profiles/profile.ts";
 import type { OrgContents } from "../practice_org/objects/org_contents.ts";
 import type { Report } from "../shared/report.ts";
-import { runMeasured } from "./measured_command.ts";
+import { runMeasured, saysWhatItUsed } from "./measured_command.ts";
 import { allPages, signedIn } from "../test/practice_org/raw_client.ts";
+import { buildPackage } from "../tools/build.ts";
 
 export interface ScanFigures {
   readonly profile: string;
@@ -26,7 +27,6 @@ export interface ScanFigures {
 
 const latencyMs = 50;
 const perWindow = 600;
-const root = join(import.meta.dirname, "..");
 
 /** S1–S3: requests against the fewest, time against what the provider allows, and memory, of the command as users run it. */
 async function benchScan(profileName: string): Promise<ScanFigures> {
@@ -76,13 +76,14 @@ async function walkChain(options: PracticeOrgOptions): Promise<number> {
   }
 }
 
-/** In a process of its own, so that memory is the scanner's alone. Its report is `scan.json` in the folder. */
-export function runScanCommand(
+/** As it is published, in a process of its own, so that memory is the scanner's alone. Its report is `scan.json` in the folder. */
+export async function runScanCommand(
   org: PracticeOrg,
   folder: string,
   { privateKeyFile, env = {} }: { readonly privateKeyFile: string; readonly env?: Readonly<Record<string, string>> },
 ) {
-  const node = [process.execPath, "--import", join(import.meta.dirname, "peak_memory.ts"), join(root, "scanstream.ts")];
+  await buildPackage(join(folder, "package"));
+  const node = [process.execPath, saysWhatItUsed, join(folder, "package/scanstream.js")];
   return runMeasured({
     command: [...node, "scan", "--quiet", "--fail-on", "never", "--format", "json", "--output", folder],
     env: {

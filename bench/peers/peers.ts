@@ -14,8 +14,13 @@ export interface PeerFigures extends FanOutFigures {
   readonly brokerCpuMicroseconds: number;
 }
 
-/** What came of one server: figures, or why there are none. */
-export type PeerOutcome = PeerFigures | { readonly lost: string };
+/** What came of one server. A round counts only when every event arrived once. */
+export interface PeerOutcome {
+  /** Medians of the rounds that count; null: none does. */
+  readonly figures: PeerFigures | null;
+  /** Of each other round, what was wrong with it. */
+  readonly leftOut: readonly string[];
+}
 
 const modes: Readonly<Record<string, FanOutOptions>> = {
   "one after another": { streams: 1000, channels: 1, steps: 200 },
@@ -47,26 +52,22 @@ export async function benchPeers(run: BenchRun) {
 }
 
 async function compare(run: BenchRun, servers: readonly BenchServer[], options: FanOutOptions) {
-  const measured = new Map<string, PeerFigures[]>();
-  const lost = new Map<string, string>();
+  const rounds = servers.map((server) => ({ server, figures: [] as PeerFigures[], leftOut: [] as string[] }));
   for (let round = 0; round < run.rounds; round += 1) {
-    for (const server of servers) {
-      if (lost.has(server.name)) continue;
+    for (const { server, figures, leftOut } of rounds) {
       try {
-        const figure = await measure(run, server, options);
-        measured.set(server.name, [...(measured.get(server.name) ?? []), figure]);
+        figures.push(await measure(run, server, options));
       } catch (error) {
         if (isOurs(server) || !(error instanceof Error)) throw error;
-        lost.set(server.name, error.message);
+        leftOut.push(error.message);
       }
     }
   }
   const outcomes: Record<string, PeerOutcome> = {};
-  for (const { name } of servers) {
-    const reason = lost.get(name);
-    const outcome = reason === undefined ? medians(measured.get(name) ?? []) : { lost: reason };
-    outcomes[name] = outcome;
-    run.say(`${name}: ${describe(outcome)}`);
+  for (const { server, figures, leftOut } of rounds) {
+    const outcome = { figures: figures.length === 0 ? null : medians(figures), leftOut };
+    outcomes[server.name] = outcome;
+    run.say(`${server.name}: ${describe(outcome)}`);
   }
   return outcomes;
 }
@@ -103,9 +104,12 @@ function isOurs({ name }: BenchServer): boolean {
   return name.startsWith("gateway");
 }
 
-function describe(outcome: PeerOutcome): string {
-  if ("lost" in outcome) return outcome.lost;
-  const { eventsPerSecond, cpuMicroseconds, brokerCpuMicroseconds, p50Ms, p99Ms } = outcome;
+function describe({ figures, leftOut }: PeerOutcome): string {
+  const wrong = leftOut.map((reason) => `left out: ${reason}`);
+  return [...(figures === null ? [] : [rates(figures)]), ...wrong].join("; ");
+}
+
+function rates({ eventsPerSecond, cpuMicroseconds, brokerCpuMicroseconds, p50Ms, p99Ms }: PeerFigures): string {
   const broker = brokerCpuMicroseconds === 0 ? "" : ` and ${brokerCpuMicroseconds.toFixed(3)} µs of Redis's`;
   return (
     `${(eventsPerSecond / 1000).toFixed(0)} k events/s, ${cpuMicroseconds.toFixed(2)} µs of CPU each${broker}, ` +

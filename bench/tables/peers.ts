@@ -10,8 +10,8 @@ export async function peersSection(): Promise<string> {
 }
 
 function modeTable(mode: string, servers: Readonly<Record<string, PeerOutcome>>): string {
-  const gateway = servers[ours];
-  if (gateway === undefined || "lost" in gateway) throw new TypeError(`The figures of ${mode} have none of ${ours}`);
+  const gateway = servers[ours]?.figures ?? null;
+  if (gateway === null) throw new TypeError(`The figures of ${mode} have none of ${ours}`);
   return [
     `| ${mode} | events | ours ÷ its | CPU for each | its CPU ÷ ours | p50 | p99 |`,
     "|---|---|---|---|---|---|---|",
@@ -19,15 +19,16 @@ function modeTable(mode: string, servers: Readonly<Record<string, PeerOutcome>>)
   ].join("\n");
 }
 
-function cells(outcome: PeerOutcome, gateway: PeerFigures): readonly string[] {
-  if ("lost" in outcome) return [outcome.lost, "", "", "", "", ""];
-  const { eventsPerSecond, cpuMicroseconds, brokerCpuMicroseconds, p50Ms, p99Ms } = outcome;
+function cells({ figures, leftOut }: PeerOutcome, gateway: PeerFigures): readonly string[] {
+  if (figures === null) return [leftOut.join("; "), "", "", "", "", ""];
+  const { eventsPerSecond, cpuMicroseconds, brokerCpuMicroseconds, p50Ms, p99Ms } = figures;
+  const others = leftOut.length === 0 ? "" : ` (${leftOut.length} of the rounds left out: ${leftOut.join("; ")})`;
   const redis = brokerCpuMicroseconds === 0 ? "" : `, Redis ${brokerCpuMicroseconds.toFixed(2)} µs`;
   return [
-    `${(eventsPerSecond / 1000).toFixed(0)} k/s`,
+    `${(eventsPerSecond / 1000).toFixed(0)} k/s${others}`,
     (gateway.eventsPerSecond / eventsPerSecond).toFixed(2),
     `${cpuMicroseconds.toFixed(2)} µs${redis}`,
-    (cpuOf(outcome) / cpuOf(gateway)).toFixed(2),
+    (cpuOf(figures) / cpuOf(gateway)).toFixed(2),
     `${p50Ms.toFixed(1)} ms`,
     `${p99Ms.toFixed(1)} ms`,
   ];
