@@ -87,7 +87,7 @@ export const streamPromises: readonly Mutation[] = [
     mistake: "the unread bytes of a stuck client stay in the kernel",
     holds: ["S6"],
     file: "gateway/streaming/sinks/node_socket_sink.ts",
-    find: "this.#socket?.resetAndDestroy();",
+    find: "if (this.#socket !== null) resetSocket(this.#socket);",
     replace: "",
     testFile: "test/gateway/streaming/sinks/node_socket_sink.test.ts",
     test: "Node socket sink: destroy resets the connection",

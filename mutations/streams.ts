@@ -127,6 +127,15 @@ export const streams: readonly Mutation[] = [
     test: "createRedisBroker leaves a primary that sentinels have replaced",
   },
   {
+    mistake: "a socket that is reset while its end goes out stays open for ever",
+    holds: ["S5"],
+    file: "shared/reset_socket.ts",
+    find: "if (isEnding)",
+    replace: "if (false)",
+    testFile: "test/shared/reset_socket.test.ts",
+    test: "while its own end goes out is closed",
+  },
+  {
     mistake: "a replica is published to, which tells its own subscribers only",
     holds: ["S2"],
     file: "shared/brokers/redis_connection.ts",

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { resetSocket } from "../../shared/reset_socket.ts";
 import type { PracticeRequest, PracticeResponse } from "./messages.ts";
 
 /** What the server does with the connection. */
@@ -64,7 +65,7 @@ function finish(outcome: Outcome, socket: Socket, outgoing: ServerResponse, setS
       outgoing.write(outcome.response.body.slice(0, outcome.response.body.length / 2), () => socket.destroy());
       return;
     case "reset":
-      socket.resetAndDestroy();
+      resetSocket(socket);
       return;
     case "silence":
       return;

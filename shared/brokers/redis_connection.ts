@@ -1,6 +1,7 @@
 import { Redis, type RedisOptions } from "ioredis";
 import type { AppError } from "../app_error.ts";
 import type { LostReason } from "../broker.ts";
+import { resetSocket } from "../reset_socket.ts";
 import { withTimeout } from "../with_timeout.ts";
 import type { RedisAccess, RedisEndpoint } from "./redis_url.ts";
 import { unavailable } from "./unavailable.ts";
@@ -174,9 +175,9 @@ function toClientOptions({ target, access, timeoutMs }: RedisConnectionSettings)
 
 /** A reset, not a graceful close: what the kernel still buffers must not be delivered after its sender gave up. */
 function reset(stream: Redis["stream"]): void {
-  // While connecting a reset would wait for the connect, which may never come; once ended it fails and leaks the socket.
-  if (stream.connecting || stream.writableEnded || !canReset(stream)) stream.destroy();
-  else stream.resetAndDestroy();
+  // While connecting a reset would wait for the connect, which may never come.
+  if (stream.connecting || !canReset(stream)) stream.destroy();
+  else resetSocket(stream);
 }
 
 /** A TLS socket has no reset of its own, nor has every runtime's TCP socket. */

@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
+import { resetSocket } from "../../shared/reset_socket.ts";
 import { createLane, type Flow, type Impairment, type Network } from "./tcp_lane.ts";
 
 /**
@@ -233,7 +234,7 @@ function createPair(
     over();
     for (const socket of [client, upstream]) {
       if (socket.connecting) socket.destroy();
-      else if (!socket.destroyed) socket.resetAndDestroy();
+      else if (!socket.destroyed) resetSocket(socket);
     }
   }
 

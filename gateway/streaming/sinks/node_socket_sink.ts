@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import type { Http2Bindings, HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { resetSocket } from "../../../shared/reset_socket.ts";
 import type { Chunk } from "../encoded_chunk.ts";
 import { createSilentPeers, type SilentPeers } from "./silent_peers.ts";
 import { streamHeaders, type CreateSink, type Sink, type SinkOwner } from "./sink.ts";
@@ -139,7 +140,7 @@ class NodeSocketSink implements Sink {
 
   destroy(): void {
     // After a plain close the kernel would keep the unread bytes for as long as the client acknowledges.
-    this.#socket?.resetAndDestroy();
+    if (this.#socket !== null) resetSocket(this.#socket);
     this.#outgoing.destroy();
     this.closed();
   }

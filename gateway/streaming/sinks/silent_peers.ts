@@ -1,6 +1,7 @@
 import { open, readFile } from "node:fs/promises";
 import { SocketAddress, type Socket } from "node:net";
 import { endianness } from "node:os";
+import { resetSocket } from "../../../shared/reset_socket.ts";
 
 /**
  * Finds clients whose packets vanish: no FIN, no RST, and nothing acknowledges the heartbeats. TCP itself times out only
@@ -82,7 +83,7 @@ export function createSilentPeers(options: SilentPeersOptions = {}): SilentPeers
       // A smaller count: bytes were acknowledged in between.
       const sinceMs = before === undefined || count < before.count ? nowMs : before.sinceMs;
       // With a reset, or the kernel would retransmit for minutes.
-      if (nowMs - sinceMs >= silentMs) socket.resetAndDestroy();
+      if (nowMs - sinceMs >= silentMs) resetSocket(socket);
       else seen.set(socket, { sinceMs, count });
     }
     suspects = seen;
