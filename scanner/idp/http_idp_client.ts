@@ -106,10 +106,14 @@ export class HttpIdpClient implements IdpClient, PageReader {
   }
 
   /** Adds a page's entries to the list. An entry that is no object costs itself: what it would have been, or null. */
-  #collect(page: readonly unknown[], { path, keep }: IdpRequest, items: JsonObject[]): Missing | null {
+  #collect(page: readonly unknown[], { path, keep, onEntry }: IdpRequest, items: JsonObject[]): Missing | null {
     const entries = page.filter(isJsonObject);
     this.#options.roleEvidence.noteEntries(path, entries);
-    for (const entry of entries) items.push(keep === undefined ? entry : keep(entry));
+    for (const entry of entries) {
+      const kept = keep === undefined ? entry : keep(entry);
+      items.push(kept);
+      onEntry?.(kept);
+    }
     return entries.length === page.length ? null : notUnderstood(path, "holds something that is not a JSON object");
   }
 

@@ -9,6 +9,8 @@ export interface IdpRequest {
   readonly scope: string;
   /** What is kept of each entry of a list, as its page arrives: a whole list of large entries need not fit in memory. */
   readonly keep?: (entry: JsonObject) => JsonObject;
+  /** Is told what was kept of each entry of a list, before the next page is asked for. */
+  readonly onEntry?: ((kept: JsonObject) => void) | undefined;
 }
 
 /** The HTTP status and the provider's error code of a refusal, for collectors that branch on them (404 of a page). */

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../shared/json.ts";
 import type { BuiltInApp, Evidence, JsonList } from "../artifacts.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
@@ -8,15 +9,20 @@ const scope = "apps.read";
 export const appFields = ["id", "name", "label", "status", "_links.accessPolicy.href"] as const;
 const keep = keeping(appFields);
 
-export const collectApps: Collector<"apps"> = async ({ client }) => {
-  return evidenceOf(await client.getList({ path: "/api/v1/apps?limit=200", scope, keep }));
+export const collectApps: Collector<"apps"> = async (context) => {
+  // Asked for while the pages after it still come, so that the last page is not followed by all of them.
+  const requestRules = (app: JsonObject) => {
+    const policyId = policyOfActive(app);
+    if (policyId !== null) context.policyRules(policyId).catch(() => undefined);
+  };
+  const onEntry = context.isRequested("app_policy_rules") ? requestRules : undefined;
+  return evidenceOf(await context.client.getList({ path: "/api/v1/apps?limit=200", scope, keep, onEntry }));
 };
 
 export const collectAppPolicyRules: Collector<"app_policy_rules"> = async (context) => {
   const apps = await context.obtain("apps");
   return mapEvidence(apps, async (found) => {
-    const active = found.filter((app) => activityOf(app) !== "inactive");
-    const ids = new Set(active.map((app) => accessPolicyId(app)).filter((id) => typeof id === "string"));
+    const ids = new Set(found.map((app) => policyOfActive(app)).filter((id) => id !== null));
     const rules = [...ids].map(async (id) => [id, await context.policyRules(id)] as const);
     return Object.fromEntries(await Promise.all(rules));
   });
@@ -33,6 +39,13 @@ export const collectAdminConsoleSettings: Collector<"admin_console_settings"> = 
   const isRefused = settings.refusal?.httpStatus === 403 && evidence.state === "missing";
   return isRefused && evidence.reason === "provider_error" ? { ...evidence, reason: "missing_role" } : evidence;
 };
+
+/** Null where the app is inactive, or names no policy that can be read. */
+function policyOfActive(app: JsonObject): string | null {
+  if (activityOf(app) === "inactive") return null;
+  const id = accessPolicyId(app);
+  return typeof id === "string" ? id : null;
+}
 
 async function builtInApp(context: CollectorContext, name: string): Promise<Evidence<BuiltInApp>> {
   const apps = await appsNamed(context, name);
