@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../scanner/catalog/catalog.ts";
 import { readScannerConfig } from "../../scanner/config.ts";
-import type { ConnectionSettings } from "../../scanner/idp/connection_settings.ts";
 import { connect } from "../../scanner/idp/connection.ts";
 import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
 import type { FaultName } from "../../practice_org/api/faults.ts";
@@ -9,7 +8,7 @@ import { runScan } from "../../scanner/run_scan.ts";
 import type { CheckResult, ManualReason } from "../../shared/report.ts";
 import type { ArtifactName } from "../../scanner/evidence/artifacts.ts";
 import { compliantArtifacts } from "../support/artifact_builders.ts";
-import { createFakeClock } from "../support/fake_clock.ts";
+import { createFakeClock, type FakeClock } from "../support/fake_clock.ts";
 
 /** The reason in a report for each fault. The verdict is never PASS or FAIL: an answer that was not obtained proves nothing. */
 const reasons: Partial<Record<FaultName, ManualReason>> = {
@@ -21,7 +20,6 @@ const reasons: Partial<Record<FaultName, ManualReason>> = {
   "server-error": "provider_error",
   unavailable: "provider_error",
   "rate-limit": "provider_error",
-  timeout: "provider_error",
   reset: "provider_error",
   "cut-connection": "provider_error",
   html: "provider_error",
@@ -93,35 +91,40 @@ const endpoints: readonly Endpoint[] = [
   { path: "/api/v1/idps$", checks: checksOf("smart_card_idps"), isList: true },
 ];
 
-const clock = createFakeClock();
-let org: PracticeOrg;
-let config: ConnectionSettings;
-
-beforeAll(async () => {
-  // The organization and the scanner share one clock, so that waiting costs no time.
-  org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super", clock: () => clock.nowMs() });
-  const env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY: org.privateKeyPem };
-  config = readScannerConfig(
-    { timeout: "0.4" },
-    { ...env, IDP_SCOPES: [...defaultScopeNames, "users.read"].join(" ") },
-  );
-});
-
-afterAll(() => org.stop());
-
-const defaultScopeNames = [...new Set(catalog.flatMap(({ rule }) => rule.scopes))];
-
-async function scanWith(name: FaultName, path: string): Promise<readonly CheckResult[]> {
-  org.setFaults([{ name, path }]);
-  return scan(config);
+interface Stage {
+  readonly org: PracticeOrg;
+  /** The organization's and the scanner's, so that waiting before another try costs no time. */
+  readonly clock: FakeClock;
 }
 
-async function scan(connected: ConnectionSettings): Promise<readonly CheckResult[]> {
-  const { orgUrl, clientId } = connected;
+let compliant: Stage;
+
+beforeAll(async () => {
+  compliant = await createStage("compliant");
+});
+
+afterAll(() => compliant.org.stop());
+
+async function createStage(name: "compliant" | "typical"): Promise<Stage> {
+  const clock = createFakeClock();
+  return { clock, org: await createPracticeOrg({ profile: { name }, role: "super", clock: () => clock.nowMs() }) };
+}
+
+/** Results of a scan in which requests for `path` meet the fault. */
+async function scanWith({ org, clock }: Stage, name: FaultName, path: string): Promise<readonly CheckResult[]> {
+  org.setFaults([{ name, path }]);
+  return scan({ org, clock }, name === "timeout" ? { timeout: "2" } : {});
+}
+
+async function scan({ org, clock }: Stage, options: { timeout?: string } = {}): Promise<readonly CheckResult[]> {
+  const scopes = [...new Set(catalog.flatMap(({ rule }) => rule.scopes)), "users.read"].join(" ");
+  const { url: IDP_ORG_URL, clientId, privateKeyPem } = org;
+  const env = { IDP_ORG_URL, IDP_CLIENT_ID: clientId, IDP_PRIVATE_KEY: privateKeyPem, IDP_SCOPES: scopes };
+  const config = readScannerConfig(options, env);
   const { signal } = new AbortController();
-  const plan = { orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
+  const plan = { orgUrl: config.orgUrl, clientId, checks: catalog, approvedIssuers: null, signal };
   const { results } = await runScan(plan, {
-    connect: (options) => connect(connected, { ...options, clock }),
+    connect: (connecting) => connect(config, { ...connecting, clock }),
     onResult: () => {},
     now: () => new Date(clock.nowMs()),
   });
@@ -129,7 +132,7 @@ async function scan(connected: ConnectionSettings): Promise<readonly CheckResult
 }
 
 test("a compliant org passes every check without a fault", async () => {
-  const results = await scanWith("forbidden", "/api/v1/nowhere");
+  const results = await scanWith(compliant, "forbidden", "/api/v1/nowhere");
   expect(results.filter(({ status }) => status !== "PASS").map(({ check, detail }) => [check, detail])).toEqual([]);
 });
 
@@ -142,23 +145,20 @@ describe("a proven FAIL stands beside an entry that is no object", () => {
     ["/api/v1/users/*/roles", checksOf("api_token_owners")],
     ["/api/v1/zones", ["apitoken_restricted_to_network_zone"]],
   ])("%s", async (path, names) => {
-    const lax = await createPracticeOrg({ profile: { name: "typical" }, role: "super", clock: () => clock.nowMs() });
+    const lax = await createStage("typical");
     try {
       const whole = await statusesOf(lax, names);
       expect(Object.values(whole)).toContain("FAIL");
-      lax.setFaults([{ name: "null-entry", path }]);
+      lax.org.setFaults([{ name: "null-entry", path }]);
       const failing = Object.entries(whole).filter(([, status]) => status === "FAIL");
       expect(await statusesOf(lax, names)).toMatchObject(Object.fromEntries(failing));
     } finally {
-      await lax.stop();
+      await lax.org.stop();
     }
   });
 
-  async function statusesOf(of: PracticeOrg, names: readonly string[]): Promise<Record<string, string>> {
-    const env = { IDP_ORG_URL: of.url, IDP_CLIENT_ID: of.clientId, IDP_PRIVATE_KEY: of.privateKeyPem };
-    const scopes = [...defaultScopeNames, "users.read"].join(" ");
-    const results = await scan(readScannerConfig({ timeout: "0.4" }, { ...env, IDP_SCOPES: scopes }));
-    const named = results.filter(({ check }) => names.includes(check));
+  async function statusesOf(stage: Stage, names: readonly string[]): Promise<Record<string, string>> {
+    const named = (await scan(stage)).filter(({ check }) => names.includes(check));
     return Object.fromEntries(named.map(({ check, status }) => [check, status]));
   }
 });
@@ -167,15 +167,30 @@ describe.each(endpoints)("$path", ({ path, checks, isList, except = [] }) => {
   const faults = Object.entries({ ...reasons, ...(isList ? listReasons : {}) }) as [FaultName, ManualReason][];
 
   test.each(faults.filter(([name]) => !except.includes(name)))("%s is %s", async (name, reason) => {
-    const results = await scanWith(name, path);
-    // V2: every selected check exactly once.
-    expect(results.map(({ check }) => check)).toEqual(catalog.map((check) => check.name));
-    // V1: the checks that need the endpoint are MANUAL with the reason; all others are still evaluated.
-    const open = results.filter(({ status }) => status !== "PASS");
-    expect(open.map(({ check }) => check).toSorted()).toEqual([...checks].toSorted());
-    for (const result of open) {
-      expect([result.check, result.status, result.reason]).toEqual([result.check, "MANUAL", reason]);
-      expect(result.findings.filter(({ status }) => status === "FAIL")).toEqual([]);
+    expectManual(await scanWith(compliant, name, path), checks, reason);
+  });
+});
+
+// These wait for a real clock, so they wait beside each other.
+describe.concurrent("no answer is provider_error", () => {
+  test.each(endpoints)("$path", async ({ path, checks }) => {
+    const stage = await createStage("compliant");
+    try {
+      expectManual(await scanWith(stage, "timeout", path), checks, "provider_error");
+    } finally {
+      await stage.org.stop();
     }
   });
 });
+
+function expectManual(results: readonly CheckResult[], checks: readonly string[], reason: ManualReason): void {
+  // V2: every selected check exactly once.
+  expect(results.map(({ check }) => check)).toEqual(catalog.map((check) => check.name));
+  // V1: the checks that need the endpoint are MANUAL with the reason; all others are still evaluated.
+  const open = results.filter(({ status }) => status !== "PASS");
+  expect(open.map(({ check }) => check).toSorted()).toEqual([...checks].toSorted());
+  for (const result of open) {
+    expect([result.check, result.status, result.reason]).toEqual([result.check, "MANUAL", reason]);
+    expect(result.findings.filter(({ status }) => status === "FAIL")).toEqual([]);
+  }
+}
