@@ -81,7 +81,11 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export async function call({ url }: GatewayUnderTest, path: string, options: CallOptions = {}): Promise<Response> {
+export async function call(
+  { url }: Pick<GatewayUnderTest, "url">,
+  path: string,
+  options: CallOptions = {},
+): Promise<Response> {
   const { as, json, headers = {}, body = json === undefined ? undefined : JSON.stringify(json) } = options;
   return fetch(`${url}${path}`, {
     method: options.method ?? (body === undefined ? "GET" : "POST"),

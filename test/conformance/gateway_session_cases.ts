@@ -16,7 +16,7 @@ const session = "/api/v1/session";
 const tenantStream = "/api/v1/event-stream";
 const nowhere = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
 
-interface SessionAnswer {
+export interface SessionAnswer {
   readonly kind: string;
   readonly id: string;
   readonly name: string | null;
@@ -32,8 +32,9 @@ interface TenantAnswer {
   readonly role: string | null;
 }
 
-async function readSession(
-  gateway: GatewayUnderTest,
+/** `GET /api/v1/session`; fails unless it is a 200. */
+export async function readSession(
+  gateway: Pick<GatewayUnderTest, "url">,
   as: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<SessionAnswer> {

@@ -1,0 +1,108 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
+import { buildPage } from "../../gateway/web/build.ts";
+import { startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
+import { startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+
+/** `npm run conformance -- URL`, as somebody runs it who has deployed a gateway. */
+
+const corsOrigin = "https://app.example.com";
+let gateway: TestGateway;
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let variables: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  await buildPage(folder.path);
+  gateway = await startTestGateway({ CORS_ORIGINS: corsOrigin }, { webAssets: createStaticFiles(folder.path) });
+  variables = {
+    CONFORMANCE_API_KEY: gateway.acme.apiKey,
+    CONFORMANCE_TOKEN: gateway.acme.token,
+    CONFORMANCE_STRANGER_API_KEY: gateway.globex.apiKey,
+    CONFORMANCE_ORIGIN: corsOrigin,
+  };
+});
+
+afterAll(async () => {
+  await gateway.stop();
+  await folder[Symbol.asyncDispose]();
+});
+
+function check(url: string, env: Readonly<Record<string, string>>, ...words: readonly string[]): Promise<Outcome> {
+  return startProgram("test/conformance/main.ts", [url, ...words], { cwd: folder.path, env }).finished;
+}
+
+test("with every variable, only what needs the gateway's own machines is left out", async () => {
+  const { code, stdout, stderr } = await check(gateway.url, variables);
+  expect(stdout.split("\n").filter((line) => line.startsWith("FAILED"))).toEqual([]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const leftOut = stdout.split("\n").filter((line) => line.startsWith("left out"));
+  expect(leftOut.filter((line) => !line.includes("the gateway's own database and broker"))).toEqual([]);
+  expect(stdout).toMatch(/\n\d+ passed, 0 failed, \d+ left out\n$/);
+});
+
+test("with the key alone, what is missing is named by its variable", async () => {
+  const { code, stdout } = await check(gateway.url, { CONFORMANCE_API_KEY: gateway.acme.apiKey });
+  expect(code).toBe(0);
+  for (const name of Object.keys(variables).slice(1)) expect(stdout).toContain(name);
+});
+
+test("ends although a case failed with its stream open", async () => {
+  // Takes events and loses them, so that the case waits for one in vain.
+  const proxy = createServer(async ({ method = "GET", url = "", headers }, response) => {
+    if (url.endsWith("/events")) return void response.writeHead(202).end("{}");
+    const { authorization = "" } = headers;
+    const body = method === "GET" ? {} : { body: "{}" };
+    const sent = { authorization, "content-type": "application/json" };
+    const answer = await fetch(`${gateway.url}${url}`, { method, headers: sent, ...body });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    for await (const chunk of answer.body ?? []) response.write(chunk);
+    response.end();
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const { port } = proxy.address() as AddressInfo;
+  const { code, stdout } = await check(
+    `http://127.0.0.1:${port}`,
+    variables,
+    "what is published once a stream is open",
+  );
+  expect(stdout).toContain("\n0 passed, 1 failed, 0 left out\n");
+  expect(code).toBe(1);
+  proxy.closeAllConnections();
+  proxy.close();
+});
+
+describe("what cannot be checked is exit code 2 with the reason", () => {
+  async function keyWith(scopes: string): Promise<string> {
+    const created = await gateway.gateway.admin("api-key.create", { tenant: gateway.acme.id, name: "few", scopes });
+    return (created as { readonly api_key: string }).api_key;
+  }
+
+  test.each([
+    [
+      "a key without the scope admin",
+      async () => ({ CONFORMANCE_API_KEY: await keyWith("read,publish") }),
+      "CONFORMANCE_API_KEY has to have the scopes read, publish and admin",
+    ],
+    ["a key that is none", async () => ({ CONFORMANCE_API_KEY: "scs_none" }), "CONFORMANCE_API_KEY was refused"],
+    [
+      "a stranger of the same tenant",
+      async () => ({ CONFORMANCE_STRANGER_API_KEY: gateway.acme.apiKey }),
+      "is of the same tenant",
+    ],
+    ["a token of another tenant", async () => ({ CONFORMANCE_TOKEN: gateway.globex.token }), "is of another tenant"],
+    ["no key", async () => ({ CONFORMANCE_API_KEY: "" }), "Usage: npm run conformance"],
+  ])("%s", async (_name, env, reason) => {
+    const { code, stdout, stderr } = await check(gateway.url, { ...variables, ...(await env()) });
+    expect(stderr).toContain(reason);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  });
+
+  test("nothing listens there", async () => {
+    const { code, stderr } = await check("http://127.0.0.1:1", variables);
+    expect(stderr).toContain("Cannot check http://127.0.0.1:1: it cannot be reached");
+    expect(code).toBe(2);
+  });
+});
