@@ -72,6 +72,21 @@ describe.each([
     await Promise.all(texts.map((text) => text.cancel()));
   });
 
+  test("a report of any size that the gateway takes passes", async () => {
+    const scan = await createScan(first, first.acme);
+    const headers = { authorization: `Api-Key ${first.acme.apiKey}`, "content-type": "application/json" };
+    const most = "{}".padEnd(32 * 1024 * 1024);
+    for (const [body, status] of [
+      [most, 422],
+      [`${most} `, 413],
+    ] as const) {
+      const url = new URL(`/api/v1/scans/${scan.id}/report`, proxy.url);
+      const response = await fetch(url, { method: "PUT", dispatcher: agent, headers, body });
+      expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/problem+json"]);
+      await response.text();
+    }
+  });
+
   test("a request goes on to the other gateway when one has closed its port", async () => {
     await second.gateway.stop({ drainMs: 0 });
     const statuses: number[] = [];
