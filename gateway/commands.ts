@@ -51,6 +51,13 @@ export function addGatewayCommands(program: Command, run: RunCommand): void {
   }
 }
 
+const formats = ["text", "json"] as const;
+type Format = (typeof formats)[number];
+
+function formatOption(): Option {
+  return new Option("--format <format>", "text or json").choices(formats).default("text");
+}
+
 /** What takes several operations, or a file. */
 function addTenantCommands(tenant: Command, run: RunCommand): void {
   const deleteTenant = tenant
@@ -58,7 +65,8 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
     .description("delete a tenant with everything that it has; its streams close within 30 s")
     .requiredOption(...tenantInput)
     .requiredOption("--confirm <name>", "the tenant's name, to say that it is meant")
-    .action((flags: { readonly tenant: string; readonly confirm: string }) =>
+    .addOption(formatOption())
+    .action((flags: { readonly tenant: string; readonly confirm: string; readonly format: Format }) =>
       run(async (io) => (await import("./admin/tenant_commands.ts")).deleteTenantCommand(flags, io)),
     );
   addExamples(deleteTenant, `scanstream admin tenant delete ${tenantExample} --confirm "Acme Inc."`);
@@ -66,6 +74,7 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
     .command("export")
     .description("write everything of a tenant to stdout, a line of JSON each, for `admin tenant import`")
     .requiredOption(...tenantInput)
+    .addOption(new Option("--format <format>", "lines of JSON in either case").choices(formats).default("json"))
     .action((flags: { readonly tenant: string }) =>
       run(async (io) => (await import("./admin/tenant_commands.ts")).exportTenantCommand(flags, io)),
     );
@@ -75,11 +84,9 @@ function addTenantCommands(tenant: Command, run: RunCommand): void {
     .description("take in an exported tenant under its own ids; what is there already stays as it is")
     .argument("<file>", "what `admin tenant export` or GET /api/v1/tenant/export wrote")
     .option("--name <name>", "another name than the exported one")
-    .action((file: string, { name }: { readonly name?: string }) =>
-      run(async (io) => {
-        const { importTenantCommand } = await import("./admin/tenant_commands.ts");
-        return importTenantCommand({ file, ...(name === undefined ? {} : { name }) }, io);
-      }),
+    .addOption(formatOption())
+    .action((file: string, flags: { readonly name?: string; readonly format: Format }) =>
+      run(async (io) => (await import("./admin/tenant_commands.ts")).importTenantCommand({ file, ...flags }, io)),
     );
   addExamples(importTenant, "scanstream admin tenant import acme.ndjson");
 }
@@ -207,7 +214,7 @@ function addAdminCommand(parent: Command, run: RunCommand, definition: AdminComm
     if (usage.startsWith("<")) command.argument(usage, description);
     else command.addOption(new Option(usage, description).makeOptionMandatory(isOptional === undefined));
   }
-  command.addOption(new Option("--format <format>", "text or json").choices(["text", "json"]).default("text"));
+  command.addOption(formatOption());
   addExamples(command, adminExample(definition));
   command.action((...values: readonly unknown[]) =>
     run(async (io) => {

@@ -2,6 +2,7 @@ import { getTableName } from "drizzle-orm";
 import * as v from "valibot";
 import type { GatewayIo } from "../../command_line/command_io.ts";
 import { exportHeaderSchema } from "../../shared/schemas/tenant.ts";
+import { toPrintableJson } from "../../shared/text.ts";
 import { deleteInBatches } from "../features/delete_in_batches.ts";
 import { exportTenant, type ExportPage } from "../features/tenant/export_tenant.ts";
 import { exportedTables } from "../features/tenant/exported_tables.ts";
@@ -9,10 +10,11 @@ import { withAdmin } from "./call_admin.ts";
 import { openExportedFile } from "./exported_file.ts";
 
 type TenantIo = Pick<GatewayIo, "env" | "stdout" | "terminal">;
+type Format = "text" | "json";
 
 /** `admin tenant delete`: everything that the tenant has, in steps, and the tenant last. */
 export async function deleteTenantCommand(
-  { tenant, confirm }: { readonly tenant: string; readonly confirm: string },
+  { tenant, confirm, format }: { readonly tenant: string; readonly confirm: string; readonly format: Format },
   io: TenantIo,
 ): Promise<number> {
   await withAdmin(io.env, (run) =>
@@ -21,7 +23,11 @@ export async function deleteTenantCommand(
       ({ isGone }) => isGone,
     ),
   );
-  io.stdout(`id: ${tenant}\nname: ${confirm}\ndeleted: true\n`);
+  io.stdout(
+    format === "json"
+      ? `${toPrintableJson({ id: tenant, name: confirm, deleted: true }, 2)}\n`
+      : `id: ${tenant}\nname: ${confirm}\ndeleted: true\n`,
+  );
   return 0;
 }
 
@@ -40,28 +46,36 @@ export async function exportTenantCommand({ tenant }: { readonly tenant: string 
 
 /** `admin tenant import`: what is there already stays as it is, so that it may be run again. */
 export async function importTenantCommand(
-  { file, name }: { readonly file: string; readonly name?: string },
+  { file, name, format }: { readonly file: string; readonly name?: string; readonly format: Format },
   io: TenantIo,
 ): Promise<number> {
   const exported = await openExportedFile(file, new Set(exportedTables.map(({ table }) => getTableName(table))));
   const header = { ...exported.header, ...(name === undefined ? {} : { name }) };
   const { tenant_id: tenant } = header;
   const created: Record<string, number> = {};
-  await withAdmin(io.env, async (run) => {
-    await run("tenant.import", { header });
+  const stored = await withAdmin(io.env, async (run) => {
+    const answer = (await run("tenant.import", { header })) as { readonly name: string };
     for await (const { table, rows } of exported.batches()) {
-      const answer = (await run("tenant.import-rows", { tenant, table, rows })) as { readonly created: number };
-      created[table] = (created[table] ?? 0) + answer.created;
+      const step = (await run("tenant.import-rows", { tenant, table, rows })) as { readonly created: number };
+      created[table] = (created[table] ?? 0) + step.created;
     }
+    return answer.name;
   });
-  io.stdout(`id: ${tenant}\nname: ${header.name}\n`);
-  for (const { table, isShownOnly } of exportedTables) {
+  if (name !== undefined && stored !== name.trim()) {
+    io.terminal.write("The tenant was there already and keeps its name: `admin tenant rename` changes it\n");
+  }
+  const tables = exportedTables.map(({ table, isShownOnly = false }) => {
     const known = getTableName(table);
-    const { [known]: count = 0 } = exported.counts;
-    const text =
-      isShownOnly === true
-        ? `${count} in the file, none carried: make new ones`
-        : `${created[known] ?? 0} new of ${count}`;
+    return { name: known, in_file: exported.counts[known] ?? 0, created: created[known] ?? 0, isShownOnly };
+  });
+  if (format === "json") {
+    const counts = tables.map(({ isShownOnly: _isShownOnly, ...counted }) => counted);
+    io.stdout(`${toPrintableJson({ id: tenant, name: stored, tables: counts }, 2)}\n`);
+    return 0;
+  }
+  io.stdout(`id: ${tenant}\nname: ${stored}\n`);
+  for (const { name: known, in_file: count, created: added, isShownOnly } of tables) {
+    const text = isShownOnly ? `${count} in the file, none carried: make new ones` : `${added} new of ${count}`;
     io.stdout(`${known}: ${text}\n`);
   }
   return 0;

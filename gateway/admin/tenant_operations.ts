@@ -61,14 +61,18 @@ export async function exportPage(
   return withTenant(database, tenantId, (tx) => readExportPage(tx, exported, key));
 }
 
-/** The tenant under its own id; one that is there stays as it is. Rejects with `AppError("invalid")` for a name that none may have. */
-export async function importTenant(database: Database, header: unknown): Promise<{ readonly isNew: boolean }> {
+/**
+ * The tenant under its own id; one that is there stays as it is. Resolves with the name that it has then. Rejects with
+ * `AppError("invalid")` for a name that none may have.
+ */
+export async function importTenant(database: Database, header: unknown): Promise<{ readonly name: string }> {
   const { tenant_id: id, ...named } = v.parse(exportHeaderSchema, header);
   const name = parseName(named);
-  const rows = await asOwner(database, (tx) =>
-    tx.execute(sql`insert into tenants (id, name) values (${id}::uuid, ${name}) on conflict do nothing returning id`),
+  await asOwner(database, (tx) =>
+    tx.execute(sql`insert into tenants (id, name) values (${id}::uuid, ${name}) on conflict do nothing`),
   );
-  return { isNew: rows.length > 0 };
+  const stored = await withTenant(database, id, (tx) => selectTenant(tx));
+  return { name: stored.name };
 }
 
 /**

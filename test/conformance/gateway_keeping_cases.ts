@@ -60,8 +60,12 @@ export const keepingCases: readonly GatewayCase[] = [
       ];
       assert.equal((await call(gateway, path, { method: "DELETE", as })).status, 204);
       assert.match(await own.untilEnd(), /event: scan\.end\ndata: \{[^\n]*"status":"cancelled"/);
-      await tenant.until(`event: scan.deleted\ndata: {"scan_id":"${id}"`);
+      const text = await tenant.until(`event: scan.deleted\ndata: {"scan_id":"${id}"`);
       tenant.leave();
+      assert.match(
+        text,
+        new RegExp(`event: scan\\.end\\ndata: \\{"scan_id":"${id}","status":"cancelled"[^]*scan\\.deleted`),
+      );
       await refused(await call(gateway, path, { method: "PUT", as, json: {} }), 410, "gone");
       await refused(await call(gateway, path, { as }), 404, "not_found");
       await refused(await call(gateway, path, { method: "DELETE", as }), 404, "not_found");

@@ -1,3 +1,4 @@
+import type { Publisher } from "../../../shared/broker.ts";
 import { announce, type AnnounceOptions } from "../announce.ts";
 import { publishScanDeleted, tenantChannel } from "../tenant/events.ts";
 import { publishScanEnd, scanChannel } from "./events.ts";
@@ -7,19 +8,22 @@ import type { EndedScan } from "./announce_end.ts";
 export interface DeletedScan extends EndedScan {
   /** Of its tenant, with this one. */
   readonly deletedScans: number;
+  /** It had not ended, so that its deletion is its end. */
+  readonly wasOpen: boolean;
 }
 
 /**
- * Publishes that a scan was deleted: the end on its own channel, which closes whatever still follows it, and `scan.deleted` on
- * its tenant's. Never rejects.
+ * Publishes that a scan was deleted: the end on its own channel, which closes whatever still follows it, and on its tenant's where
+ * nobody has heard it; then `scan.deleted` on its tenant's. Never rejects.
  */
 export async function announceDeleted(scan: DeletedScan, options: AnnounceOptions): Promise<void> {
-  const { id, tenantId, status, pass, fail, manual, deletedScans } = scan;
+  const { id, tenantId, status, pass, fail, manual, deletedScans, wasOpen } = scan;
+  const payload = { scan_id: id, status, pass, fail, manual };
+  const channels = [scanChannel(tenantId, id), ...(wasOpen ? [tenantChannel(tenantId)] : [])];
   await announce(
     {
       publish: [
-        (publisher) =>
-          publishScanEnd(publisher, scanChannel(tenantId, id), { scan_id: id, status, pass, fail, manual }),
+        ...channels.map((channel) => (publisher: Publisher) => publishScanEnd(publisher, channel, payload)),
         (publisher) =>
           publishScanDeleted(publisher, tenantChannel(tenantId), { scan_id: id, deleted_scans: deletedScans }),
       ],

@@ -119,23 +119,29 @@ export async function requestCancel(tx: TenantTransaction, scanId: string): Prom
  * Large scans take several statements, and the same call again goes on where one was interrupted.
  */
 export async function deleteScan(tx: TenantTransaction, scanId: string): Promise<DeletedScan> {
+  let wasOpen = false;
   const row = await deleteInBatches(
     async (maxRows) => {
+      // The inner query sees the scan as it was before this step.
       const [step] = await tx.execute<DeletionStep>(
-        sql`select is_deleted, tenant_id, status, pass, fail, manual, deleted_scans from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
+        sql`select is_deleted, tenant_id, status, pass, fail, manual, deleted_scans,
+            exists (select from scans where id = ${scanId}::uuid and ended_at is null) as was_open
+          from scanstream.delete_scan(${scanId}::uuid, ${maxRows}::integer)`,
       );
+      if (step?.was_open === true) wasOpen = true;
       return step;
     },
     (step) => step === undefined || step.is_deleted,
   );
   if (row === undefined) throw new NotFound("No such scan");
-  const { is_deleted: _isDeleted, tenant_id: tenantId, deleted_scans: deletedScans, ...scan } = row;
-  return { id: scanId, tenantId, deletedScans, ...scan };
+  const { tenant_id: tenantId, deleted_scans: deletedScans, status, pass, fail, manual } = row;
+  return { id: scanId, tenantId, deletedScans, wasOpen, status, pass, fail, manual };
 }
 
 /** A type, so that it fits what a query may answer. */
 type DeletionStep = Omit<EndedScan, "id" | "tenantId"> & {
   readonly is_deleted: boolean;
+  readonly was_open: boolean;
   readonly tenant_id: string;
   readonly deleted_scans: number;
 };

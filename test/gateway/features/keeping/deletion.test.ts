@@ -104,8 +104,18 @@ describe.each(keptDatabases)("deleting over %s", (_name, open) => {
         const text = await readStream(stream, "never");
         expect(text).toContain(`event: scan.end\ndata: {"scan_id":"${id}","status":"cancelled"`);
       }
-      const text = await readStream(tenant, `event: scan.deleted\ndata: {"scan_id":"${id}","deleted_scans":`);
-      expect(text).not.toContain("event: scan.end");
+      const gone = `event: scan.deleted\ndata: {"scan_id":"${id}","deleted_scans":`;
+      const text = await readStream(tenant, gone);
+      const end = `event: scan.end\ndata: {"scan_id":"${id}","status":"cancelled"`;
+      expect(text.split(end)).toHaveLength(2);
+      expect(text.indexOf(end)).toBeLessThan(text.indexOf(gone));
+    });
+
+    test("of one that has ended the tenant's stream hears no second end", async () => {
+      const id = await fullScan("completed");
+      const tenant = await send("GET", "/api/v1/event-stream");
+      expect((await send("DELETE", `/api/v1/scans/${id}`)).status).toBe(204);
+      expect(await readStream(tenant, `event: scan.deleted\ndata: {"scan_id":"${id}"`)).not.toContain("scan.end");
     });
 
     test("the snapshot of the tenant counts deletions, so that a client knows whether it has missed one", async () => {

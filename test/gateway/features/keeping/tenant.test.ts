@@ -140,14 +140,23 @@ describe.each(keptDatabases)("the tenant over %s", (_name, open) => {
     const cwd = process.cwd();
     process.chdir(folder);
     const printed: string[] = [];
-    const io = { env: {}, stdout: (line: string) => void printed.push(line), terminal: { write: () => {} } };
+    const told: string[] = [];
+    const terminal = { write: (line: string) => void told.push(line) };
+    const io = { env: {}, stdout: (line: string) => void printed.push(line), terminal };
     try {
-      expect(await importTenantCommand({ file }, io)).toBe(0);
+      expect(await importTenantCommand({ file, format: "text" }, io)).toBe(0);
       expect(printed.join("")).toContain("findings: 2100 new of 2100\n");
       expect(printed.join("")).toContain("api_keys: 1 in the file, none carried: make new ones\n");
       printed.length = 0;
-      await importTenantCommand({ file }, io);
+      await importTenantCommand({ file, format: "text" }, io);
       expect(printed.join("")).toContain("findings: 0 new of 2100\n");
+      expect(told).toEqual([]);
+      printed.length = 0;
+      await importTenantCommand({ file, name: "Another", format: "json" }, io);
+      expect(told.join("")).toContain("keeps its name");
+      const { tables, ...imported } = JSON.parse(printed.join("")) as { readonly tables: readonly object[] };
+      expect(imported).toEqual({ id: gateway.acme.id, name: "Acme" });
+      expect(tables).toContainEqual({ name: "findings", in_file: 2100, created: 0 });
     } finally {
       process.chdir(cwd);
     }
