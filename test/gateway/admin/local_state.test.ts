@@ -64,8 +64,8 @@ test("an unwritable folder is a configuration error that names the variables to 
   const file = join(folder, "file");
   await writeFile(file, "");
   const state = createLocalState(join(file, "state"));
-  for (const wanted of [state.streamTokenSecret(), state.developmentKey(), state.makeDirectory()]) {
-    await expect(wanted).rejects.toThrow(UsageError);
-    await expect(wanted).rejects.toThrow(/DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL: .*\(ENOTDIR\)/);
+  for (const want of [state.streamTokenSecret, state.developmentKey, state.makeDirectory]) {
+    await expect(want()).rejects.toThrow(UsageError);
+    await expect(want()).rejects.toThrow(/DATABASE_URL, STREAM_TOKEN_SECRET, AUTH_JWKS_URL: .*\(ENOTDIR\)/);
   }
 });
