@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
+import { toLine } from "../../shared/text.ts";
 import type { IdpClient, IdpRequest, ListPage, PageReader, Reading } from "./idp_client.ts";
 import { IdpError } from "./idp_error.ts";
 import { objectIn, parseBody, type ParsedBody } from "./json_answer.ts";
@@ -41,8 +42,12 @@ export class HttpIdpClient implements IdpClient, PageReader {
   async getObject(request: IdpRequest): Promise<Reading<JsonObject>> {
     const page = await this.#read(request);
     if (page.state === "missing") return { state: "missing", partial: null, ...page.missing };
-    if (isJsonObject(page.value)) return { state: "obtained", value: page.value };
-    return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON object") };
+    const { value } = page;
+    if (!isJsonObject(value))
+      return { state: "missing", partial: null, ...notUnderstood(request.path, "is not a JSON object") };
+    const problem = whyNoEvidence(value);
+    if (problem !== null) return { state: "missing", partial: null, ...notUnderstood(request.path, problem) };
+    return { state: "obtained", value };
   }
 
   async getList(request: IdpRequest): Promise<Reading<readonly JsonObject[]>> {
@@ -192,7 +197,9 @@ export class HttpIdpClient implements IdpClient, PageReader {
     // Below another base such a path is a host.
     if (url.pathname.startsWith("//")) return { path: null, problem: "its next link cannot be read" };
     if (url.origin === this.#options.orgUrl && url.username === "" && url.password === "") {
-      return { path: url.pathname + url.search, problem: null };
+      if (isSameList(url, base)) return { path: url.pathname + url.search, problem: null };
+      const shown = toShownPath(url.pathname + url.search);
+      return { path: null, problem: `its next link leads to another list, ${shown}, and is not followed` };
     }
     const where = url.origin === "null" ? "elsewhere" : `to ${url.origin}`;
     return { path: null, problem: `its next link leads ${where}, away from the organization, and is not followed` };
@@ -260,6 +267,21 @@ function failed(path: string, error: unknown): Missing {
   if (error instanceof ForbiddenRequest)
     return { ...notUnderstood(path, "is not needed"), detail: `${request}: ${error.message}`, refusal: noRefusal };
   throw error;
+}
+
+/** Whether one link continues the other's list: at the same path, and with no other of what selects the entries. */
+function isSameList(next: URL, list: URL): boolean {
+  const selects = ["type", "filter", "search", "q"];
+  return (
+    next.pathname === list.pathname &&
+    selects.every((name) => !next.searchParams.has(name) || next.searchParams.get(name) === list.searchParams.get(name))
+  );
+}
+
+/** Why an object says nothing about any setting; null where it may. */
+function whyNoEvidence(value: JsonObject): string | null {
+  if (typeof value["errorCode"] === "string") return `is the error ${toLine(value["errorCode"], 40)}`;
+  return Object.keys(value).length === 0 ? "is an object without any field" : null;
 }
 
 function cursorOf(path: string): string {

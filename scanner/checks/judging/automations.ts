@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
-import { explicitActivityOf } from "../parsing/activity.ts";
+import { explicitActivityOf, isUnidentified } from "../parsing/activity.ts";
 import { readNumber, readText, readTexts, showValue } from "../parsing/fields.ts";
 import { listTexts } from "../parsing/names.ts";
 
@@ -24,11 +24,16 @@ export function createAutomationEvaluator(
   policy: JsonObject,
   maxDays: number,
 ): (rule: JsonObject | null, resource: FindingResource) => JudgedAutomation {
+  if (isUnidentified(policy)) {
+    const nothing = unclear(`the automation ${showValue(policy)}`);
+    return (_rule, resource) => judgePieces([nothing], resource);
+  }
   const ofPolicy = [activityPiece("the automation", policy), inactivityPiece(policy, maxDays), groupsPiece(policy)];
   return (rule, resource) => judgePieces([...ofPolicy, ...piecesOfRule(rule)], resource);
 }
 
 function piecesOfRule(rule: JsonObject | null): readonly Piece[] {
+  if (rule !== null && isUnidentified(rule)) return [unclear(`its action ${showValue(rule)}`)];
   return rule === null ? [lacking("no action")] : [activityPiece("its action", rule), targetPiece(rule)];
 }
 

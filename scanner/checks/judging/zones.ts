@@ -9,6 +9,7 @@ import {
 import { explicitActivityOf, isUnidentified } from "../parsing/activity.ts";
 import { coverEverything, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
 import { readList, readText, readWord, showValue, type Field } from "../parsing/fields.ts";
+import { isUsableId } from "../parsing/ids.ts";
 import { listTexts, sortTexts, nameOf } from "../parsing/names.ts";
 
 /** The org's network zones, to be looked up by what a rule or a token names. */
@@ -17,6 +18,8 @@ export interface Zones {
   readonly byName: ReadonlyMap<unknown, JsonObject>;
   /** Why there may be zones that are not here; null where these are all. */
   readonly missing: MissingEvidence | null;
+  /** Why one of them may be the zone of any id; null where each has a usable id. */
+  readonly unusableId: MissingEvidence | null;
 }
 
 export type ZonesVerdict =
@@ -37,11 +40,16 @@ export function readZones(evidence: Evidence<JsonList>): Zones {
     return found;
   };
   const unread = missing<never>("unreadable", "GET /api/v1/zones holds an entry without id, type and name.");
+  const odd = zones.find(({ id }) => !isUsableId(id));
   const isWhole = evidence.state === "obtained" && zones.length === listed.length;
   return {
     byId: index("id"),
     byName: index("name"),
     missing: isWhole ? null : evidence.state === "missing" ? evidence : unread,
+    unusableId:
+      odd === undefined
+        ? null
+        : missing<never>("unreadable", `GET /api/v1/zones holds the zone "${nameOf(odd)}" without a usable id.`),
   };
 }
 
@@ -72,8 +80,10 @@ interface ReadZone {
 function readZone(id: string, zones: Zones): ReadZone {
   const zone = zones.byId.get(id) ?? zones.byName.get(id);
   if (zone === undefined) {
-    const unseen = zones.missing === null ? null : notObtained(zones.missing);
-    return { verdict: unseen ?? { kind: "wrong", actual: `the unknown zone ${id}` }, ranges: [] };
+    const unseen = zones.missing ?? zones.unusableId;
+    const verdict: ZonesVerdict =
+      unseen === null ? { kind: "wrong", actual: `the unknown zone ${id}` } : notObtained(unseen);
+    return { verdict, ranges: [] };
   }
   const name = `zone "${nameOf(zone)}"`;
   const activity = explicitActivityOf(zone);

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import type { BuiltInApp, Evidence, JsonList } from "../artifacts.ts";
+import { missing, type BuiltInApp, type Evidence, type JsonList } from "../artifacts.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { keeping, mapEvidence, type Collector, type CollectorContext, evidenceOf } from "./collector.ts";
@@ -49,8 +49,13 @@ function policyOfActive(app: JsonObject): string | null {
 
 async function builtInApp(context: CollectorContext, name: string): Promise<Evidence<BuiltInApp>> {
   const apps = await appsNamed(context, name);
+  const isNamed = (app: JsonObject) => app["name"] === name;
+  const unnamed = apps.state === "obtained" && apps.value.some((app) => typeof app["name"] !== "string");
+  if (unnamed && !apps.value.some(isNamed)) {
+    return missing("unreadable", `GET /api/v1/apps holds an app without a name, which may be ${name}.`);
+  }
   return mapEvidence(apps, async (found) => {
-    const app = found.find((candidate) => candidate["name"] === name) ?? null;
+    const app = found.find(isNamed) ?? null;
     const policyId = app === null ? null : accessPolicyId(app);
     return { app, rules: typeof policyId === "string" ? await context.policyRules(policyId) : null };
   });

@@ -1,3 +1,4 @@
+import { isUsableId } from "../../checks/parsing/ids.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { type ArtifactName, type Artifacts, type Evidence, type JsonList } from "../artifacts.ts";
 import type { IdpClient, Reading } from "../../idp/idp_client.ts";
@@ -24,18 +25,11 @@ export async function mapEvidence<Value, Made>(
   return { state: "missing", reason, detail, partial: partial === null ? null : await make(partial) };
 }
 
-/**
- * An id as one segment of a request's path; null for what is no id: no text, empty or longer than any id, dots that would
- * lead to another path, and text with blanks or invisible characters, as in ids that `idp/provider_text.ts` had to change.
- * Never throws.
- */
+/** An id as one segment of a request's path; null for what is no id, and for dots that would lead to another path. Never throws. */
 export function pathSegment(id: unknown): string | null {
-  if (typeof id !== "string" || !idShape.test(id) || id === "." || id === "..") return null;
+  if (!isUsableId(id) || id === "." || id === "..") return null;
   return encodeURIComponent(id);
 }
-
-// Lone surrogates are of the category C too.
-const idShape = /^[^\s\p{C}\uFFFD]{1,200}$/u;
 
 /**
  * Keeps the named fields of each entry of a list, `settings.host` for a part of one. The fields that nothing reads are most of the memory of a large org, and some (links, client secrets) must not be saved. A check that reads a field

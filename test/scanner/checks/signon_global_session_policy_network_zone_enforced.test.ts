@@ -51,6 +51,20 @@ describe(zones, () => {
     expect(withZones(obtained(found), includeAll(found))).toMatchObject({ status, reason });
   });
 
+  test.each([[undefined], [7], [""], ["nzo\uFFFD1"], ["nzo 1"]])(
+    "a zone with the id %j may be the included one",
+    (id) => {
+      const [other, restricting] = [aZone({ id, name: "Odd" }), aZone()];
+      const include = (zone: string) => ({ connection: "ZONE", include: [zone] });
+      expect(withZones(obtained([other, restricting]), include("nzoGone"))).toMatchObject({
+        status: "MANUAL",
+        reason: "unreadable",
+        detail: expect.stringContaining('the zone "Odd" without a usable id') as unknown,
+      });
+      expect(withZones(obtained([other, restricting]), include("nzo1")).status).toBe("PASS");
+    },
+  );
+
   test("zones that are missing decide nothing but what needs none", () => {
     const refused = missing<JsonList>("missing_scope", "networkZones.read is not granted");
     expect(withZones(refused, includeAll([aZone()]))).toMatchObject({ reason: "missing_scope" });

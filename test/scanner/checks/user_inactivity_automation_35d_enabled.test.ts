@@ -118,6 +118,19 @@ describe("several automations", () => {
     ).toBe("PASS");
   });
 
+  test.each([
+    ["its action", [anAutomation(), [{}]]],
+    ["its action without id, type and name", [anAutomation(), [{ status: "ACTIVE", priority: 1 }]]],
+    ["itself", [{}, [anAction()]]],
+    ["itself, without an action", [{}, []]],
+  ] as const)("one of which nothing is known (%s) is no evidence", (_, pair) => {
+    expect(judge([pair])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
+  });
+
+  test("one whose action is {} FAILs for what it lacks itself", () => {
+    expect(judge([[late, [{}]]]).status).toBe("FAIL");
+  });
+
   test("rules that are missing keep the others from FAILing, not from PASSing", () => {
     const refused: Evidence<JsonList> = missing("provider_error", "GET rules: 500");
     const lacking = [

@@ -167,6 +167,22 @@ describe("built-in apps", () => {
     expect(client.paths()).not.toContain(paths.adminConsole);
   });
 
+  test("are not known to be absent where an app has no name", async () => {
+    const list = [{ ...anApp(), name: undefined }];
+    const client = mapIdpClient({
+      ...compliantOrg,
+      [paths.adminConsole]: obtained(list),
+      [paths.apps]: obtained(list),
+    });
+    const artifacts = await createCollection(client).obtain(["admin_console_app"]);
+    expect(artifacts.admin_console_app).toMatchObject({ state: "missing", reason: "unreadable" });
+    const named = [...list, adminConsoleApp];
+    const both = mapIdpClient({ ...compliantOrg, [paths.adminConsole]: named, [paths.apps]: named });
+    expect((await createCollection(both).obtain(["admin_console_app"])).admin_console_app).toMatchObject({
+      value: { app: { id: "0oaAdmin" } },
+    });
+  });
+
   test("are recognized by their name, whatever a filter lets through", async () => {
     const client = mapIdpClient({
       [paths.adminConsole]: [anApp(), adminConsoleApp],

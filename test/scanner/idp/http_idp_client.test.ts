@@ -131,6 +131,17 @@ test("an array where an object is expected is unreadable", async () => {
   expect(await client.getObject(request)).toMatchObject({ state: "missing", reason: "unreadable" });
 });
 
+test.each([
+  ["an error with a status of 200", { errorCode: "E0000006", errorSummary: "no" }, "is the error E0000006"],
+  ["an object without any field", {}, "without any field"],
+])("%s says nothing about a setting", async (_, body, words) => {
+  const { idp, client } = await setUp();
+  idp.on("GET", path, { body });
+  const reading = await client.getObject(request);
+  expect(reading).toMatchObject({ state: "missing", reason: "unreadable" });
+  expect(reading.state === "missing" && reading.detail).toContain(words);
+});
+
 test("JSON may be a hundred levels deep, not more", async () => {
   const { idp, client } = await setUp();
   const nested = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
@@ -232,6 +243,14 @@ test.each<[string, (idp: ScriptedIdp, other: ScriptedIdp) => Reply, string, stri
     "already read",
   ],
   ["the first page again", (idp) => page(idp, ["b"], "limit=2"), "provider_error", "already read"],
+  ...["/api/v1/users?after=2", "/api/v1/apps/0oa1?after=2", "/api/v1/apps?after=2&filter=x", "/?after=2"].map(
+    (target): [string, (idp: ScriptedIdp) => Reply, string, string] => [
+      target,
+      () => ({ body: [{ id: "b" }], headers: { link: `<${target}>; rel="next"` } }),
+      "provider_error",
+      "another list",
+    ],
+  ),
   [
     "a link that cannot be read",
     () => ({ body: [{ id: "b" }], headers: { link: '<https://; rel="next"' } }),
