@@ -58,11 +58,22 @@ export async function readOptionFile<Value>(
 }
 
 /**
- * Makes a directory and those above it. Resolved first: with a relative path Node's own `mkdir` never settles, and keeps a
- * core busy, once the working directory was removed.
+ * Makes a directory and those above it. Node's own `recursive` is not used: where a parent that is there answers ENOENT, as in
+ * `/proc` or in a working directory that was removed, it never settles and keeps a core busy.
  */
 export async function makeDirectory(path: string, mode?: number): Promise<void> {
-  await mkdir(resolve(path), { recursive: true, ...(mode === undefined ? {} : { mode }) });
+  const whole = resolve(path);
+  const missing: string[] = [];
+  for (let at = whole; (await statOrNull(stat(at))) === null && dirname(at) !== at; at = dirname(at))
+    missing.unshift(at);
+  for (const directory of missing) {
+    await mkdir(directory, mode).catch((error: unknown) => {
+      // Another process has made it meanwhile.
+      if (!hasCode(error, "EEXIST")) throw error;
+    });
+  }
+  // A file in its place: refused by the system itself.
+  if (!(await stat(whole)).isDirectory()) await mkdir(whole);
 }
 
 /** A file or directory that was asked for, as a message names it: the option and its value. */
@@ -73,7 +84,7 @@ export interface Target {
 
 /**
  * Checks before a scan that its results can be written after it, and makes `directory`. Throws `UsageError` naming every
- * place that cannot be written.
+ * place that cannot be written where that is `directory`, each file in it, or `file`.
  */
 export async function requireWritable(targets: {
   readonly directory?: string | null;
@@ -82,24 +93,28 @@ export async function requireWritable(targets: {
   readonly file?: string | undefined;
 }): Promise<void> {
   const { directory = null, fileNames = [], file } = targets;
-  const problems: string[] = [];
-  const attempt = async (option: Target["option"], path: string, work: () => Promise<unknown>) => {
+  const problemsOf = async (option: Target["option"], path: string, work: () => Promise<unknown>) => {
     const problem = await problemOf({ option, path }, work);
-    if (problem !== null) problems.push(problem);
+    return problem === null ? [] : [problem];
   };
-  if (directory !== null) {
-    await attempt("--output", directory, async () => {
-      await makeDirectory(directory);
-      await access(directory, constants.W_OK);
-    });
-    if (problems.length === 0) {
-      for (const path of fileNames.map((name) => join(directory, name))) {
-        await attempt("--output", path, () => requireFile(path));
-      }
+  const ofDirectory =
+    directory === null
+      ? []
+      : await problemsOf("--output", directory, async () => {
+          await makeDirectory(directory);
+          await access(directory, constants.W_OK);
+        });
+  const ofFiles: string[] = [];
+  if (directory !== null && ofDirectory.length === 0) {
+    for (const path of fileNames.map((name) => join(directory, name))) {
+      ofFiles.push(...(await problemsOf("--output", path, () => requireFile(path))));
     }
   }
-  if (file !== undefined) await attempt("--save-artifacts", file, () => requireFile(file));
-  if (problems.length > 0) throw new UsageError(problems);
+  const ofFile = file === undefined ? [] : await problemsOf("--save-artifacts", file, () => requireFile(file));
+  // One of several files keeps nothing else from being done; what could not be written is said then.
+  const isRefused =
+    ofDirectory.length + ofFile.length > 0 || (fileNames.length > 0 && ofFiles.length === fileNames.length);
+  if (isRefused) throw new UsageError([...ofDirectory, ...ofFiles, ...ofFile]);
 }
 
 /** Opening detects more than the permissions show: a directory, a read-only disk, a running program. */

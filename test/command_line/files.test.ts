@@ -7,9 +7,20 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
 const run = promisify(execFile);
+const module = pathToFileURL(join(import.meta.dirname, "../../command_line/files.ts")).href;
+
+// In a process of its own, which a limit ends: what never settles also keeps its core busy.
+test("makeDirectory settles where nothing can be made", { skip: process.platform !== "linux" }, async () => {
+  const script = `
+    import { makeDirectory } from ${JSON.stringify(module)};
+    await makeDirectory("/proc/none/of/it").catch(({ code }) => console.log(code));`;
+  const { stdout } = await run(process.execPath, ["--no-warnings", "--input-type=module", "--eval", script], {
+    timeout: 10_000,
+  });
+  expect(stdout).toBe("ENOENT\n");
+});
 
 test("makeDirectory settles when the working directory was removed", async () => {
-  const module = pathToFileURL(join(import.meta.dirname, "../../command_line/files.ts")).href;
   const script = `
     import { access, rm } from "node:fs/promises";
     import { makeDirectory } from ${JSON.stringify(module)};

@@ -87,6 +87,18 @@ describe("places that cannot be written are refused before the first request", (
   });
 });
 
+test("one of several reports that cannot be written is exit code 2, and everything else is done", async () => {
+  await mkdir(join(stage.cwd, "some/scan.csv"), { recursive: true });
+  const args = ["scan", ...oneCheck, "--format", "csv,json", "--output", "some"];
+  const outcome = await runCommand(args, { cwd: stage.cwd, env: { ...stage.gateway.env, ...stage.idpEnv } });
+  expectNoBug(outcome);
+  expect(outcome.code).toBe(2);
+  expect(outcome.stderr).toMatch(/--output "some\/scan\.csv": .*EISDIR/);
+  const report = JSON.parse(await readFile(join(stage.cwd, "some/scan.json"), "utf8")) as Report;
+  const { id } = report.scan;
+  expect(await stage.gateway.get(`/api/v1/scans/${id}`)).toMatchObject({ status: "completed", ...report.summary });
+});
+
 test("practice-org without a place for its key exits with 2 and the reason", async () => {
   const outcome = await runCommand(["practice-org", "--state", "/dev/null/state"], { cwd: stage.cwd });
   expectNoBug(outcome);

@@ -171,8 +171,8 @@ describe("built-in apps", () => {
     const list = [{ ...anApp(), name: undefined }];
     const client = mapIdpClient({
       ...compliantOrg,
-      [paths.adminConsole]: obtained(list),
-      [paths.apps]: obtained(list),
+      [paths.adminConsole]: list,
+      [paths.apps]: list,
     });
     const artifacts = await createCollection(client).obtain(["admin_console_app"]);
     expect(artifacts.admin_console_app).toMatchObject({ state: "missing", reason: "unreadable" });
