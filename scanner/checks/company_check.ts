@@ -1,5 +1,5 @@
-import type { Severity } from "../../shared/report.ts";
-import { isJsonObject } from "../../shared/json.ts";
+import type { FindingResource, Severity } from "../../shared/report.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import type { ArtifactName, Evidence } from "../evidence/artifacts.ts";
 import type { Check, FindingDraft } from "./check.ts";
 import { viewOf } from "./conditions/artifact_views.ts";
@@ -7,7 +7,7 @@ import { evaluateCondition, evaluateEntries, Unavailable, type Steps } from "./c
 import type { Expression } from "./conditions/expression.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
-import { resourceOf } from "./parsing/names.ts";
+import { isNamed, resourceOf } from "./parsing/names.ts";
 
 /** A rule of a company's own, beside those of the STIG. */
 export interface CompanyRule {
@@ -75,23 +75,48 @@ function judgeEach(
   steps: Steps,
 ): { readonly drafts: readonly FindingDraft[]; readonly problem: Unavailable | null } {
   const { toView } = viewOf(rule.artifact);
-  const { items, problem } = evaluateEntries(rule.each, toView(value), { steps });
-  return { drafts: items.map((item) => judgeItem(item, rule, steps)), problem };
+  const places: Places = new Map();
+  const onStep = (found: object, parent: object, key: string | number) => void places.set(found, { parent, key });
+  const { items, problem } = evaluateEntries(rule.each, toView(value), { steps, onStep });
+  return { drafts: items.map((item) => judgeItem(item, rule, { steps, places })), problem };
 }
 
-function judgeItem(item: unknown, rule: CompanyRule, steps: Steps): FindingDraft {
+/** Where each object and list was found that a rule's path leads to. */
+type Places = Map<object, { readonly parent: object; readonly key: string | number }>;
+
+function judgeItem(
+  item: unknown,
+  rule: CompanyRule,
+  { steps, places }: { readonly steps: Steps; readonly places: Places },
+): FindingDraft {
   const { type, isList } = viewOf(rule.artifact);
   const isWhole = rule.each.kind === "current" && isList;
   const { expected } = rule;
   if (item instanceof Unavailable) return manualFor({ resource: null, expected }, item);
   if (!isWhole && !isJsonObject(item)) return unreadable({ resource: null, expected }, showValue(item));
-  const resource = isWhole || !isJsonObject(item) ? null : resourceOf(resourceType(rule.each, type), item);
+  const resource = isWhole || !isJsonObject(item) ? null : namedResource(resourceType(rule.each, type), item, places);
   const subject: Subject = { resource, expected };
   const reads = new Map<string, unknown>();
   const onRead = (source: string, read: unknown) => void reads.set(source, read);
   const truth = evaluateCondition(rule.condition, item, { steps, onRead });
   if (truth instanceof Unavailable) return manualFor(subject, truth);
   return (truth === true ? pass : fail)(subject, describe(reads));
+}
+
+/** What has no name of its own is named by its place in what has one, so that each entry is a finding of its own. */
+function namedResource(type: string, item: JsonObject, places: Places): FindingResource {
+  const keys: (string | number)[] = [];
+  let at: object = item;
+  let place = places.get(at);
+  while (!isNamed(at) && place !== undefined) {
+    keys.unshift(place.key);
+    at = place.parent;
+    place = places.get(at);
+  }
+  if (keys.length === 0) return resourceOf(type, item);
+  // A list that is the evidence itself has no name.
+  const owner = isJsonObject(at) ? resourceOf(type, at) : { id: type, name: type };
+  return { type, id: [owner.id, ...keys].join("/"), name: [owner.name, ...keys].join("/") };
 }
 
 /** Of `[*].rules[*]` the rules. */

@@ -1,4 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
+import type { CheckSelection } from "../catalog/select_checks.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
 import { failOnWords, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
@@ -16,9 +17,23 @@ export interface SelectionFlags {
   readonly parameters?: string;
 }
 
-export function toSelection(flags: SelectionFlags) {
-  const { check = "", exclude = "", severity = "" } = flags;
-  return { check: splitList(check), exclude: splitList(exclude), severity: splitList(severity) };
+/** Throws `UsageError` for an option that is given and names nothing, as with a variable that is not set: it would select all. */
+export function toSelection({ check, exclude = "", severity }: SelectionFlags): Required<CheckSelection> {
+  const selection = {
+    check: splitList(check ?? ""),
+    exclude: splitList(exclude),
+    severity: splitList(severity ?? ""),
+  };
+  const problems = [
+    ...(check !== undefined && selection.check.length === 0
+      ? [`--check ${JSON.stringify(check)}: expected names of checks, which the command checks lists`]
+      : []),
+    ...(severity !== undefined && selection.severity.length === 0
+      ? [`--severity ${JSON.stringify(severity)}: expected one or more of high, medium, low`]
+      : []),
+  ];
+  if (problems.length > 0) throw new UsageError(problems);
+  return selection;
 }
 
 export function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {

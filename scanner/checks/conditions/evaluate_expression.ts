@@ -29,6 +29,8 @@ export interface Evaluation {
   readonly steps: Steps;
   /** Told of each value that is compared, for the finding's text. */
   readonly onRead?: (source: string, value: unknown) => void;
+  /** Told of each object or list that a path leads to, with what it lies in: under the name of a field, or its place in a list. */
+  readonly onStep?: (value: object, parent: object, key: string | number) => void;
 }
 
 /** Several values, and why there may be more. */
@@ -82,8 +84,9 @@ export function evaluateEntries(path: Expression, subject: unknown, evaluation: 
         problem ??= unreadable(`${showValue(list)} where a list is expected`);
         continue;
       }
-      for (const item of list as readonly unknown[]) {
+      for (const [index, item] of (list as readonly unknown[]).entries()) {
         takeStep(evaluation);
+        if (typeof item === "object" && item !== null) evaluation.onStep?.(item, list, index);
         const truth = path.where === null ? true : evaluateCondition(path.where, item, { steps: evaluation.steps });
         if (truth === true) items.push(item);
         else if (truth instanceof Unavailable) problem ??= truth;
@@ -160,7 +163,9 @@ function fieldOf(item: unknown, name: string, evaluation: Evaluation): unknown {
   if (item instanceof Unavailable) return item;
   if (item === null || item === undefined) return null;
   if (!isJsonObject(item)) return unreadable(`${showValue(item)} where an object is expected`);
-  return (Object.hasOwn(item, name) ? item[name] : null) ?? null;
+  const value = (Object.hasOwn(item, name) ? item[name] : null) ?? null;
+  if (typeof value === "object" && value !== null) evaluation.onStep?.(value, item, name);
+  return value;
 }
 
 function compare(operator: Operator, left: unknown, right: unknown): Truth {

@@ -2,9 +2,15 @@ import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { FindingResource } from "../../../shared/report.ts";
 import { shorten } from "../../../shared/text.ts";
 
+const naming = ["label", "name", "id", "key"] as const;
+
 /** What the console calls a provider object. */
 export function nameOf(object: JsonObject): string {
-  return firstText(object, ["label", "name", "id", "key"]) ?? "unnamed";
+  return firstText(object, naming) ?? "unnamed";
+}
+
+export function isNamed(object: object): boolean {
+  return isJsonObject(object) && firstText(object, naming) !== null;
 }
 
 export function resourceOf(type: string, object: JsonObject): FindingResource {

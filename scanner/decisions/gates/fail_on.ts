@@ -67,8 +67,8 @@ export function applyFailOn(report: Report, rule: FailRule): FailOnResult {
   const unnamed: NamedFinding[] = [];
   let waived = 0;
   for (const check of report.checks) {
-    // A person who attests a FAIL has found one.
-    if (check.attestation?.status === "FAIL") {
+    // A person who attests a FAIL has found one, unless the scan itself has: then its findings count, as they are waived or known.
+    if (check.attestation?.status === "FAIL" && !check.findings.some(isFailing)) {
       (isNamed(rule.failOn, "FAIL", check.severity) ? named : unnamed).push({ check, status: "FAIL" });
       continue;
     }
@@ -84,6 +84,10 @@ export function applyFailOn(report: Report, rule: FailRule): FailOnResult {
     }
   }
   return { named, unnamed, waived };
+}
+
+function isFailing({ status, advisory }: Finding): boolean {
+  return status === "FAIL" && !advisory;
 }
 
 function isCounted(finding: Finding, { onlyNew }: FailRule): boolean {

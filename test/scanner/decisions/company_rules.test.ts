@@ -103,6 +103,31 @@ describe("a company's rule is judged as those of the STIG are", () => {
     expect(judged({ rules: null })).toMatchObject({ status: "MANUAL", reason: "needs_review" });
   });
 
+  test("entries without a name are named by their place, and each is a finding", () => {
+    const gateways = () => ["192.0.2.0/24", "10.0.0.0/8", "192.0.2.0/24"].map((value) => ({ type: "CIDR", value }));
+    const lab = aZone({ id: "nzo2", name: "Lab", gateways: gateways() });
+    const zones = { network_zones: obtained([aZone({ gateways: gateways() }), lab]) };
+    const each = "[*].gateways[?type == 'CIDR']";
+    const { findings } = judge({ artifact: "network_zones", each, condition: "value != '10.0.0.0/8'" }, zones);
+    expect(findings.map(({ status, resource }) => `${status} ${resource.id} ${resource.name}`)).toEqual([
+      "PASS nzo2/gateways/0 Lab/gateways/0",
+      "FAIL nzo2/gateways/1 Lab/gateways/1",
+      "PASS nzo2/gateways/2 Lab/gateways/2",
+      "PASS nzo1/gateways/0 Offices/gateways/0",
+      "FAIL nzo1/gateways/1 Offices/gateways/1",
+      "PASS nzo1/gateways/2 Offices/gateways/2",
+    ]);
+  });
+
+  test("what has no name at all is named by its place in the list", () => {
+    const zones = { network_zones: obtained([{ status: "ACTIVE" }, { status: "INACTIVE" }]) };
+    const { findings } = judge({ artifact: "network_zones", each: "[*]", condition: "status == 'ACTIVE'" }, zones);
+    expect(findings.map(({ status, resource }) => `${status} ${resource.name}`)).toEqual([
+      "PASS zone/0",
+      "FAIL zone/1",
+    ]);
+  });
+
   test("rules within policies are resources of their own", () => {
     const { findings } = judge(
       { artifact: "global_session_policies", each: "[*].rules[*]", condition: "name != 'Default Rule'" },

@@ -43,6 +43,9 @@ describe("--fail-on", () => {
     ["a MANUAL attested as FAIL", attestedFail, "fail", true],
     ["a MANUAL attested as FAIL", attestedFail, "fail:high", false],
     ["a MANUAL attested as FAIL", attestedFail, "never", false],
+    ["a waived FAIL that is attested as FAIL", { ...waived, attestation: attestedFail.attestation }, "fail", false],
+    ["a FAIL that is attested as FAIL", { ...failed, attestation: attestedFail.attestation }, "fail", true],
+    ["a PASS that is attested as FAIL", { ...passed, attestation: attestedFail.attestation }, "fail", true],
     ["a PASS", passed, "manual", false],
     ["a FAIL of medium", failed, "fail:high", false],
     ["a FAIL of medium", failed, "fail:medium", true],
@@ -64,6 +67,8 @@ describe("--fail-on", () => {
   ] as const)("with --fail-on-new a FAIL that is %s counts: %s", (change, expected) => {
     const result = aCheckResult({ findings: [aFinding({ change })] });
     expect(isFailed(result, aGate("fail", { onlyNew: true }))).toBe(expected);
+    const attested = { ...result, attestation: attestedFail.attestation };
+    expect(isFailed(attested, aGate("fail", { onlyNew: true }))).toBe(expected);
   });
 
   test.each(["", "always", "fail:", "fail:critical", "never,fail", "fail,", "never:high", "fail:high:high", "FAIL"])(
