@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
@@ -51,15 +51,23 @@ test("with the key alone, what is missing is named by its variable", async () =>
 
 test("ends although a case failed with its stream open", async () => {
   // Takes events and loses them, so that the case waits for one in vain.
-  const proxy = createServer(async ({ method = "GET", url = "", headers }, response) => {
-    if (url.endsWith("/events")) return void response.writeHead(202).end("{}");
+  async function pass({ method = "GET", url = "", headers }: IncomingMessage, response: ServerResponse): Promise<void> {
     const { authorization = "" } = headers;
+    const isEvent = url.endsWith("/events");
     const body = method === "GET" ? {} : { body: "{}" };
-    const sent = { authorization, "content-type": "application/json" };
-    const answer = await fetch(`${gateway.url}${url}`, { method, headers: sent, ...body });
+    const answer = isEvent
+      ? new Response("{}", { status: 202 })
+      : await fetch(`${gateway.url}${url}`, {
+          method,
+          headers: { authorization, "content-type": "application/json" },
+          ...body,
+        });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     for await (const chunk of answer.body ?? []) response.write(chunk);
     response.end();
+  }
+  const proxy = createServer((request, response) => {
+    pass(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const { port } = proxy.address() as AddressInfo;

@@ -186,7 +186,7 @@ describe.each(jobs)("%s", (_, job) => {
   test("installs what system tests need before it runs them", () => {
     const runs = steps.map(({ run = "" }) => run);
     const tests = runs.findIndex((run) => /npm (?:test|run check)|vitest run/.test(run));
-    const install = runs.indexOf('sudo "$(command -v node)" test/support/install_machine_tools.ts');
+    const install = runs.indexOf('sudo "$(command -v node)" test/support/machine_tools_main.ts');
     if (tests >= 0) expect(install).toBeGreaterThanOrEqual(0);
     expect(install).toBeLessThan(Math.max(tests, 0));
   });
