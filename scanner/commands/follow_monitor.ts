@@ -13,7 +13,9 @@ export function createMonitor(
   let publisher: MonitorPublisher | null = null;
   return {
     started(facts) {
-      publisher = startMonitoring(config, facts.monitorId, { warn: log, info: log, onDoorbell: () => doorbell.ring() });
+      const { monitorId, onRegistered } = facts;
+      const onDoorbell = () => doorbell.ring();
+      publisher = startMonitoring(config, monitorId, { warn: log, info: log, onDoorbell, onRegistered });
       publisher.started(facts);
     },
     // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.

@@ -22,7 +22,7 @@ export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Foll
   const follower = new Follower(plan, parts, saved);
   try {
     const end = await follower.run();
-    if (end === "clean" || end === "failed") await parts.monitor.ended(end);
+    if (end === "clean" || end === "failed") await parts.monitor.ended(endReasons[end]);
     else await parts.monitor.stopped();
     return end;
   } catch (error) {
@@ -33,6 +33,11 @@ export async function follow(plan: FollowPlan, parts: FollowParts): Promise<Foll
     await follower.close();
   }
 }
+
+const endReasons = {
+  clean: "Nothing fails any more, which --until-clean waited for",
+  failed: "There is a new finding of those that --fail-on names",
+};
 
 interface Round {
   /** What may have moved: checks that read one of these; null: any. */
@@ -45,7 +50,7 @@ interface Round {
 class Follower {
   readonly #plan: FollowPlan;
   readonly #parts: FollowParts;
-  readonly #monitorId: string;
+  #monitorId: string;
   readonly #isRestart: boolean;
   readonly #org: FollowedOrg;
   readonly #log: LogWatch;
@@ -81,6 +86,7 @@ class Follower {
     this.#log.connect(await this.#org.connect({ forgetsProbe: this.#isRestart }));
     parts.monitor.started({
       monitorId: this.#monitorId,
+      onRegistered: (id) => this.#goOnAs(id),
       orgUrl: plan.orgUrl,
       clientId: plan.clientId,
       intervalSeconds: plan.intervalMs / 1000,
@@ -293,6 +299,15 @@ class Follower {
       ...this.#log.toSave(),
       evidence: this.#evidence,
     };
+  }
+
+  #goOnAs(monitorId: string): void {
+    if (monitorId === this.#monitorId) return;
+    this.#monitorId = monitorId;
+    if (this.#committed !== null) this.#committed = { ...this.#committed, monitorId };
+    this.#saver.isSaved = false;
+    // Saved at the next look, and not only with the next change.
+    this.#saver.lastSaveMs = 0;
   }
 
   async #save(): Promise<void> {

@@ -34,8 +34,9 @@ export class LogWatch {
     this.#lookedMs = typeof saved?.lastLookAt === "string" ? Date.parse(saved.lastLookAt) : null;
   }
 
-  /** Reads through another connection from now on. */
+  /** Reads through another connection from now on, which may be allowed to. */
   connect(pages: PageReader): void {
+    this.#isForbidden = false;
     this.#reader = createLogReader({ pages, seen: this.#seen() });
   }
 

@@ -23,6 +23,8 @@ export interface LinesToStore {
 
 export interface MonitorFacts {
   readonly monitorId: string;
+  /** Called once it is known there: under another id where the one of before has ended. */
+  readonly onRegistered: (monitorId: string) => void;
   readonly orgUrl: string;
   readonly clientId: string;
   readonly intervalSeconds: number;

@@ -16,17 +16,19 @@ export interface FollowDoorbellOptions {
   readonly warn: (message: string) => void;
 }
 
-/**
- * Hears a monitor's doorbell until the signal aborts. A ring that is missed while the stream reconnects costs an interval:
- * the follower polls all the same.
- */
+/** Hears a monitor's doorbell until the signal aborts. It may have been rung while the stream was away, so that its return is a ring. */
 export async function followDoorbell(options: FollowDoorbellOptions): Promise<void> {
   const { url, apiKey, monitorId, signal, onDoorbell, warn } = options;
   let hasWarned = false;
+  let wasOpen = false;
   while (!signal.aborted) {
     const { finished } = subscribe<MonitorEvents>(new URL(`/api/v1/monitors/${monitorId}/event-stream`, url), {
       apiKey,
       signal,
+      onOpen() {
+        if (wasOpen) onDoorbell();
+        wasOpen = true;
+      },
       onEvent: ({ type, data }) => {
         if (type === "monitor.progress" && data.doorbell) onDoorbell();
       },

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { pause } from "../../shared/abortable.ts";
 import type { NewChange } from "../../shared/schemas/change.ts";
 import type { MonitorUpdate, NewMonitor } from "../../shared/schemas/monitor_requests.ts";
@@ -46,12 +47,12 @@ export interface MonitorPublisherOptions {
   /** Of the gateway, without a path, with the key that its streams are read with. */
   readonly url: string;
   readonly apiKey: string;
-  /** A UUID, the same over restarts. */
+  /** A UUID, the same over restarts until the monitor ends. */
   readonly monitorId: string;
   /** Called with one line for a person: when an outage begins, when it is over, when the gateway refuses something. */
   readonly warn: (message: string) => void;
-  /** Called once, when the gateway has registered the monitor. */
-  readonly onRegistered?: () => void;
+  /** Called once, when the gateway has registered the monitor: under another id where that of `monitorId` has ended or was deleted. */
+  readonly onRegistered?: (monitorId: string) => void;
   /** The gateway's doorbell was rung: poll now. */
   readonly onDoorbell: () => void;
   /** Default: the interval, at least 20 s. */
@@ -68,7 +69,8 @@ const outageFailures = 8;
 const outageRetryMs = 15_000;
 
 export function createMonitorPublisher(options: MonitorPublisherOptions): MonitorPublisher {
-  const { gateway, monitorId, warn } = options;
+  const { gateway, warn } = options;
+  let { monitorId } = options;
   const abandoned = new AbortController();
   const finished = new AbortController();
   /** Aborts when the end was requested: it cuts a pause short. */
@@ -140,6 +142,11 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
         await deliverAll(body);
         break;
       } catch (error) {
+        if (isOver(error) && !wasRegistered && monitorId === options.monitorId) {
+          warn(`The monitor of before takes nothing any more, so this is a new one: ${problemOf(error)}`);
+          monitorId = randomUUID();
+          continue;
+        }
         if (isOver(error)) {
           warn(`The monitor goes on without the gateway, where it has ended: ${problemOf(error)}`);
           finished.abort();
@@ -169,7 +176,7 @@ export function createMonitorPublisher(options: MonitorPublisherOptions): Monito
       isUpdateDue = Object.keys(update).length > 0;
       if (!wasRegistered) {
         wasRegistered = true;
-        options.onRegistered?.();
+        options.onRegistered?.(monitorId);
         const signal = AbortSignal.any([finished.signal, ending.signal]);
         const { url, apiKey, onDoorbell } = options;
         void followDoorbell({ url, apiKey, monitorId, signal, onDoorbell, warn });

@@ -43,6 +43,7 @@ export function startMonitoring(
     readonly warn: (message: string) => void;
     readonly info: (message: string) => void;
     readonly onDoorbell: () => void;
+    readonly onRegistered: (monitorId: string) => void;
   },
 ): MonitorPublisher {
   return createMonitorPublisher({
@@ -52,8 +53,10 @@ export function startMonitoring(
     monitorId,
     warn: log.warn,
     onDoorbell: log.onDoorbell,
-    onRegistered: () =>
-      log.info(`Live as monitor ${monitorId} at ${new URL(gatewayUrl).origin}/#/monitors/${monitorId}`),
+    onRegistered(id) {
+      log.info(`Live as monitor ${id} at ${new URL(gatewayUrl).origin}/#/monitors/${id}`);
+      log.onRegistered(id);
+    },
   });
 }
 

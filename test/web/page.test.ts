@@ -66,6 +66,22 @@ test("stays at the scan that was chosen and offers a newer one", async () => {
   await newer.end("completed", { pass: 0, fail: 0, manual: 0 });
 });
 
+test("an address leads to what it names, also with a query of others, and else to the list", async () => {
+  const acme = await demoTenant();
+  const older = await acme.producer.register({ org_url: "https://older.okta.com", checks_total: 0 });
+  await older.end("completed", { pass: 0, fail: 0, manual: 0 });
+  const newest = await acme.producer.register({ org_url: "https://newest.okta.com", checks_total: 0 });
+  await newest.end("completed", { pass: 0, fail: 0, manual: 0 });
+  await using named = await openPage(browser, `${gateway.url}/#/scans/${older.id}?utm_source=mail`);
+  await named.page.getByRole("heading", { level: 1, name: "older.okta.com" }).waitFor();
+  for (const hash of ["#/garbage", "#/scans/%E0%A4%A"]) {
+    await using watched = await openPage(browser, `${gateway.url}/${hash}`);
+    await watched.page.locator('.dashboard[data-route="list"]').getByText("newest.okta.com").first().waitFor();
+    await watched.page.waitForTimeout(300);
+    expect(new URL(watched.page.url()).hash).toBe(hash);
+  }
+});
+
 test("the demo opens a scan that starts while it shows an ended one", async () => {
   const acme = await demoTenant();
   const first = await acme.producer.register({ org_url: "https://first.okta.com", checks_total: 0 });

@@ -47,10 +47,11 @@ export function Dashboard({ session, ...account }: AccountActions & { readonly s
   );
   const { scans, monitors, decisions } = tenant;
   const main = useRef<HTMLElement>(null);
-  const [route, setRoute] = useState<Route>(() => {
-    const route = toRoute(location.hash);
-    return { ...route, isChosen: !isListRoute(route) };
-  });
+  // Whoever comes with an address has chosen, also where it leads to nothing.
+  const [route, setRoute] = useState<Route>(() => ({
+    ...toRoute(location.hash),
+    isChosen: !/^#?\/?$/.test(location.hash),
+  }));
   const [attempt, setAttempt] = useState(0);
   /** The scan that is looked at, as its stream knows it. */
   const [opened, setOpened] = useState<Scan | null>(null);
@@ -207,7 +208,9 @@ const noRoute: Omit<Route, "isChosen"> = {
   isDecisions: false,
 };
 
-function toRoute(hash: string): Omit<Route, "isChosen"> {
+/** Of an address that means nothing the list. A query is none of ours: mail programs and chats add one. */
+function toRoute(address: string): Omit<Route, "isChosen"> {
+  const [hash = ""] = address.split("?");
   if (hash === "#/decisions") return { ...noRoute, isDecisions: true };
   const [, beforeId, afterId] = /^#\/compare\/([0-9a-zA-Z-]{1,64})\/([0-9a-zA-Z-]{1,64})$/.exec(hash) ?? [];
   if (beforeId !== undefined && afterId !== undefined) return { ...noRoute, compared: { beforeId, afterId } };

@@ -64,8 +64,9 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
   /** A follower of the org; a second one goes on from the state of the first. */
   function start({
     isGatewayDown = false,
+    registeredAs = null,
     ...overrides
-  }: Partial<FollowPlan> & { readonly isGatewayDown?: boolean } = {}) {
+  }: Partial<FollowPlan> & { readonly isGatewayDown?: boolean; readonly registeredAs?: string | null } = {}) {
     const stop = new AbortController();
     const lines: ChangeLine[] = [];
     const said: string[] = [];
@@ -73,7 +74,10 @@ export async function setUpOrg(options: Partial<PracticeOrgOptions> = {}) {
     const calls: string[] = [];
     const doorbell = createDoorbell();
     const monitor: MonitorPort = {
-      started: ({ monitorId }) => void calls.push(`started ${monitorId}`),
+      started({ monitorId, onRegistered }) {
+        calls.push(`started ${monitorId}`);
+        onRegistered(registeredAs ?? monitorId);
+      },
       looked: (look) => void looks.push(look),
       changed(waiting) {
         calls.push(`changed ${waiting.first(1000).length}`);

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -246,6 +247,33 @@ describe("a follower", () => {
     await follower.stop();
   });
 
+  it("asks for a log that became forbidden at the next full scan, and goes on from where it was", async () => {
+    const { org, start } = await setUpOrg();
+    const follower = start({ reconcileMs: 10_000 });
+    await follower.settled();
+    org.setFaults([{ name: "insufficient-scope", path: "/api/v1/logs" }]);
+    await follower.after();
+    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "unreadable" });
+    org.setFaults([]);
+    org.change("fips-off");
+    const { lines } = await follower.after(10_000);
+    expect(lines).toMatchObject([{ check: fips, cause: "log", explained_by: [{}] }]);
+    expect(follower.looks.at(-1)).toMatchObject({ logStatus: "reading" });
+    await follower.stop();
+  });
+
+  it("goes on under the id that the gateway knows it by, after a restart too", async () => {
+    const { start } = await setUpOrg();
+    const renamed = randomUUID();
+    const follower = start({ registeredAs: renamed });
+    await follower.settled();
+    await follower.stop();
+    const next = start();
+    await next.settled();
+    expect(next.calls[0]).toBe(`started ${renamed}`);
+    await next.stop();
+  });
+
   it("makes each known resource MANUAL while its list cannot be collected, and tries again within a minute", async () => {
     const { org, start } = await setUpOrg();
     const follower = start();
@@ -284,7 +312,7 @@ describe("a follower", () => {
     org.change("mfa-off");
     await follower.after();
     expect(await follower.finished).toBe("failed");
-    expect(follower.calls.at(-1)).toBe("ended failed");
+    expect(follower.calls.at(-1)).toBe("ended There is a new finding of those that --fail-on names");
   });
 
   it("ends as soon as nothing fails", async () => {
@@ -295,7 +323,7 @@ describe("a follower", () => {
     org.change("fips-on");
     await follower.after();
     expect(await follower.finished).toBe("clean");
-    expect(follower.calls.at(-1)).toBe("ended clean");
+    expect(follower.calls.at(-1)).toBe("ended Nothing fails any more, which --until-clean waited for");
   });
 
   it.each(["super", "read-only"] as const)("costs one request a look at rest, with the role %s", async (role) => {

@@ -245,17 +245,20 @@ describe("createMonitorPublisher", () => {
     expect(monitor.warnings.at(-1)).toMatch(/given up/);
   });
 
-  test("ends with its reason; after that the gateway takes nothing, which is one warning", async () => {
+  test("ends with its reason; a later process is a new monitor, which takes what waits", async () => {
     const monitor = await startMonitor();
     monitor.changed([aChange()]);
     monitor.looked(aLook());
     await monitor.ended("Nothing fails any more");
     expect(await read(monitor.monitorId)).toMatchObject({ status: "ended", error_detail: "Nothing fails any more" });
-    const again = openMonitor({ monitorId: monitor.monitorId });
+    const ids: string[] = [];
+    const again = openMonitor({ monitorId: monitor.monitorId, onRegistered: (id) => void ids.push(id) });
     again.started(facts);
-    await expect.poll(() => again.warnings).toEqual([expect.stringMatching(/has ended/)]);
-    again.changed([aChange()]);
-    expect(again.waiting()).toEqual([]);
+    again.changed([aChange({ id: monitor.monitorId })]);
+    await expect.poll(() => again.waiting()).toEqual([]);
+    expect(again.warnings).toEqual([expect.stringMatching(/so this is a new one: .*has ended/)]);
+    expect(ids).toEqual([expect.not.stringMatching(monitor.monitorId)]);
+    expect(await storedIds(ids[0] ?? "")).toEqual([monitor.monitorId]);
     await again.stopped();
   });
 
@@ -274,5 +277,13 @@ describe("createMonitorPublisher", () => {
         { timeout: 10_000, interval: 200 },
       )
       .toBeGreaterThan(0);
+  });
+
+  test("a door whose stream was away may have been rung meanwhile", async () => {
+    const monitor = await startMonitor();
+    await expect.poll(() => gateway.gateway.parts.streams.stats().streams).toBe(1);
+    const before = monitor.ringCount;
+    network.cut();
+    await expect.poll(() => monitor.ringCount).toBe(before + 1);
   });
 });
