@@ -2,7 +2,8 @@ import { cklbFormat } from "./scanner/reports/cklb.ts";
 import { csvFormat } from "./scanner/reports/csv.ts";
 import { htmlFormat } from "./scanner/reports/html.ts";
 import { jsonFormat } from "./scanner/reports/json.ts";
-import type { Report } from "./shared/report.ts";
+import { parse } from "valibot";
+import { reportSchema } from "./shared/schemas/report.ts";
 
 /** Set by `gateway/web/build.ts`. */
 declare const TOOL_VERSION: string;
@@ -14,5 +15,6 @@ declare const TOOL_VERSION: string;
 export const reportWriters = [htmlFormat, cklbFormat, csvFormat, jsonFormat].map((format) => ({
   name: format.name,
   extension: format.extension,
-  write: (report: Report) => format.render(report, { color: false, width: 120, toolVersion: TOOL_VERSION }),
+  write: (report: unknown) =>
+    format.render(parse(reportSchema, report), { color: false, width: 120, toolVersion: TOOL_VERSION }),
 }));

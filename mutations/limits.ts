@@ -4,6 +4,7 @@ const snapshots = "snapshots without bound; a flood while one is read";
 const tooMany = "too many streams of one tenant";
 const slowReaders = "clients that read nothing or little";
 const slowHeads = "heads that never end, by the hundred";
+const wrongBodies = "a body within its bound that is wrong in millions of places";
 const largeReports = "a report whose size, shape or nesting fills memory";
 const oversized = "oversized heads, addresses, bodies, bodies without length, deep JSON";
 
@@ -26,6 +27,24 @@ export const limits: readonly Mutation[] = [
     replace: "const maxRestBytes = 64 * 1024 * 1024;",
     testFile: "test/gateway/features/keeping/report.test.ts",
     test: "%s is refused",
+  },
+  {
+    mistake: "a list that is too long is looked into",
+    holds: [wrongBodies],
+    file: "gateway/http/body.ts",
+    find: "if (walk.hasLongList) throw new InvalidBody(problems);",
+    replace: "",
+    testFile: "test/attacks/wrong_bodies.test.ts",
+    test: "%s, %s %s%s…",
+  },
+  {
+    mistake: "all mistakes of a large body are found before twenty are named",
+    holds: [wrongBodies],
+    file: "gateway/http/body.ts",
+    find: "const maxValuesForAllProblems = 20_000;",
+    replace: "const maxValuesForAllProblems = 20_000_000;",
+    testFile: "test/attacks/wrong_bodies.test.ts",
+    test: "%s, %s %s%s…",
   },
   {
     mistake: "a tenant's snapshot has everything that has not ended",

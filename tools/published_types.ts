@@ -1,3 +1,4 @@
+import { asWritten } from "./schemas.ts";
 import { toJsonSchema, type JsonSchema } from "@valibot/to-json-schema";
 import type { GenericSchema } from "valibot";
 import {
@@ -96,7 +97,7 @@ export function writePublishedTypes(): Readonly<Record<string, string>> {
 function writeFile({ types, maps = {}, aliases = {}, imports = {} }: TypesFile): readonly string[] {
   const definitions = Object.assign({}, types, ...Object.values(imports)) as Record<string, GenericSchema>;
   const toType = (schema: GenericSchema, asNamed = true): JsonSchema => {
-    const described = toJsonSchema(schema, { errorMode: "ignore", definitions });
+    const described = asWritten(toJsonSchema(schema, { errorMode: "ignore", definitions }));
     const { $ref, $defs = {} } = described;
     const name = $ref?.replace("#/$defs/", "");
     return asNamed || name === undefined ? described : toSchema($defs[name]);

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { toJsonSchema } from "@valibot/to-json-schema";
 import { configSchema } from "../scanner/commands/organizations/config_schema.ts";
 import { summarySchema } from "../scanner/commands/organizations/summary.ts";
+import { isJsonObject } from "../shared/json.ts";
 import { diffSchema } from "../shared/schemas/diff.ts";
 import { reportDefinitions, reportSchema } from "../shared/schemas/report.ts";
 
@@ -16,8 +17,25 @@ export function describeReport(): unknown {
     $id: "https://scanstream.dev/schemas/report/1",
     title: "scanstream report, version 1.1",
     description: "One scan of an identity provider: what was asked, what was found, and on which evidence.",
-    ...described,
+    ...asWritten(described),
   };
+}
+
+/** A field with a default may be left out by others; what scanstream writes has each. */
+export function asWritten<Value>(described: Value): Value {
+  if (Array.isArray(described)) return described.map(asWritten) as Value;
+  if (!isJsonObject(described)) return described;
+  const { default: _default, ...rest } = described;
+  const { properties, required } = rest;
+  const own = isJsonObject(properties) && Array.isArray(required) ? { properties, required } : null;
+  const always =
+    own === null
+      ? []
+      : Object.entries(own.properties).filter(
+          ([name, value]) => isJsonObject(value) && (own.required.includes(name) || "default" in value),
+        );
+  const changed = own === null ? rest : { ...rest, required: always.map(([name]) => name) };
+  return Object.fromEntries(Object.entries(changed).map(([name, value]) => [name, asWritten(value)])) as Value;
 }
 
 export function describeDiff(): unknown {

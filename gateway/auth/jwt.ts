@@ -161,6 +161,9 @@ async function verifySignature(token: string, keys: KeySource, options: JWTVerif
   }
 }
 
+/** A `Date` is never later: one that has to be written has a text. */
+const latestDateMs = 8_640_000_000_000_000;
+
 function toIdentity(payload: JWTPayload, tenantClaim: string): Identity {
   const claim = payload[tenantClaim];
   const tenantIds: readonly unknown[] = Array.isArray(claim) ? [...new Set(claim)] : [claim];
@@ -175,7 +178,7 @@ function toIdentity(payload: JWTPayload, tenantClaim: string): Identity {
     id: sub,
     name: typeof name === "string" && name !== "" ? name.slice(0, 200) : null,
     scopes: null,
-    expiresAtMs: Math.min(exp * 1000, Number.MAX_SAFE_INTEGER),
+    expiresAtMs: Math.min(exp * 1000, latestDateMs),
     onlyStream: null,
   };
 }

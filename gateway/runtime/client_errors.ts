@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import { METHODS, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { hasCode } from "../../shared/error_code.ts";
 
@@ -15,14 +15,20 @@ const refusals: readonly (readonly [code: string, line: string, title: string, h
 ];
 const malformed = ["", "400 Bad Request", "Malformed request"] as const;
 
+interface ClientError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Uint8Array;
+}
+
 export function answerClientErrors(server: Server): void {
-  server.on("clientError", (error: Error, socket: Duplex) => {
+  server.on("clientError", (error: ClientError, socket: Duplex) => {
     // The peer has disconnected, or a response is being sent: a second one would be read as part of it.
     if (hasCode(error, "ECONNRESET") || !socket.writable || hasAnswer(socket)) {
       socket.destroy();
       return;
     }
-    const [, line, title, headers = ""] = refusals.find(([code]) => hasCode(error, code)) ?? malformed;
+    const problem = isUnknownMethod(error) ? "HPE_INVALID_METHOD" : error.code;
+    const [, line, title, headers = ""] = refusals.find(([code]) => code === problem) ?? malformed;
     const status = Number(line.slice(0, 3));
     const code = status === 405 ? "method_not_allowed" : "malformed";
     const detail = "The request cannot be understood";
@@ -32,6 +38,13 @@ export function answerClientErrors(server: Server): void {
         `connection: close\r\n\r\n${body}`,
     );
   });
+}
+
+/** Deno's parser says of every mistake only that it is one. */
+function isUnknownMethod({ code, rawPacket }: ClientError): boolean {
+  if (code !== "HPE_ERROR" || rawPacket === undefined) return false;
+  const [, method] = /^([A-Z-]{1,32}) \S+ HTTP\/1\.[01]\r\n/.exec(new TextDecoder("latin1").decode(rawPacket)) ?? [];
+  return method !== undefined && !METHODS.includes(method);
 }
 
 /** Node keeps the response that a socket is busy with here, https://nodejs.org/api/http.html#event-clienterror */

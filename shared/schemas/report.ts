@@ -1,13 +1,15 @@
 import * as v from "valibot";
 import { coverageSchema, manualReasonSchema, severitySchema, statusSchema } from "./finding.ts";
-import { count, uuid, type Output } from "./primitives.ts";
+import { count, fieldMessage, uuid, type Output } from "./primitives.ts";
 import { statusCountsEntries } from "./scan.ts";
 
 /**
  * The report of one scan, `scanstream.report/1`: the value that every report format is written from. Versions 1.1 and 1.2
- * added optional fields, which readers of 1.0 pass over.
+ * added optional fields, which readers of 1.0 pass over. A field with a default is in every report that scanstream writes; one
+ * without it may have been written by hand or by another program.
  */
 
+const object = <const Entries extends v.ObjectEntries>(entries: Entries) => v.object(entries, fieldMessage);
 const isoTime = v.pipe(v.string(), v.metadata({ format: "date-time" }));
 const expires = v.pipe(
   v.nullable(v.string()),
@@ -29,7 +31,7 @@ const decisionSource = v.exactOptional(
 );
 
 /** Why a person accepted a finding for a time; it changes the exit code, never the status. */
-const waiverSchema = v.object({
+const waiverSchema = object({
   reason: v.string(),
   expires,
   by: v.exactOptional(
@@ -39,7 +41,7 @@ const waiverSchema = v.object({
 });
 
 /** A person's verdict where the API gives no evidence, or only a part of it. */
-const attestationSchema = v.object({
+const attestationSchema = object({
   status: v.picklist(["PASS", "FAIL", "NOT_APPLICABLE"]),
   reason: v.string(),
   by: v.string(),
@@ -47,19 +49,19 @@ const attestationSchema = v.object({
   source: decisionSource,
 });
 
-const resourceSchema = v.object({
+const resourceSchema = object({
   type: v.pipe(v.string(), v.description("What kind of thing was examined: policy, app, api_token, org, …")),
   id: v.string(),
   name: v.string(),
 });
 
-const milestoneSchema = v.object({
+const milestoneSchema = object({
   description: v.string(),
   date: v.pipe(v.nullable(v.string()), v.description("ISO 8601 date or time; null: none was set")),
 });
 
 /** When a person plans to have remediated a finding, which goes on failing until then. */
-const planSchema = v.object({
+const planSchema = object({
   remediation_date: v.pipe(v.string(), v.description("ISO 8601 date or time")),
   milestones: v.array(milestoneSchema),
   reason: v.string(),
@@ -67,13 +69,13 @@ const planSchema = v.object({
 });
 
 /** A rule that was judged by the organization's values (--parameters), not by the STIG's. */
-const tailoringSchema = v.object({
+const tailoringSchema = object({
   effect: v.pipe(
     v.picklist(["stricter", "looser"]),
     v.description("looser: any value is; then no checklist calls the rule not a finding"),
   ),
   parameters: v.array(
-    v.object({
+    object({
       name: v.string(),
       unit: v.string(),
       value: v.union([v.number(), v.array(v.string())]),
@@ -86,7 +88,7 @@ const tailoringSchema = v.object({
 });
 
 export const findingSchema = v.pipe(
-  v.object({
+  object({
     status: statusSchema,
     stig_status: v.pipe(
       v.optional(statusSchema),
@@ -105,18 +107,21 @@ export const findingSchema = v.pipe(
       v.description("Stable over runs: the same check, resource and org give the same value"),
     ),
     waived: v.boolean(),
-    waiver: v.pipe(v.nullable(waiverSchema), v.description("The waiver in force; null when waived is false")),
+    waiver: v.pipe(
+      v.optional(v.nullable(waiverSchema), null),
+      v.description("The waiver in force; null when waived is false"),
+    ),
     change: v.pipe(
       v.nullable(v.picklist(["new", "unchanged", "resolved"])),
       v.description("Against a baseline report; null without one"),
     ),
-    coverage: coverageSchema,
+    coverage: v.optional(coverageSchema, "full"),
     coverage_reason: v.pipe(
-      v.nullable(v.string()),
+      v.optional(v.nullable(v.string()), null),
       v.description("What of the rule a partial PASS leaves to a person, in one sentence; null with full coverage"),
     ),
     advisory: v.pipe(
-      v.boolean(),
+      v.optional(v.boolean(), false),
       v.description("true: it does not count for the check's status, nor for an exit code"),
     ),
     plan: v.exactOptional(v.pipe(planSchema, v.description("Absent without one (since 1.1)"))),
@@ -134,7 +139,7 @@ export const findingSchema = v.pipe(
 export const companyIdPattern = /^(?!(?:S?V-\d|SRG-|CCI-|OKTA-APP-))[A-Z][A-Z0-9]*(?:[-.][A-Z0-9]+)*$/;
 
 const checkSchema = v.pipe(
-  v.object({
+  object({
     check: v.pipe(v.string(), v.regex(/^[a-z][a-z0-9_]*$/)),
     origin: v.pipe(
       v.optional(v.literal("company")),
@@ -156,19 +161,19 @@ const checkSchema = v.pipe(
     reason,
     detail: someText,
     coverage: v.pipe(
-      coverageSchema,
+      v.optional(coverageSchema, "full"),
       v.description(
         "partial: the check sees only a part of what its rule asks, always or because a PASS among its findings does, so its PASS alone closes nothing in a checklist",
       ),
     ),
-    attestation: v.nullable(attestationSchema),
+    attestation: v.optional(v.nullable(attestationSchema), null),
     tailoring: v.pipe(v.optional(tailoringSchema), v.description("Absent: judged by the STIG's values")),
     findings: v.array(findingSchema),
   }),
   v.metadata(reasonRule),
 );
 
-const scanSummarySchema = v.object({
+const scanSummarySchema = object({
   id: uuid(),
   tenant_id: v.nullable(uuid()),
   org_url: v.pipe(v.string(), v.metadata({ format: "uri" })),
@@ -180,7 +185,7 @@ const scanSummarySchema = v.object({
   requested_scopes: v.array(v.string()),
   granted_scopes: v.array(v.string()),
   role: v.picklist(["super_admin", "read_only_admin", "unknown"]),
-  requests: v.object({
+  requests: object({
     total: count,
     retried: count,
     throttled_ms: v.pipe(count, v.description("Time spent waiting for the provider's rate limit, in milliseconds")),
@@ -188,10 +193,10 @@ const scanSummarySchema = v.object({
 });
 
 /** A finding that the baseline had and this scan, which evaluated the check, no longer has. */
-const resolvedFindingSchema = v.object({ check: v.string(), resource: resourceSchema, fingerprint: v.string() });
+const resolvedFindingSchema = object({ check: v.string(), resource: resourceSchema, fingerprint: v.string() });
 
 /** How the findings compare with an earlier report. */
-const comparisonSchema = v.object({
+const comparisonSchema = object({
   scan_id: v.string(),
   new: count,
   unchanged: count,
@@ -203,7 +208,7 @@ const comparisonSchema = v.object({
 });
 
 /** A control of NIST SP 800-53 rev. 5, as far as the rules of the STIG examine it. */
-const controlSchema = v.object({
+const controlSchema = object({
   id: v.pipe(v.string(), v.description("As in OSCAL: ac-2.3")),
   label: v.pipe(v.string(), v.description("As people write it: AC-2(3)")),
   title: v.string(),
@@ -220,15 +225,15 @@ const controlSchema = v.object({
   checks: v.pipe(v.array(v.string()), v.description("The checks of this report whose rules name it")),
 });
 
-const statusCountsSchema = v.object(statusCountsEntries);
+const statusCountsSchema = object(statusCountsEntries);
 
-export const reportSchema = v.object({
+export const reportSchema = object({
   schema: v.literal("scanstream.report/1"),
   benchmark: v.pipe(v.optional(v.string()), v.description("By which it was judged: `okta-idaas-stig-v1r2`")),
   scan: scanSummarySchema,
   summary: v.pipe(statusCountsSchema, v.description("Counts of checks")),
   checks: v.array(checkSchema),
-  baseline: v.pipe(v.nullable(comparisonSchema), v.description("Null without a baseline")),
+  baseline: v.pipe(v.optional(v.nullable(comparisonSchema), null), v.description("Null without a baseline")),
   controls: v.exactOptional(
     v.pipe(v.array(controlSchema), v.description("The same verdicts by control of NIST SP 800-53 rev. 5 (since 1.1)")),
   ),

@@ -5,6 +5,7 @@ import { buildPage } from "../../gateway/web/build.ts";
 import { gatewayContract } from "../conformance/gateway_contract.ts";
 import {
   call,
+  refused,
   createScan,
   eventually,
   keyOf,
@@ -36,6 +37,14 @@ afterAll(async () => {
 });
 
 describeGateway("the gateway on Deno", gatewayContract, () => underTest);
+
+test("a method that nobody knows is 405 with those that are", async () => {
+  for (const method of ["FOO", "CONNECTX"]) {
+    const response = await call(underTest, "/healthz", { method });
+    expect(response.headers.get("allow")).toContain("GET");
+    await refused(response, 405, "method_not_allowed");
+  }
+});
 
 test("S9: no secret reached the log", () => {
   const output = gateway.output();

@@ -5,7 +5,7 @@ import { startGateway, type RunningGateway } from "../../gateway/runtime/start_g
 import { createStaticFiles } from "../../gateway/runtime/static_files.ts";
 import { buildPage } from "../../gateway/web/build.ts";
 import { gatewayContract } from "../conformance/gateway_contract.ts";
-import type { GatewayUnderTest } from "../conformance/gateway_harness.ts";
+import { call, refused, type GatewayUnderTest } from "../conformance/gateway_harness.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { temporaryFolder } from "./temporary_folder.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
@@ -34,6 +34,14 @@ afterAll(async () => {
 });
 
 describeGateway("the gateway on Node", gatewayContract, () => underTest);
+
+test("a method that nobody knows is 405 with those that are", async () => {
+  for (const method of ["FOO", "CONNECTX"]) {
+    const response = await call(underTest, "/healthz", { method });
+    expect(response.headers.get("allow")).toContain("GET");
+    await refused(response, 405, "method_not_allowed");
+  }
+});
 
 test("S9: no secret reached the log", () => {
   const output = log.join("");

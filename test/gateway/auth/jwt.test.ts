@@ -47,6 +47,11 @@ test("a token for several tenants gives each of them once, up to 50", async () =
   expect(verified.tenantIds).toEqual(ids);
 });
 
+test.each([8.7e12, 1e15, 1e300])("an exp of %d has an end that can be written", async (exp) => {
+  const { expiresAtMs } = await verifier.verify(await sign({ ...goodClaims, exp }));
+  expect(new Date(expiresAtMs ?? 0).toISOString()).toBe("+275760-09-13T00:00:00.000Z");
+});
+
 describe("claims", () => {
   const { exp: _exp, ...withoutExp } = goodClaims;
   const { sub: _sub, ...withoutSub } = goodClaims;

@@ -29,7 +29,7 @@ export interface ReceivedReport {
 export async function readReport(request: Request, scanId: string): Promise<ReceivedReport> {
   requireJson(request.headers.get("content-type"));
   if (Number(request.headers.get("content-length")) > maxReportBytes) throw bodyTooLarge(maxReportBytes);
-  const splitter = createReportSplitter((text) => void parseBody(findingSchema, parseJson(text)));
+  const splitter = createReportSplitter((text, pointer) => void parseBody(findingSchema, parseJson(text), pointer));
   const digest = createBlockDigest();
   const compression = new CompressionStream("gzip");
   const compressed = collect(compression.readable);
@@ -98,7 +98,7 @@ function checkReport({ text, findingCount }: { readonly text: string; readonly f
     const findings = listOf(check, "findings");
     const others = findings.filter((finding) => finding !== 0);
     leftOut += findings.length - others.length;
-    findings.splice(0, findings.length, ...others);
+    if (others.length < findings.length) Object.assign(check as object, { findings: others });
   }
   const { scan } = parseBody(reportSchema, report);
   // A number where a finding should be, or a list that stands there twice.

@@ -29,16 +29,18 @@ const escapes = new Set(new TextEncoder().encode('"\\/bfnrtu'));
 const zero = new Uint8Array([0x30]);
 
 /**
- * Reads the JSON of a report as it comes and passes each finding on as text, so that a large report is never whole in memory.
+ * Reads the JSON of a report as it comes and passes each finding on as text, with a JSON pointer to it, so that a large report is never whole in memory.
  * Only strings and brackets are followed: whatever else is no JSON is found when the parts are parsed. The body is UTF-8.
  */
-export function createReportSplitter(onFinding: (text: string) => void): ReportSplitter {
+export function createReportSplitter(onFinding: (text: string, pointer: string) => void): ReportSplitter {
   const rest = createBuffer(maxRestBytes, "The report is too large: expected 8 MiB at most beside its findings");
   const finding = createBuffer(maxFindingBytes, "A finding is too large: expected 1 MiB at most");
   /** Of the containers that are open: whether each is an object. */
   const isObject: boolean[] = [];
   /** The key whose value is being read, in the report itself and in a check. */
   const keys: string[] = [];
+  /** How many commas each container that is open has had. */
+  const commas: number[] = [];
   let key: string | null = null;
   let isKeyNext = false;
   let isInString = false;
@@ -101,6 +103,7 @@ export function createReportSplitter(onFinding: (text: string) => void): ReportS
       keys[isObject.length] = key ?? "";
       isKeyNext = false;
     } else if (byte === comma) {
+      commas[isObject.length] = (commas[isObject.length] ?? 0) + 1;
       isKeyNext = isObject.at(-1) === true;
     } else if (byte === openBrace || byte === openBracket) {
       if (byte === openBrace && isFindingList()) {
@@ -109,6 +112,7 @@ export function createReportSplitter(onFinding: (text: string) => void): ReportS
         isInFinding = true;
       }
       isObject.push(byte === openBrace);
+      commas[isObject.length] = 0;
       isKeyNext = byte === openBrace;
       if (isObject.length > maxDepth) throw new AppError("invalid", `The report is nested more than ${maxDepth} deep`);
     } else if (byte === closeBrace || byte === closeBracket) {
@@ -120,7 +124,7 @@ export function createReportSplitter(onFinding: (text: string) => void): ReportS
       isInFinding = false;
       findingCount += 1;
       keep(zero);
-      onFinding(finding.take());
+      onFinding(finding.take(), `/checks/${commas[2]}/findings/${commas[4]}`);
     }
   }
 

@@ -1,5 +1,9 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
+import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { reportFormats } from "../../../../scanner/reports/formats.ts";
+import type { Report } from "../../../../shared/report.ts";
+import { reportSchema } from "../../../../shared/schemas/report.ts";
 import { aCheckResult, aFinding, aReport } from "../../../support/report_builders.ts";
 import { everyDriver, startKeptGateway, type KeptGateway } from "../../../support/keeping_gateways.ts";
 import { createScan, problemOf } from "../../../support/test_gateway.ts";
@@ -49,6 +53,26 @@ describe.each(everyDriver)("the report of a scan over %s", (_name, open) => {
       expect(await again.text()).toBe("");
     }
     expect((await get(id, { "if-none-match": '"x"' })).status).toBe(200);
+  });
+
+  test("needs no field that version 1.0 did not have", async () => {
+    const id = await newScan();
+    const { baseline: _baseline, ...report } = JSON.parse(reportOf(id, [aCheckResult()])) as Report;
+    const checks = report.checks.map(({ coverage: _coverage, attestation: _attestation, ...check }) => ({
+      ...check,
+      findings: check.findings.map((finding) => {
+        const { waiver: _waiver, coverage: _own, coverage_reason: _reason, advisory: _advisory, ...kept } = finding;
+        return kept;
+      }),
+    }));
+    const text = JSON.stringify({ ...report, checks });
+    expect((await put(id, text)).status).toBe(201);
+    expect(await (await get(id)).text()).toBe(text);
+    const read = v.parse(reportSchema, JSON.parse(text));
+    for (const format of reportFormats) {
+      const rendered = format.render(read, { color: false, width: 120, toolVersion: "0" });
+      expect(rendered.length, format.name).toBeGreaterThan(100);
+    }
   });
 
   test("is stored once: the same body is 200, another is 409, also many at once and after the end of the scan", async () => {

@@ -1,0 +1,48 @@
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { cpuMs } from "../support/cpu_ms.ts";
+import { createScan, startTestGateway, type TestGateway } from "../support/test_gateway.ts";
+
+/** Bodies within their bounds of bytes that are wrong in millions of places: a refusal costs no more than to parse them. */
+
+const mebibyte = 1024 * 1024;
+let gateway: TestGateway;
+let scanId: string;
+const monitorId = randomUUID();
+
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  scanId = (await createScan(gateway, gateway.acme)).id;
+  const json = { org_url: "https://acme.okta.com", interval_seconds: 10, checks_total: 29 };
+  await gateway.request(`/api/v1/monitors/${monitorId}`, { method: "PUT", as: key(), json });
+});
+afterAll(() => gateway.stop());
+
+const key = () => `Api-Key ${gateway.acme.apiKey}`;
+
+function filled(head: string, item: string, tail: string, bytes: number): string {
+  const count = Math.floor((bytes - head.length - tail.length) / (item.length + 1));
+  return `${head}${Array.from({ length: count }, () => item).join(",")}${tail}`;
+}
+
+test.each([
+  ["findings", "POST", `{"findings":[`, "{}", "]}", 8, "/findings", "expected an array of at most 1000 findings"],
+  ["findings", "POST", `{"x":[`, "{}", `],"findings":[]}`, 8, "/x", "is not a field of this body"],
+  ["changes", "POST", `{"changes":[`, "{}", "]}", 8, "/changes", "expected an array of 1 to 500 changes"],
+  ["changes", "POST", `{"changes":[{"explained_by":[`, "{}", "]}]}", 8, "/changes/0/explained_by", /at most 20/],
+  ["report", "PUT", `{"checks":[`, "{}", "]}", 8, "/schema", "is required"],
+  ["report", "PUT", `{"controls":[`, "[]", "]}", 8, "/controls/0", "expected a JSON object"],
+  ["report", "PUT", `{"checks":[{"findings":[`, "{}", "]}]}", 32, "/checks/0/findings/0/status", /./],
+  ["report", "PUT", `{"checks":[{"findings":[`, "7", "]}]}", 8, "/schema", "is required"],
+] as const)("%s, %s %s%s…", async (kind, method, head, item, tail, mebibytes, pointer, detail) => {
+  const path = kind === "changes" ? `/api/v1/monitors/${monitorId}/changes` : `/api/v1/scans/${scanId}/${kind}`;
+  const body = filled(head, item, tail, mebibytes * mebibyte);
+  const begunMs = cpuMs();
+  const headers = { "content-type": "application/json" };
+  const response = await gateway.request(path, { method, as: key(), body, headers });
+  expect(cpuMs() - begunMs, "ms of CPU").toBeLessThan(8000);
+  expect(response.status).toBe(422);
+  const { errors } = (await response.json()) as { errors: readonly { pointer: string; detail: string }[] };
+  expect(errors.length).toBeLessThanOrEqual(20);
+  expect(errors[0]).toEqual({ pointer, detail: typeof detail === "string" ? detail : expect.stringMatching(detail) });
+});
