@@ -4,7 +4,7 @@ const snapshots = "snapshots without bound; a flood while one is read";
 const tooMany = "too many streams of one tenant";
 const slowReaders = "clients that read nothing or little";
 const slowHeads = "heads that never end, by the hundred";
-const wrongBodies = "a body within its bound that is wrong in millions of places";
+const wrongBodies = "a body within its bound that is wrong in a million places";
 const largeReports = "a report whose size, shape or nesting fills memory";
 const oversized = "oversized heads, addresses, bodies, bodies without length, deep JSON";
 
