@@ -1,4 +1,5 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
+import { toLine } from "./changes.ts";
 import type { FollowEvidence, FollowState } from "./follow_state.ts";
 import type { FollowEnd, FollowParts, FollowPlan } from "./follow_plan.ts";
 import { FollowedOrg } from "./followed_org.ts";
@@ -301,10 +302,18 @@ class Follower {
     };
   }
 
+  /** A new monitor is handed every verdict as its first state; on the output they were lines before. */
   #goOnAs(monitorId: string): void {
     if (monitorId === this.#monitorId) return;
+    const { parts, plan } = { parts: this.#parts, plan: this.#plan };
     this.#monitorId = monitorId;
     if (this.#committed !== null) this.#committed = { ...this.#committed, monitorId };
+    const seenAt = new Date(parts.clock.nowMs()).toISOString();
+    const facts = { seenAt, cause: "start", events: [], withAddresses: plan.withAddresses } as const;
+    const actual = "as it was before this monitor began";
+    const verdicts = this.#verdicts.findings();
+    this.#lines.addWritten(verdicts.map((to) => toLine({ from: null, to, actual }, { id: parts.newId(), ...facts })));
+    parts.monitor.changed(this.#lines);
     this.#saver.isSaved = false;
     // Saved at the next look, and not only with the next change.
     this.#saver.lastSaveMs = 0;

@@ -52,6 +52,13 @@ export class WaitingLines {
     this.#hasOmitted = true;
   }
 
+  /** For the gateway only. */
+  addWritten(lines: readonly ChangeLine[]): void {
+    const written = this.#lines.length - this.#unwritten;
+    this.#lines = [...this.#lines.slice(0, written), ...lines, ...this.#lines.slice(written)];
+    this.#isUnsaved ||= lines.length > 0;
+  }
+
   /** Those that are not written, which count as written from now on. */
   takeUnwritten(): readonly ChangeLine[] {
     if (this.#unwritten === 0) return [];

@@ -98,6 +98,36 @@ test("loses no change where the gateway is down and the process is killed with -
   expect((await stored()).filter(({ cause }) => cause === "log").map(({ to }) => to?.status)).toEqual(["PASS", "FAIL"]);
 });
 
+test("where the monitor has ended, the next process is a new one with every finding, and the one after goes on with it", async () => {
+  const { path, env } = await setUp();
+  const gateway = await startTestGateway();
+  onTestFinished(() => gateway.stop());
+  const as = `Api-Key ${gateway.acme.apiKey}`;
+  const options = { cwd: path, env: { ...env, SCANSTREAM_URL: gateway.url, SCANSTREAM_API_KEY: gateway.acme.apiKey } };
+  const read = async <Item>(resource: string) =>
+    ((await (await gateway.request(`/api/v1/monitors${resource}`, { as })).json()) as Page<Item>).items;
+  expect((await runCommand(["follow", "--until-clean"], options)).code).toBe(0);
+  const [ended] = await read<{ id: string; status: string }>("");
+  expect(ended?.status).toBe("ended");
+  for (const stderr of [/so this is a new one/, /^(?!.*new one)/s]) {
+    expect(await runCommand(["follow", "--once"], options)).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringMatching(stderr) as string,
+    });
+  }
+  const monitors = await read<{ id: string }>("");
+  expect(monitors).toHaveLength(2);
+  const { id = "" } = monitors.find((monitor) => monitor.id !== ended?.id) ?? {};
+  const [before, after] = await Promise.all(
+    [ended?.id, id].map((monitorId) => read<{ fingerprint: string }>(`/${monitorId}/findings?limit=200`)),
+  );
+  expect(after?.map(({ fingerprint }) => fingerprint).toSorted()).toEqual(
+    before?.map(({ fingerprint }) => fingerprint).toSorted(),
+  );
+  expect(after?.length).toBeGreaterThan(28);
+});
+
 interface Page<Item> {
   readonly items: readonly Item[];
 }

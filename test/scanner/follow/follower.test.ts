@@ -262,16 +262,23 @@ describe("a follower", () => {
     await follower.stop();
   });
 
-  it("goes on under the id that the gateway knows it by, after a restart too", async () => {
+  it("hands a new monitor every verdict, and goes on under its id after a restart", async () => {
     const { start } = await setUpOrg();
+    const first = start();
+    await first.settled();
+    const count = first.lines.length;
+    await first.stop();
     const renamed = randomUUID();
-    const follower = start({ registeredAs: renamed });
-    await follower.settled();
-    await follower.stop();
-    const next = start();
-    await next.settled();
-    expect(next.calls[0]).toBe(`started ${renamed}`);
-    await next.stop();
+    const second = start({ registeredAs: renamed });
+    await second.settled();
+    await second.stop();
+    expect(second.calls).toContain(`changed ${count}`);
+    expect(second.lines).toEqual([]);
+    const third = start();
+    await third.settled();
+    await third.stop();
+    expect(third.calls[0]).toBe(`started ${renamed}`);
+    expect(third.calls.filter((call) => call.startsWith("changed"))).toEqual([]);
   });
 
   it("makes each known resource MANUAL while its list cannot be collected, and tries again within a minute", async () => {
