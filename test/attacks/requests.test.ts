@@ -23,7 +23,8 @@ import {
 let shared: Awaited<ReturnType<typeof openSharedDatabase>>;
 let gateway: TestGateway;
 let scan: TestScan;
-let statements = 0;
+/** Of API keys; the gateway's own tasks ask for other things meanwhile. */
+let lookups = 0;
 const maxStreamsOfTenant = 5;
 
 beforeAll(async () => {
@@ -31,7 +32,7 @@ beforeAll(async () => {
   const database: Database = {
     ...shared.database,
     transact(sent) {
-      statements += 1;
+      if (sent.some(({ sql }) => sql.includes("api_key"))) lookups += 1;
       return shared.database.transact(sent);
     },
   };
@@ -96,19 +97,19 @@ describe("guessing API keys", () => {
   };
 
   test("a guess that is no key is refused before the database is asked", async () => {
-    const before = statements;
+    const before = lookups;
     for (const guess of ["x", "scs_", gateway.acme.apiKey.slice(0, -1), `${gateway.acme.apiKey}0`, "scs_%_%", "'--"]) {
       expect((await gateway.request("/api/v1/scans", { as: `Api-Key ${guess}` })).status).toBe(401);
     }
-    expect(statements).toBe(before);
+    expect(lookups).toBe(before);
   });
 
   test("the first wrong character and the last are refused alike: what is compared is a hash", async () => {
     const refusals = await Promise.all(
       [4, 13, gateway.acme.apiKey.length - 1].map(async (at) => {
-        const before = statements;
+        const before = lookups;
         const response = await gateway.request("/api/v1/scans", { as: `Api-Key ${flipped(at)}` });
-        return [await problemOf(response), statements - before > 0];
+        return [await problemOf(response), lookups - before > 0];
       }),
     );
     expect(new Set(refusals.map((refusal) => JSON.stringify(refusal))).size).toBe(1);
