@@ -22,7 +22,7 @@ export interface TenantOptions {
 
 /**
  * Runs `work` with row-level security narrowed to one tenant. A guard runs at least once, also when `work` sends
- * no statement. Throws `TypeError` for a tenant id that is no canonical lower-case UUID; rejects with
+ * no statement or throws before its first one. Throws `TypeError` for a tenant id that is no canonical lower-case UUID; rejects with
  * `AppError("unavailable")` or `DatabaseError`, and with whatever `work` throws.
  */
 export async function withTenant<Result>(
@@ -109,11 +109,12 @@ async function run<Result>(
     return { rows: rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]]))) };
   });
   try {
-    const result = await work(tx);
-    if (!hasGuardRun) await database.transact(beginGuarded);
-    return result;
+    return await work(tx);
   } catch (error) {
     throw unwrapDatabaseError(error);
+  } finally {
+    // Also where the work was refused before its first statement: the guard's own error comes first.
+    if (!hasGuardRun) await database.transact(beginGuarded);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import { AppError } from "../shared/app_error.ts";
+import { requireDeclared } from "./auth/access.ts";
 import { cors } from "./http/cors.ts";
 import { demoRoutes } from "./http/demo_routes.ts";
 import type { Dependencies } from "./http/dependencies.ts";
@@ -21,7 +22,10 @@ interface Variables extends RequestVariables {
 
 type App = Hono<{ Variables: Variables }>;
 
-/** The whole gateway as one web-standard `fetch`, for every runtime. Throws `TypeError` when two features share a channel prefix. */
+/**
+ * The whole gateway as one web-standard `fetch`, for every runtime. Throws `TypeError` when two features share a channel prefix, and
+ * for a route that declares no permission.
+ */
 export function createApp(dependencies: Dependencies, features: readonly Feature[] = allFeatures): App {
   requireOwnPrefixes(features);
   const app: App = new Hono();
@@ -54,6 +58,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
     await next();
   });
 
+  const platformRoutes = app.routes.length;
   app.route("/", statusRoutes(dependencies));
   app.route("/", webRoutes(dependencies));
   app.route("/", docsRoutes(dependencies));
@@ -68,6 +73,7 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   const eventStreams = eventStreamsOf(features);
   for (const [mount, route] of eventStreams) app.route(`/api/v1${mount}`, route);
   app.route("/api/v1/stream-tokens", streamTokenRoute(dependencies, eventStreams));
+  requireDeclared(app.routes.slice(platformRoutes));
   refuseOtherMethods(app);
   return app;
 }

@@ -1,15 +1,10 @@
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 import type { RunCommand } from "../../command_line/command_io.ts";
 import { addExamples } from "../../command_line/examples.ts";
-import type { Role } from "../../shared/schemas/team.ts";
 import { formats, toWhole } from "../options.ts";
 import type { AuditListFlags } from "./audit_commands.ts";
 import type { KeyCreateFlags } from "./key_commands.ts";
-import type { MemberAddFlags } from "./member_commands.ts";
 import type { FormatFlag } from "./resource_output.ts";
-
-/** Those of `roleSchema`, whose library is loaded only when a command runs. */
-const roles: readonly Role[] = ["viewer", "operator", "admin"];
 
 /** Who may do what in a tenant, for admins who have a key and no access to the gateway's database. */
 export function addTeamCommands(program: Command, run: RunCommand): void {
@@ -36,7 +31,9 @@ export function addTeamCommands(program: Command, run: RunCommand): void {
 }
 
 function addMemberCommands(program: Command, run: RunCommand): void {
-  const members = program.command("members").description("the tenant's members, with a key that has the scope admin");
+  const members = program
+    .command("members")
+    .description("list and remove the tenant's members, with a key that has the scope admin");
   addExamples(members, "scanstream members list");
   addExamples(
     members
@@ -47,18 +44,6 @@ function addMemberCommands(program: Command, run: RunCommand): void {
         run(async (io) => (await import("./member_commands.ts")).membersListCommand(flags, io)),
       ),
     "scanstream members list",
-  );
-  addExamples(
-    members
-      .command("add")
-      .description("make a JWT subject a member; again with another role: changes it")
-      .argument("<sub>", "the `sub` claim of the person's tokens")
-      .addOption(new Option("--role <role>", "viewer, operator or admin; operator unless given").choices(roles))
-      .addOption(formats("text", "json"))
-      .action((sub: string, flags: MemberAddFlags) =>
-        run(async (io) => (await import("./member_commands.ts")).membersAddCommand(sub, flags, io)),
-      ),
-    "scanstream members add ann@acme.example --role viewer",
   );
   addExamples(
     members

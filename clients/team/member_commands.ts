@@ -1,22 +1,12 @@
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { changeCommand, field, listCommand, type FormatFlag } from "./resource_output.ts";
 
-export interface MemberAddFlags extends FormatFlag {
-  readonly role?: string;
-}
-
 const path = "/api/v1/members";
 
 /** `members list` */
 export function membersListCommand({ format }: FormatFlag, io: CommandIo): Promise<number> {
   const columns = { SUB: field("sub"), ROLE: field("role"), CREATED: field("created_at") };
   return listCommand({ what: "members", path, format, columns }, io);
-}
-
-/** `members add SUB` */
-export function membersAddCommand(sub: string, { role, format }: MemberAddFlags, io: CommandIo): Promise<number> {
-  const body = role === undefined ? { sub } : { sub, role };
-  return changeCommand({ what: "add the member", method: "POST", path, body, format }, io);
 }
 
 /** `members remove SUB` */

@@ -6,7 +6,7 @@ import { withTenant, type TenantTransaction } from "../../drizzle/with_tenant.ts
 import { isUuid } from "../../shared/channel_name.ts";
 import { badToken } from "./jwt.ts";
 import type { Scope, Role } from "../../shared/schemas/team.ts";
-import { permissions, rolesOf, type Permission } from "./permissions.ts";
+import { keyMay, permissions, rolesOf, type Permission } from "./permissions.ts";
 import type { AllowedPrincipal, Principal } from "./principal.ts";
 
 /**
@@ -59,11 +59,17 @@ export async function requireAuthority(database: Database, principal: AllowedPri
   requireScope(permission, JSON.parse(row.scopes));
 }
 
-/** Throws `PermissionDenied` that names the scope which the key lacks. */
+/** Throws `PermissionDenied` that names the scopes which the key needs. */
 export function requireScope(permission: Permission, scopes: readonly Scope[]): void {
-  const { scope } = permissions[permission];
-  if (scopes.includes(scope)) return;
-  throw new PermissionDenied(`This needs an API key with the scope ${scope}: this one has ${scopes.join(" and ")}`);
+  if (keyMay(permission, scopes)) return;
+  const needed: readonly Scope[] = permissions[permission].scopes;
+  if (needed.length === 0) {
+    throw new PermissionDenied(
+      `An API key cannot do this: a member with the role ${rolesOf(permission).join(" or ")} can`,
+    );
+  }
+  const named = `${needed.length === 1 ? "scope" : "scopes"} ${needed.join(" and ")}`;
+  throw new PermissionDenied(`This needs an API key with the ${named}: this one has ${scopes.join(" and ")}`);
 }
 
 const isValidKey = "revoked_at is null and (expires_at is null or expires_at > now())";
@@ -93,7 +99,7 @@ export function createAuthorityCheck(database: Database): AuthorityCheck {
           union all
           select 'api_key', id::text from api_keys
           where tenant_id = ${tenantId}::uuid and id = any (${sql.param(keyIds)}::uuid[])
-            and ${sql.raw(isValidKey)} and ${permissions.read.scope} = any (scopes)`),
+            and ${sql.raw(isValidKey)} and scopes @> ${sql.param(permissions.read.scopes)}::text[]`),
       );
       const allowed = new Set(rows.map(({ kind, id }) => `${kind}:${id}`));
       return new Set(subjects.filter(({ kind, id }) => allowed.has(`${kind}:${id}`)));
@@ -112,8 +118,10 @@ function guardOf({ kind, tenantId, id, permission }: AllowedPrincipal): Statemen
     };
   }
   return {
-    sql: `select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid and $3 = any (scopes) and ${isValidKey}`,
-    params: [tenantId, id, permissions[permission].scope],
+    // An array contains the empty one, which stands for what no key may.
+    sql: `select 1 / count(*) from api_keys where tenant_id = $1::uuid and id = $2::uuid
+      and scopes @> $3::text[] and cardinality($3::text[]) > 0 and ${isValidKey}`,
+    params: [tenantId, id, permissions[permission].scopes],
   };
 }
 

@@ -3,8 +3,8 @@ import type { Role, Scope } from "../../shared/schemas/team.ts";
 interface PermissionRule {
   /** Members of these roles may. */
   readonly roles: readonly Role[];
-  /** API keys with this scope may. */
-  readonly scope: Scope;
+  /** API keys with all of these scopes may; with an empty list no key may. */
+  readonly scopes: readonly Scope[];
   /** For the table in docs/permissions.md. */
   readonly description: string;
 }
@@ -16,22 +16,34 @@ interface PermissionRule {
 export const permissions = {
   read: {
     roles: ["viewer", "operator", "admin"],
-    scope: "read",
+    scopes: ["read"],
     description: "read and follow what the tenant has",
   },
-  register: { roles: ["operator", "admin"], scope: "publish", description: "register scans and cancel them" },
-  publish: { roles: [], scope: "publish", description: "store results and publish events, which programs do" },
-  decide: { roles: ["operator", "admin"], scope: "admin", description: "waive and attest findings" },
-  delete: { roles: ["operator", "admin"], scope: "admin", description: "delete scans and monitors" },
+  register: { roles: ["operator", "admin"], scopes: ["publish"], description: "register scans and cancel them" },
+  publish: { roles: [], scopes: ["publish"], description: "store results and publish events, which programs do" },
+  decide: { roles: ["operator", "admin"], scopes: ["admin"], description: "waive and attest findings" },
+  delete: { roles: ["operator", "admin"], scopes: ["admin"], description: "delete scans and monitors" },
   manage: {
     roles: ["admin"],
-    scope: "admin",
-    description: "members, API keys, webhooks and the tenant itself; read the audit trail",
+    scopes: ["admin"],
+    description: "API keys and the tenant itself; list and remove members; read the audit trail",
   },
+  disclose: {
+    roles: ["admin"],
+    scopes: ["read", "admin"],
+    description: "export the tenant, and manage the webhooks that send its results elsewhere",
+  },
+  appoint: { roles: ["admin"], scopes: [], description: "add members and change their roles, which only people do" },
 } as const satisfies Readonly<Record<string, PermissionRule>>;
 
 export type Permission = keyof typeof permissions;
 
 export function rolesOf(permission: Permission): readonly Role[] {
   return permissions[permission].roles;
+}
+
+/** True for a key that has every scope which the permission needs. */
+export function keyMay(permission: Permission, scopes: readonly string[]): boolean {
+  const { scopes: needed }: PermissionRule = permissions[permission];
+  return needed.length > 0 && needed.every((scope) => scopes.includes(scope));
 }

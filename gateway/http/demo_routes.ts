@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { anyone } from "../auth/access.ts";
 import { isLoopback } from "../config.ts";
 import { NotFound, PermissionDenied } from "../../shared/app_error.ts";
 
@@ -21,7 +22,7 @@ export interface DemoDependencies {
  */
 export function demoRoutes({ demoSession }: DemoDependencies): Hono {
   const routes = new Hono();
-  routes.get("/session", async (c) => {
+  routes.get("/session", anyone, async (c) => {
     if (demoSession === null) throw new NotFound("This gateway is not the demo");
     const { hostname } = new URL(c.req.url);
     if (!isLoopback(hostname)) {

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { Hono } from "hono";
+import { anyCredential } from "../auth/access.ts";
 import type { Database } from "../../drizzle/database.ts";
 import { withTenant } from "../../drizzle/with_tenant.ts";
 import type { Role } from "../../shared/schemas/team.ts";
@@ -10,7 +11,7 @@ import type { Dependencies } from "./dependencies.ts";
 /** Who the caller is, and where: also before one of several tenants is chosen. */
 export function sessionRoute({ authenticator, database }: Pick<Dependencies, "authenticator" | "database">): Hono {
   const routes = new Hono();
-  routes.get("/", async (c) => {
+  routes.get("/", anyCredential, async (c) => {
     const identity = await authenticator.identify(c.req.raw);
     const isOpen = identity.tenantIds.length > 1 && !c.req.raw.headers.has(tenantHeader);
     const chosenId = isOpen ? null : toPrincipal(identity, c.req.raw).tenantId;

@@ -1,10 +1,11 @@
 import { Hono } from "hono";
+import { anyone } from "../auth/access.ts";
 import type { Dependencies } from "./dependencies.ts";
 
 /** How people sign in here: asked by the live page, before it has any credential. */
 export function signInRoutes({ signIn, demoSession }: Pick<Dependencies, "signIn" | "demoSession">): Hono {
   const routes = new Hono();
-  routes.get("/", async (c) => {
+  routes.get("/", anyone, async (c) => {
     if (signIn === null) return c.json({ is_demo: demoSession !== null, provider: null });
     const { issuer, clientId, scopes, audience, tenantClaim } = signIn;
     const provider = { issuer, client_id: clientId, scopes, audience, tenant_claim: tenantClaim };

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { anyone } from "../auth/access.ts";
 import { PermissionDenied } from "../../shared/app_error.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { toProblem } from "./problem.ts";
@@ -8,9 +9,9 @@ import { AppError } from "../../shared/app_error.ts";
 export function statusRoutes({ readiness, metricsText, peerAddress }: Dependencies): Hono {
   const routes = new Hono();
 
-  routes.get("/healthz", (c) => c.json({ status: "ok" }));
+  routes.get("/healthz", anyone, (c) => c.json({ status: "ok" }));
 
-  routes.get("/readyz", async (c) => {
+  routes.get("/readyz", anyone, async (c) => {
     const { database, broker, isDraining } = await readiness.check();
     const checks = { database: database ? "ok" : "away", broker: broker ? "ok" : "away", draining: isDraining };
     if (database && broker && !isDraining) return c.json({ status: "ready", checks });
@@ -25,7 +26,7 @@ export function statusRoutes({ readiness, metricsText, peerAddress }: Dependenci
   });
 
   if (metricsText !== null) {
-    routes.get("/metrics", async (c) => {
+    routes.get("/metrics", anyone, async (c) => {
       if (!isLocal(peerAddress(c.env), c.req.raw.headers)) {
         throw new PermissionDenied("Metrics are for this machine only: set METRICS_PORT to serve them elsewhere");
       }

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { anyone } from "../auth/access.ts";
 import { NotFound } from "../../shared/app_error.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { livePageHeaders } from "./page_headers.ts";
@@ -6,11 +7,11 @@ import { livePageHeaders } from "./page_headers.ts";
 /** The live page and its files. */
 export function webRoutes({ webAssets, signIn }: Pick<Dependencies, "webAssets" | "signIn">): Hono {
   const routes = new Hono();
-  routes.get("/", () => pageResponse({ isCallback: false }));
+  routes.get("/", anyone, () => pageResponse({ isCallback: false }));
   // Where the issuer sends people back to: the page again, which takes what is in the query.
-  if (signIn !== null) routes.get("/callback", () => pageResponse({ isCallback: true }));
+  if (signIn !== null) routes.get("/callback", anyone, () => pageResponse({ isCallback: true }));
   // Their names change with what is in them.
-  routes.get("/assets/:file", (c) =>
+  routes.get("/assets/:file", anyone, (c) =>
     assetResponse(`assets/${c.req.param("file")}`, {
       ...livePageHeaders(null, { isCallback: false }),
       "cache-control": "public, max-age=31536000, immutable",

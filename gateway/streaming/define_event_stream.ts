@@ -1,6 +1,7 @@
-import { Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import type { Database } from "../../drizzle/database.ts";
 import { makeChannelName } from "../../shared/channel_name.ts";
+import { declareAccess } from "../auth/access.ts";
 import type { Authenticator } from "../auth/authenticate.ts";
 import type { DefaultPath, EventStreamDefinition } from "./event_stream_definition.ts";
 import {
@@ -40,7 +41,7 @@ export function defineEventStream<const Path extends string = DefaultPath>(
   // The parameters are those that the path names, as the given type requires.
   const definition = { ...given, path: given.path ?? defaultPath } as unknown as EventStreamRoute["definition"];
   const route = Object.assign(new Hono<EventStreamEnvironment>(), { definition });
-  route.get(definition.path, async (c, next) => {
+  const handler: MiddlewareHandler<EventStreamEnvironment> = async (c, next) => {
     const target = toStreamTarget(new URL(c.req.url));
     // Hono answers HEAD by running GET and dropping the body: a stream that no client would ever read or close.
     if (c.req.method !== "GET" || definition.isFor?.(target.query) === false) {
@@ -52,7 +53,8 @@ export function defineEventStream<const Path extends string = DefaultPath>(
     const open = () => openEventStream(stream, c.var.dependencies, { request: c.req.raw, platform: c.env });
     const response = await (lookups?.admit(open) ?? open());
     return response ?? c.body(null, 204, { "cache-control": "no-store" });
-  });
+  };
+  route.get(definition.path, declareAccess("read", handler));
   return route;
 }
 
@@ -71,9 +73,9 @@ async function openEventStream(
   { request, platform }: OpenRequest,
 ): Promise<Response | null> {
   const principal = await authenticator.authenticateStream(request);
-  const hasSnapshot = isSnapshotRequested(new URL(request.url)) && stream.definition.getSnapshot !== undefined;
   const sources = { database, lookups: streams.lookups };
   const { channels, hasEnded } = await findChannels(stream, principal, sources);
+  const hasSnapshot = isSnapshotRequested(new URL(request.url)) && stream.definition.getSnapshot !== undefined;
   if (hasEnded) return null;
   const snapshot = { streamName: stream.target.name, read: () => readSnapshot(stream, principal, sources) };
   return streams.open({

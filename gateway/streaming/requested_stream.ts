@@ -1,5 +1,5 @@
 import type { Database } from "../../drizzle/database.ts";
-import { withPrincipal } from "../auth/membership.ts";
+import { requireAuthority, withPrincipal } from "../auth/membership.ts";
 import { AppError, NotFound, PermissionDenied } from "../../shared/app_error.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { encodeEvent } from "../../shared/event.ts";
@@ -62,7 +62,11 @@ export async function findChannels(
     throw new PermissionDenied("This stream token is for another event stream");
   }
   const isResourceId = definition.isResourceId ?? isUuid;
-  if (!Object.values(params).every((value) => isResourceId(value))) throw new NotFound("No such resource");
+  if (!Object.values(params).every((value) => isResourceId(value))) {
+    // What is no id is looked up nowhere, so the caller's authority is asked for here.
+    await requireAuthority(sources.database, { ...principal, permission: "read" });
+    throw new NotFound("No such resource");
+  }
   const found = await look("channels", stream, principal, sources, async (request) => definition.getChannels(request));
   const hasEnded = "ended" in found;
   return { channels: requireReadable(principal, definition.prefix, hasEnded ? found.ended : found), hasEnded };

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import type { Role } from "../../shared/schemas/team.ts";
 
 /**
  * A running gateway as its clients see it, wherever it runs. The cases know an address and credentials, nothing of the
@@ -38,6 +39,7 @@ export interface GatewayControl {
   createTenant(name: string): Promise<ConformanceTenant & { readonly token: string }>;
   sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
   revokeApiKey(id: string): Promise<void>;
+  addUser(tenantId: string, sub: string, role: Role): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
   /** Of an API key; past the gateway, which never changes them. */
   setScopes(apiKeyId: string, scopes: readonly string[]): Promise<void>;

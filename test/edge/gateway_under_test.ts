@@ -38,6 +38,7 @@ export async function toGatewayUnderTest(
       createTenant: (name) => backends.createTenant(name),
       sign: (claims, lifetimeSeconds) => backends.sign(claims, lifetimeSeconds),
       revokeApiKey: (id) => backends.revokeApiKey(id),
+      addUser: (tenantId, sub, role) => backends.addUser(tenantId, sub, role),
       removeUser: (tenantId, sub) => backends.removeUser(tenantId, sub),
       setScopes: (apiKeyId, scopes) => backends.setScopes(apiKeyId, scopes),
       async publishRaw(channel, message) {

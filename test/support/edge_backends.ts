@@ -6,6 +6,7 @@ import { suitePostgres } from "./suite_postgres.ts";
 import { startRedis, type RedisServer } from "./redis.ts";
 import { startTcpProxy, type TcpProxy } from "./tcp_proxy.ts";
 import { startUpstashBridge, type UpstashBridge } from "./upstash_bridge.ts";
+import type { Role } from "../../shared/schemas/team.ts";
 
 /** What a gateway at the edge stands on, on this machine: Upstash's REST, Neon's HTTP, and an issuer of JWTs. */
 export interface EdgeBackends {
@@ -30,6 +31,7 @@ export interface EdgeBackends {
   /** A JWT of the issuer that the gateway accepts; `lifetimeSeconds` 600 unless said otherwise. */
   sign(claims: Readonly<Record<string, unknown>>, lifetimeSeconds?: number): Promise<string>;
   revokeApiKey(id: string): Promise<void>;
+  addUser(tenantId: string, sub: string, role: Role): Promise<void>;
   removeUser(tenantId: string, sub: string): Promise<void>;
   setScopes(apiKeyId: string, scopes: readonly string[]): Promise<void>;
   /** Every key and token that was ever given out, and the gateway's own: none may be logged. */
@@ -129,6 +131,9 @@ export async function startEdgeBackends(): Promise<EdgeBackends> {
     secrets: () => secrets,
     async revokeApiKey(id) {
       await admin("api-key.revoke", { id });
+    },
+    async addUser(tenantId, sub, role) {
+      await admin("user.create", { tenant: tenantId, sub, role });
     },
     async removeUser(tenantId, sub) {
       await admin("user.remove", { tenant: tenantId, sub });

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { anyone } from "../../auth/access.ts";
 import { findDoorbell, type FoundDoorbell } from "../../../drizzle/across_tenants.ts";
 import { withTenant } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
@@ -40,14 +41,14 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
   const ringingAgainUntilMs = new Map<string, number>();
 
   /** The one-time verification: https://developer.okta.com/docs/concepts/event-hooks/#one-time-verification-request */
-  routes.get("/okta/:id", async (c) => {
+  routes.get("/okta/:id", anyone, async (c) => {
     await doorbellOf(c.req.param("id"));
     const verification = c.req.header("x-okta-verification-challenge") ?? "";
     if (verification !== "" && verification.length <= maxChallengeLength) return c.json({ verification });
     throw new AppError("malformed", "The header x-okta-verification-challenge is missing or too long");
   });
 
-  routes.post("/okta/:id", async (c) => {
+  routes.post("/okta/:id", anyone, async (c) => {
     const monitorId = c.req.param("id");
     const { tenantId, hash } = await doorbellOf(monitorId);
     if (!isEqual(await sha256Hex(c.req.header("authorization") ?? ""), hash)) {

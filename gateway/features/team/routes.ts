@@ -58,14 +58,14 @@ function teamRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json(toPage(rows, page.limit, memberList));
   });
 
-  routes.post("/members", allow("manage"), async (c) => {
+  routes.post("/members", allow("appoint"), async (c) => {
     const principal = c.get("principal");
     const body = parseBody(newMemberSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     const { member, isNew } = await withPrincipal(database, principal, (tx) => putMember(tx, principal, body));
     return c.json(member, isNew ? 201 : 200);
   });
 
-  routes.patch("/members/:sub", allow("manage"), async (c) => {
+  routes.patch("/members/:sub", allow("appoint"), async (c) => {
     const principal = c.get("principal");
     const sub = subOf(c);
     const { role } = parseBody(memberUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));

@@ -50,7 +50,7 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.body(null, 204);
   });
 
-  routes.get("/tenant/export", allow("manage"), async (c) => {
+  routes.get("/tenant/export", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const { id, name } = await query(principal, (tx) => selectTenant(tx));
     const exportedAt = new Date(nowMs()).toISOString();

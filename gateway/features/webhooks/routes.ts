@@ -51,7 +51,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
 
-  routes.post("/webhooks", allow("manage"), async (c) => {
+  routes.post("/webhooks", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhook = parseBody(newWebhookSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     requireTarget(webhook.url);
@@ -60,20 +60,20 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json({ ...toWebhook(row), secret }, 201, { location: `/api/v1/webhooks/${row.id}` });
   });
 
-  routes.get("/webhooks", allow("manage"), async (c) => {
+  routes.get("/webhooks", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const page = parsePageRequest(c.req.url, webhookList);
     const rows = await query(principal, (tx) => selectWebhooks(tx, page));
     return c.json(toPage(rows, page.limit, webhookList));
   });
 
-  routes.get("/webhooks/:id", allow("manage"), async (c) => {
+  routes.get("/webhooks/:id", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     return c.json(toWebhook(await query(principal, (tx) => selectWebhook(tx, webhookId))));
   });
 
-  routes.patch("/webhooks/:id", allow("manage"), async (c) => {
+  routes.patch("/webhooks/:id", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     const update = parseBody(webhookUpdateSchema, await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
@@ -84,14 +84,14 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json(toWebhook(row));
   });
 
-  routes.delete("/webhooks/:id", allow("manage"), async (c) => {
+  routes.delete("/webhooks/:id", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     await query(principal, (tx) => deleteWebhook(tx, webhookId));
     return c.body(null, 204);
   });
 
-  routes.post("/webhooks/:id/rotate-secret", allow("manage"), async (c) => {
+  routes.post("/webhooks/:id/rotate-secret", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     const secret = createSecret();
@@ -99,7 +99,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json({ ...toWebhook(row), secret });
   });
 
-  routes.post("/webhooks/:id/test", allow("manage"), async (c) => {
+  routes.post("/webhooks/:id/test", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     const row = await query(principal, (tx) => insertTest(tx, webhookId));
@@ -107,7 +107,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json(toDelivery(row), 202);
   });
 
-  routes.get("/webhooks/:id/deliveries", allow("manage"), async (c) => {
+  routes.get("/webhooks/:id/deliveries", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     const page = parsePageRequest(c.req.url, deliveryList);
@@ -116,7 +116,7 @@ function webhookRoutes(dependencies: Dependencies): Hono<Allowed> {
     return c.json(toPage(rows, page.limit, deliveryList));
   });
 
-  routes.post("/webhooks/:id/deliveries/:delivery_id/replay", allow("manage"), async (c) => {
+  routes.post("/webhooks/:id/deliveries/:delivery_id/replay", allow("disclose"), async (c) => {
     const principal = c.get("principal");
     const webhookId = pathId(c, "webhook");
     const deliveryId = pathId(c, "delivery", "delivery_id");

@@ -8,6 +8,8 @@ export interface Caller {
   readonly name: string;
   /** Null: no credentials. */
   readonly as: string | null;
+  /** Of a user's valid token, also of one who is no member. */
+  readonly sub?: string;
   /** What is answered to them: a refusal, or anything else. */
   expected(route: ServedRoute): 401 | 403 | "allowed";
 }
@@ -15,8 +17,10 @@ export interface Caller {
 /** A tenant, and everybody who may knock at its door. */
 export interface Cast {
   readonly tenant: ConformanceTenant;
-  /** With every scope. */
+  /** A key with every scope. */
   readonly owner: string;
+  /** A person's token. */
+  readonly admin: string;
   readonly callers: readonly Caller[];
 }
 
@@ -42,9 +46,12 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
   const control = given(gateway.control, "control");
   const tenant = await control.createTenant(walkName);
   const owner = keyOf(tenant);
+  // A person, because no key makes members.
+  await control.addUser(tenant.id, "first@walk.test", "admin");
+  const admin = `Bearer ${await control.sign({ tenant_id: tenant.id, sub: "first@walk.test" }, 3600)}`;
 
-  async function post(path: string, json: object): Promise<Readonly<Record<string, unknown>>> {
-    const response = await call(gateway, path, { as: owner, json });
+  async function post(path: string, json: object, as = owner): Promise<Readonly<Record<string, unknown>>> {
+    const response = await call(gateway, path, { as, json });
     const text = await response.text();
     assert.equal(response.status, 201, text);
     return JSON.parse(text) as Readonly<Record<string, unknown>>;
@@ -62,14 +69,14 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
     { name: "a token that is none", as: "Bearer e30.e30.e30", expected: notAuthenticated },
     { name: "a key that is none", as: `Api-Key scs_00000000_${"0".repeat(64)}`, expected: notAuthenticated },
     { name: "a member whose token has expired", as: await signed(tenant.sub, -60), expected: notAuthenticated },
-    { name: "a user who is no member", as: await signed("outsider"), expected: notPermitted },
+    { name: "a user who is no member", as: await signed("outsider"), sub: "outsider", expected: notPermitted },
   ];
   for (const role of roleSchema.options) {
     const sub = `${role}@walk.test`;
-    await post("/api/v1/members", { sub, role });
-    callers.push({ name: `a member who is ${role}`, as: await signed(sub), expected: memberMay(role) });
+    await post("/api/v1/members", { sub, role }, admin);
+    callers.push({ name: `a member who is ${role}`, as: await signed(sub), sub, expected: memberMay(role) });
   }
-  await post("/api/v1/members", { sub: "former@walk.test", role: "admin" });
+  await post("/api/v1/members", { sub: "former@walk.test", role: "admin" }, admin);
   const removed = await call(gateway, "/api/v1/members/former%40walk.test", { method: "DELETE", as: owner });
   assert.equal(removed.status, 204, await removed.text());
   callers.push({ name: "an admin who was removed", as: await signed("former@walk.test"), expected: notPermitted });
@@ -85,7 +92,7 @@ async function createCast(gateway: GatewayUnderTest): Promise<Cast> {
   const expired = await createKey(scopeSchema.options, new Date(Date.now() + 1500).toISOString());
   await eventually(async () => (await statusOf(expired.as)) === 401, "the key has expired");
   callers.push({ name: "a key that has expired", as: expired.as, expected: notAuthenticated });
-  return { tenant, owner, callers };
+  return { tenant, owner, admin, callers };
 }
 
 function notAuthenticated(): 401 {
@@ -107,6 +114,7 @@ function memberMay(role: Role): Caller["expected"] {
 function keyMay(scopes: readonly Scope[]): Caller["expected"] {
   return ({ access }) => {
     if (access === "session" || access === "public") return "allowed";
-    return scopes.includes(permissions[access].scope) ? "allowed" : 403;
+    const needed: readonly Scope[] = permissions[access].scopes;
+    return needed.length > 0 && needed.every((scope) => scopes.includes(scope)) ? "allowed" : 403;
   };
 }

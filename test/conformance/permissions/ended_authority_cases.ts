@@ -27,10 +27,10 @@ async function createKey(gateway: GatewayUnderTest, tenant: ConformanceTenant, m
 
 async function change(
   gateway: GatewayUnderTest,
-  tenant: ConformanceTenant,
+  as: string,
   { method, path, json }: { readonly method: string; readonly path: string; readonly json?: unknown },
 ): Promise<void> {
-  const response = await call(gateway, path, { method, as: keyOf(tenant), ...(json === undefined ? {} : { json }) });
+  const response = await call(gateway, path, { method, as, ...(json === undefined ? {} : { json }) });
   assert.ok(response.ok, `${method} ${path}: ${response.status} ${await response.text()}`);
 }
 
@@ -67,8 +67,7 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
       const scan = await createScan(gateway, tenant);
       const key = await createKey(gateway, tenant);
       const sub = "removed@taken.test";
-      await change(gateway, tenant, { method: "POST", path: "/api/v1/members", json: { sub, role: "admin" } });
-      await change(gateway, tenant, { method: "POST", path: "/api/v1/members", json: { sub: "other", role: "admin" } });
+      for (const each of [sub, "other", "root"]) await control.addUser(tenant.id, each, "admin");
       const open = (as: string) => openStream(gateway, scan.event_stream, as);
       const signed = async (of: string) => `Bearer ${await control.sign({ tenant_id: tenant.id, sub: of })}`;
       const [byKey, byRemoved, byDemoted] = [
@@ -78,15 +77,16 @@ export const endedAuthorityCases: readonly GatewayCase[] = [
       ];
       const path = `/api/v1/members/${encodeURIComponent(sub)}`;
       const tookMs = Date.now();
-      await change(gateway, tenant, { method: "DELETE", path: `/api/v1/api-keys/${key.id}` });
-      await change(gateway, tenant, { method: "PATCH", path, json: { role: "viewer" } });
-      await change(gateway, tenant, { method: "DELETE", path });
+      await change(gateway, keyOf(tenant), { method: "DELETE", path: `/api/v1/api-keys/${key.id}` });
+      const root = await signed("root");
+      await change(gateway, root, { method: "PATCH", path, json: { role: "viewer" } });
+      await change(gateway, root, { method: "DELETE", path });
       const withinMs = control.recheckSeconds * 1000 + 3000;
       assert.match(await byKey.untilEnd(withinMs), /: close revoked\n $/);
       assert.match(await byRemoved.untilEnd(withinMs), /: close revoked\n $/);
       assert.ok(Date.now() - tookMs < 2 * withinMs);
-      await change(gateway, tenant, { method: "POST", path: "/api/v1/members", json: { sub, role: "admin" } });
-      await change(gateway, tenant, { method: "PATCH", path: "/api/v1/members/other", json: { role: "viewer" } });
+      await change(gateway, root, { method: "POST", path: "/api/v1/members", json: { sub, role: "admin" } });
+      await change(gateway, root, { method: "PATCH", path: "/api/v1/members/other", json: { role: "viewer" } });
       byDemoted.take();
       // Two rounds of rechecks.
       await byDemoted.until(/: heartbeat\n(?:[^]*: heartbeat\n){3}/, 4 * withinMs);

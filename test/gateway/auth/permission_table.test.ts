@@ -18,15 +18,15 @@ function toRow({ method, path, access }: ServedRoute): string {
   const route = `\`${method} ${path}\``;
   if (access === "public") return `| ${route} | none | everybody | everybody |`;
   if (access === "session") return `| ${route} | none | every member | every key |`;
-  const { roles, scope } = permissions[access];
-  return `| ${route} | ${access} | ${list(roles)} | ${scope} |`;
+  const { roles, scopes } = permissions[access];
+  return `| ${route} | ${access} | ${list(roles)} | ${list(scopes)} |`;
 }
 
 /** The walk asks of each route what it declares; that it declares the right thing stands here, written down by people. */
 test("docs/permissions.md names for every route the permission, and for every permission the roles and the scope", () => {
   expect(rowsBelow("Routes")).toEqual(servedRoutes().map(toRow));
   const named = Object.entries(permissions).map(
-    ([name, { roles, scope, description }]) => `| \`${name}\` | ${list(roles)} | ${scope} | ${description} |`,
+    ([name, { roles, scopes, description }]) => `| \`${name}\` | ${list(roles)} | ${list(scopes)} | ${description} |`,
   );
   expect(rowsBelow("Permissions")).toEqual(named);
 });

@@ -11,8 +11,11 @@ beforeAll(async () => {
   gateway = await startTestGateway();
   const withSub = (tenant: TestGateway["acme"]) => ({ ...tenant, sub: member });
   // The walk needs no more of it.
-  const control: Pick<GatewayControl, "createTenant" | "sign"> = {
+  const control: Pick<GatewayControl, "createTenant" | "sign" | "addUser"> = {
     createTenant: async (name) => withSub(await gateway.createTenant(name)),
+    addUser: async (tenantId, sub, role) => {
+      await gateway.gateway.admin("user.create", { tenant: tenantId, sub, role });
+    },
     sign: (claims, lifetimeSeconds = 600) =>
       gateway.sign({ ...claims, exp: Math.floor(Date.now() / 1000) + lifetimeSeconds }),
   };

@@ -53,11 +53,13 @@ test("the route authenticates before anything else", async () => {
 });
 
 test.each(["not-a-uuid", resourceId.toUpperCase().replace("3", "A"), `${resourceId}%00`, `${resourceId}'--`])(
-  "the route answers 404 to %s, without a query",
+  "the route answers 404 to %s and 403 to somebody who is no member, without a query for the resource",
   async (id) => {
     await using app = createApp();
     expect((await app.get(`/${id}/event-stream`, ada)).status).toBe(404);
-    expect(app.statements()).toBe(0);
+    expect((await app.get(`/${id}/event-stream`, stranger)).status).toBe(403);
+    // The two memberships.
+    expect(app.statements()).toBe(2);
   },
 );
 

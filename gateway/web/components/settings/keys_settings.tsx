@@ -202,7 +202,7 @@ function NewKeyForm(props: {
 /** What the scope is for, from the table that the gateway goes by. */
 function scopeText(wanted: Scope): string {
   return Object.values(permissions)
-    .filter(({ scope }) => scope === wanted)
+    .filter(({ scopes }) => scopes.some((scope) => scope === wanted))
     .map(({ description }) => description)
     .join("; ");
 }

@@ -26,7 +26,7 @@ const sections: readonly SettingsSection[] = [
   { id: "session", title: "Your session", isFor: () => true, Section: SessionSettings },
   { id: "members", title: "Members", isFor: mayManage, Section: MembersSettings },
   { id: "keys", title: "API keys", isFor: mayManage, Section: KeysSettings },
-  { id: "webhooks", title: "Webhooks", isFor: mayManage, Section: WebhooksSettings },
+  { id: "webhooks", title: "Webhooks", isFor: ({ caller }) => mayDo(caller, "disclose"), Section: WebhooksSettings },
   { id: "tenant", title: "Tenant", isFor: mayManage, Section: TenantSettings },
   { id: "audit", title: "Audit trail", isFor: mayManage, Section: AuditSettings },
 ];

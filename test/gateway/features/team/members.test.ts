@@ -3,26 +3,30 @@ import { problemOf, startTestGateway, type TestGateway, type TestTenant } from "
 
 let gateway: TestGateway;
 let tenant: TestTenant;
+/** A person, because no key makes members. */
+let asRoot: string;
 beforeAll(async () => {
   gateway = await startTestGateway();
 });
 afterAll(() => gateway.stop());
 beforeEach(async () => {
   tenant = await gateway.createTenant("Initech");
+  await gateway.gateway.admin("user.create", { tenant: tenant.id, sub: "root", role: "admin" });
+  asRoot = await asUser("root");
 });
 
 const asKey = () => `Api-Key ${tenant.apiKey}`;
 const asUser = async (sub: string) => `Bearer ${await gateway.sign({ tenant_id: tenant.id, sub })}`;
 const path = (sub: string) => `/api/v1/members/${encodeURIComponent(sub)}`;
 
-async function add(sub: string, role?: string, as = asKey()): Promise<Response> {
+async function add(sub: string, role?: string, as = asRoot): Promise<Response> {
   return gateway.request("/api/v1/members", { as, json: role === undefined ? { sub } : { sub, role } });
 }
 
 async function list(): Promise<Readonly<Record<string, string>>> {
   const response = await gateway.request("/api/v1/members?limit=200", { as: asKey() });
   const { items } = (await response.json()) as { readonly items: readonly { sub: string; role: string }[] };
-  return Object.fromEntries(items.map(({ sub, role }) => [sub, role]));
+  return Object.fromEntries(items.filter(({ sub }) => sub !== "root").map(({ sub, role }) => [sub, role]));
 }
 
 /** The member that each tenant of these tests begins with, an operator. */
@@ -44,11 +48,7 @@ describe("POST /members", () => {
   test("a subject of another tenant becomes a member here, and nothing changes there", async () => {
     const other = await gateway.createTenant("Hooli");
     expect((await add("shared", "admin")).status).toBe(201);
-    const there = await gateway.request("/api/v1/members", {
-      as: `Api-Key ${other.apiKey}`,
-      json: { sub: "shared", role: "viewer" },
-    });
-    expect(there.status).toBe(201);
+    await gateway.gateway.admin("user.create", { tenant: other.id, sub: "shared", role: "viewer" });
     expect((await list())["shared"]).toBe("admin");
   });
 
@@ -63,7 +63,7 @@ describe("POST /members", () => {
     [{ sub: "ann", role: null }, "/role expected viewer"],
     [{ sub: "ann", more: 1 }, "/more is not a field of this body"],
   ])("refuses %j", async (json, words) => {
-    const response = await gateway.request("/api/v1/members", { as: asKey(), json });
+    const response = await gateway.request("/api/v1/members", { as: asRoot, json });
     expect(response.status).toBe(422);
     expect((await problemOf(response)).detail).toContain(words);
     expect(await list()).toEqual({ [first]: "operator" });
@@ -82,7 +82,7 @@ test.each([
   "?#&",
 ])("a subject like %s is changed and removed by its path", async (sub) => {
   expect((await add(sub)).status).toBe(201);
-  const changed = await gateway.request(path(sub), { as: asKey(), method: "PATCH", json: { role: "viewer" } });
+  const changed = await gateway.request(path(sub), { as: asRoot, method: "PATCH", json: { role: "viewer" } });
   expect([changed.status, await changed.json()]).toMatchObject([200, { sub, role: "viewer" }]);
   expect((await gateway.request(path(sub), { as: asKey(), method: "DELETE" })).status).toBe(204);
   expect(await list()).toEqual({ [first]: "operator" });
@@ -99,6 +99,20 @@ test("what a role allows counts from the next request on", async () => {
   expect((await gateway.request("/api/v1/scans", { as })).status).toBe(403);
 });
 
+test("a key neither makes members nor changes a role, however many scopes it has", async () => {
+  await add("ann", "viewer");
+  const as = asKey();
+  for (const refused of [
+    await add("mallory", "admin", as),
+    await add("ann", "admin", as),
+    await gateway.request(path("ann"), { as, method: "PATCH", json: { role: "admin" } }),
+  ]) {
+    expect(refused.status).toBe(403);
+    expect((await problemOf(refused)).detail).toBe("An API key cannot do this: a member with the role admin can");
+  }
+  expect(await list()).toEqual({ [first]: "operator", ann: "viewer" });
+});
+
 describe("the last admin", () => {
   const change = {
     "removed by DELETE": (sub: string, as: string) => gateway.request(path(sub), { as, method: "DELETE" }),
@@ -107,15 +121,14 @@ describe("the last admin", () => {
     "demoted by POST": (sub: string, as: string) => add(sub, "operator", as),
   };
 
-  test.each(Object.entries(change))("cannot be %s; with a second admin it can", async (_name, run) => {
-    await add("ann", "admin");
-    const refused = await run("ann", asKey());
+  test("cannot be removed by a key; with a second admin it can", async () => {
+    const removeRoot = () => gateway.request(path("root"), { as: asKey(), method: "DELETE" });
+    const refused = await removeRoot();
     expect(refused.status).toBe(409);
     expect((await problemOf(refused)).detail).toMatch(/last admin: make another member admin first, or use/);
-    expect((await list())["ann"]).toBe("admin");
     await add("bob", "admin");
-    expect((await run("ann", asKey())).ok).toBe(true);
-    expect((await list())["ann"]).not.toBe("admin");
+    expect((await removeRoot()).ok).toBe(true);
+    expect((await gateway.request("/api/v1/members", { as: asRoot })).status).toBe(403);
   });
 
   test.each(Object.entries(change))("an admin is not %s by themselves", async (_name, run) => {
@@ -150,13 +163,14 @@ test("lists page by page, newest first, and a cursor is this list's own", async 
       expect(elsewhere.status).toBe(400);
     }
   } while (cursor !== null);
-  expect(seen).toEqual(["d@acme", "c@acme", "b@acme", "a@acme", first]);
+  expect(seen).toEqual(["d@acme", "c@acme", "b@acme", "a@acme", "root", first]);
 });
 
 test("another tenant's members are not there", async () => {
   const other = await gateway.createTenant("Hooli");
   await add("ann", "admin");
-  const as = `Api-Key ${other.apiKey}`;
+  await gateway.gateway.admin("user.create", { tenant: other.id, sub: "their root", role: "admin" });
+  const as = `Bearer ${await gateway.sign({ tenant_id: other.id, sub: "their root" })}`;
   expect((await gateway.request(path("ann"), { as, method: "DELETE" })).status).toBe(404);
   expect((await gateway.request(path("ann"), { as, method: "PATCH", json: { role: "viewer" } })).status).toBe(404);
   expect((await list())["ann"]).toBe("admin");
