@@ -92,14 +92,14 @@ export interface FoundDoorbell {
   readonly hash: string;
 }
 
-/** The doorbell of a monitor that has one and has not ended; null otherwise. */
-export async function findDoorbell(database: Database, monitorId: string): Promise<FoundDoorbell | null> {
-  const [row] = await withoutTenant(database, (tx) =>
+/** The doorbells of monitors with the id that have one and have not ended: of several tenants, where they chose the same id. */
+export async function findDoorbells(database: Database, monitorId: string): Promise<readonly FoundDoorbell[]> {
+  const rows = await withoutTenant(database, (tx) =>
     tx.execute<{ tenant_id: string; doorbell_hash: string }>(
       sql`select tenant_id, doorbell_hash from scanstream.find_doorbell(${monitorId}::uuid)`,
     ),
   );
-  return row === undefined ? null : { tenantId: row.tenant_id, hash: row.doorbell_hash };
+  return rows.map((row) => ({ tenantId: row.tenant_id, hash: row.doorbell_hash }));
 }
 
 export interface StaleMonitor {
@@ -133,9 +133,8 @@ export interface ClaimOptions {
   readonly most: number;
   /** No other caller gets them sooner. */
   readonly leaseSeconds: number;
-  /** None for these. */
-  readonly busyHosts: readonly string[];
-  readonly busyTenants: readonly string[];
+  /** The requests that the caller has under way, which count in the shares of their tenants and receivers. */
+  readonly underWay: readonly Pick<ClaimedDelivery, "tenantId" | "host">[];
 }
 
 export interface ClaimedDelivery {
@@ -150,6 +149,7 @@ export interface ClaimedDelivery {
   /** Failed attempts since it was queued or replayed. */
   readonly failures: number;
   readonly url: string;
+  /** `host:port`. */
   readonly host: string;
   readonly format: WebhookFormat;
   /** The newest first. */
@@ -159,7 +159,7 @@ export interface ClaimedDelivery {
 /** Webhook deliveries that are due, over all tenants; each is returned to one caller until its lease ends. */
 export async function claimDeliveries(
   database: Database,
-  { most, leaseSeconds, busyHosts, busyTenants }: ClaimOptions,
+  { most, leaseSeconds, underWay }: ClaimOptions,
 ): Promise<readonly ClaimedDelivery[]> {
   const rows = await withoutTenant(database, (tx) =>
     tx.execute<
@@ -168,7 +168,7 @@ export async function claimDeliveries(
     >(sql`
       select id, tenant_id, webhook_id, type, data, created_at, attempts, failures, url, host, format, secrets
       from scanstream.claim_webhook_deliveries(${most}::integer, ${leaseSeconds}::double precision,
-        ${sql.param(busyHosts)}::text[], ${sql.param(busyTenants)}::uuid[])`),
+        ${sql.param(underWay.map(({ tenantId }) => tenantId))}::uuid[], ${sql.param(underWay.map(({ host }) => host))}::text[])`),
   );
   return rows.map(({ tenant_id: tenantId, webhook_id: webhookId, created_at: createdAt, data, secrets, ...row }) => ({
     ...row,

@@ -24,8 +24,8 @@ import { tenants } from "./people.ts";
 export const monitors = pgTable(
   "monitors",
   {
-    /** Made by the producer. */
-    id: uuid("id").primaryKey(),
+    /** Chosen by the producer, and unique in the tenant: what another tenant has shows in no answer. */
+    id: uuid("id").notNull(),
     tenantId: uuid("tenant_id")
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),

@@ -20,7 +20,8 @@ import { tenants } from "./people.ts";
 export const scans = pgTable(
   "scans",
   {
-    id: uuid("id").primaryKey().defaultRandom(),
+    /** Chosen by the producer, and unique in the tenant: what another tenant has shows in no answer. */
+    id: uuid("id").notNull().defaultRandom(),
     tenantId: uuid("tenant_id")
       .notNull()
       .references(() => tenants.id, { onDelete: "cascade" }),

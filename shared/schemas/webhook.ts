@@ -50,8 +50,10 @@ const webhookEntries = {
   format: formatSchema,
   enabled: v.pipe(v.boolean(), v.description("false: nothing is queued for it, and what is queued waits")),
   disabled_reason: v.pipe(
-    v.nullable(v.picklist(["gone"])),
-    v.description("`gone`: the receiver answered 410, and the gateway disabled it"),
+    v.nullable(v.picklist(["gone", "key_ended"])),
+    v.description(
+      "Why the gateway disabled it. `gone`: the receiver answered 410. `key_ended`: the API key that made it or changed it last was revoked or has expired",
+    ),
   ),
   secret_rotated_at: v.pipe(
     v.nullable(time),

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 import { anyone } from "../../auth/access.ts";
-import { findDoorbell, type FoundDoorbell } from "../../../drizzle/across_tenants.ts";
+import { findDoorbells, type FoundDoorbell } from "../../../drizzle/across_tenants.ts";
 import { withTenant } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import { isUuid } from "../../../shared/channel_name.ts";
@@ -37,12 +37,12 @@ export function doorbellPath(monitorId: string): string {
 
 export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies): Hono {
   const routes = new Hono();
-  /** By monitor; a time, so that a request that was cancelled keeps no place. */
+  /** By channel; a time, so that a request that was cancelled keeps no place. */
   const ringingAgainUntilMs = new Map<string, number>();
 
   /** The one-time verification: https://developer.okta.com/docs/concepts/event-hooks/#one-time-verification-request */
   routes.get("/okta/:id", anyone, async (c) => {
-    await doorbellOf(c.req.param("id"));
+    await doorbellsOf(c.req.param("id"));
     const verification = c.req.header("x-okta-verification-challenge") ?? "";
     if (verification !== "" && verification.length <= maxChallengeLength) return c.json({ verification });
     throw new AppError("malformed", "The header x-okta-verification-challenge is missing or too long");
@@ -50,10 +50,12 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
 
   routes.post("/okta/:id", anyone, async (c) => {
     const monitorId = c.req.param("id");
-    const { tenantId, hash } = await doorbellOf(monitorId);
-    if (!isEqual(await sha256Hex(c.req.header("authorization") ?? ""), hash)) {
+    const given = await sha256Hex(c.req.header("authorization") ?? "");
+    const doorbell = (await doorbellsOf(monitorId)).find(({ hash }) => isEqual(given, hash));
+    if (doorbell === undefined) {
       throw new AppError("not_authenticated", "The Authorization header is not the doorbell's secret");
     }
+    const { tenantId } = doorbell;
     await readBytes(c.req.raw, maxBodyBytes);
     if (!(await ring(tenantId, monitorId))) afterResponse(c, ringAgain(tenantId, monitorId));
     return c.body(null, 204);
@@ -77,21 +79,22 @@ export function doorbellRoutes({ database, publisher, log, nowMs }: Dependencies
 
   /** The producer's poll after the last ring may have been too early for what this one is about. One at a time. Never rejects. */
   async function ringAgain(tenantId: string, monitorId: string): Promise<void> {
-    if (nowMs() < (ringingAgainUntilMs.get(monitorId) ?? 0)) return;
-    ringingAgainUntilMs.set(monitorId, nowMs() + 2 * ringAgainAfterMs);
+    const channel = monitorChannel(tenantId, monitorId);
+    if (nowMs() < (ringingAgainUntilMs.get(channel) ?? 0)) return;
+    ringingAgainUntilMs.set(channel, nowMs() + 2 * ringAgainAfterMs);
     try {
       await new Promise((resolve) => setTimeout(resolve, ringAgainAfterMs));
-      ringingAgainUntilMs.delete(monitorId);
+      ringingAgainUntilMs.delete(channel);
       await ring(tenantId, monitorId);
     } catch (error) {
       log.warn({ monitor_id: monitorId, error }, "a doorbell could not be rung again");
     }
   }
 
-  async function doorbellOf(monitorId: string): Promise<FoundDoorbell> {
-    const doorbell = isUuid(monitorId) ? await findDoorbell(database, monitorId) : null;
-    if (doorbell === null) throw new NotFound("No such hook");
-    return doorbell;
+  async function doorbellsOf(monitorId: string): Promise<readonly FoundDoorbell[]> {
+    const doorbells = isUuid(monitorId) ? await findDoorbells(database, monitorId) : [];
+    if (doorbells.length === 0) throw new NotFound("No such hook");
+    return doorbells;
   }
 }
 

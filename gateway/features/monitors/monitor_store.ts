@@ -11,8 +11,8 @@ import type { MonitorRow } from "./monitor.ts";
 /** The monitors of the transaction's tenant. Each write is one statement that checks for itself what it depends on. */
 
 /**
- * Registers a monitor under an id that its producer keeps; the same id again is a restart. Rejects with `NotFound` for
- * another tenant's id, `AppError("conflict")` for one that has ended or follows another org, and `AppError("gone")` for
+ * Registers a monitor under an id that its producer keeps; the same id again is a restart. An id is the tenant's own, whether or
+ * not another tenant has the same one. Rejects with `AppError("conflict")` for one that has ended or follows another org, and `AppError("gone")` for
  * one that was deleted.
  */
 export async function putMonitor(
@@ -29,7 +29,7 @@ export async function putMonitor(
   const [created] = await tx
     .insert(monitors)
     .values({ id, tenantId, orgUrl, clientId: clientId ?? null, intervalSeconds, checksTotal: checksTotal ?? 0 })
-    .onConflictDoNothing({ target: monitors.id })
+    .onConflictDoNothing({ target: [monitors.tenantId, monitors.id] })
     .returning();
   if (created !== undefined) return { row: created, isNew: true };
   const [row] = await tx

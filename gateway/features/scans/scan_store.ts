@@ -22,8 +22,8 @@ export async function insertScan(tx: TenantTransaction, principal: Principal, sc
 
 /**
  * Registers a scan under an id that its producer made: the same request again, after a lost answer, gives the same scan.
- * Rejects with `AppError("conflict")` for an id that was registered with another body, with `AppError("gone")` for one that
- * was deleted, and with `NotFound` for one that is another tenant's, exactly as for one that does not exist.
+ * An id is the tenant's own: the answer is the same whether or not another tenant has a scan with it. Rejects with
+ * `AppError("conflict")` for an id that was registered with another body, and with `AppError("gone")` for one that was deleted.
  */
 export async function putScan(
   tx: TenantTransaction,
@@ -34,7 +34,7 @@ export async function putScan(
   const [created] = await tx
     .insert(scans)
     .values({ ...values, id })
-    .onConflictDoNothing({ target: scans.id })
+    .onConflictDoNothing({ target: [scans.tenantId, scans.id] })
     .returning()
     .catch((error: unknown) => {
       if (constraintViolation(error)?.constraint !== "scans_deleted") throw error;

@@ -1,5 +1,6 @@
 import { desc, sql } from "drizzle-orm";
 import { apiKeys } from "../../../drizzle/schema.ts";
+import { constraintViolation } from "../../../drizzle/database_error.ts";
 import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound, PermissionDenied } from "../../../shared/app_error.ts";
 import type { ApiKey, CreatedApiKey } from "../../../shared/schemas/team.ts";
@@ -10,7 +11,7 @@ import { isPastCursor, type PageRequest } from "../../http/paging.ts";
 
 /** The API keys of the transaction's tenant. */
 
-export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, "hash">;
+export type ApiKeyRow = Omit<typeof apiKeys.$inferSelect, "hash" | "madeBy">;
 
 /** Never the hash, which the application's role cannot read either. */
 export const shownApiKey = {
@@ -49,8 +50,8 @@ export async function selectApiKeys(tx: TenantTransaction, page: PageRequest): P
 }
 
 /**
- * Makes a key. A member who may manage gives any scopes; a key gives those that it has, until it expires itself. Rejects with
- * `PermissionDenied`.
+ * Makes a key. A member who may manage gives any scopes; a key gives those that it has, until it expires itself or is revoked: a
+ * trigger of the database insists, and revokes what a key has made together with it. Rejects with `PermissionDenied`.
  */
 export async function insertApiKey(
   tx: TenantTransaction,
@@ -65,10 +66,15 @@ export async function insertApiKey(
   const { apiKey, prefix, hash } = await createApiKey();
   const given = sql`${sql.param(scopes)}::text[]`;
   const mayGive = isByKey ? sql`${given} <@ (select scopes from api_keys where id = ${callerId}::uuid)` : sql`true`;
-  const [created] = await tx.execute<{ id: string; created_at: string }>(sql`
+  const [created] = await tx
+    .execute<{ id: string; created_at: string }>(sql`
     insert into api_keys (tenant_id, name, prefix, hash, scopes, expires_at)
     select ${tenantId}::uuid, ${name}, ${prefix}, ${hash}, ${given}, ${expiresAt}::timestamptz where ${mayGive}
-    returning id, created_at`);
+    returning id, created_at`)
+    .catch((error: unknown) => {
+      if (constraintViolation(error)?.constraint !== "api_keys_maker") throw error;
+      throw new PermissionDenied("The API key was revoked or expired before it could make another");
+    });
   if (created === undefined) {
     throw new PermissionDenied(`A key gives no scopes that it lacks itself: it has not all of ${scopes.join(", ")}`);
   }

@@ -52,6 +52,12 @@ export const privateProblem =
 /** Below it are the ports of mail, shells and directories. */
 const firstFreePort = 1024;
 
+/** `host:port` of the URL, which one receiver's requests are counted by. */
+export function receiverOf(text: string): string {
+  const url = new URL(text);
+  return `${hostOf(url)}:${url.port === "" ? (url.protocol === "https:" ? 443 : 80) : url.port}`;
+}
+
 /** The name or the address, an IPv6 one without its brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, "");

@@ -34,10 +34,8 @@ export interface Deliverer {
   stop(): Promise<void>;
 }
 
-/** Requests of this process at the same time; of one host the database gives at most 4 to a claim. */
+/** Requests of this process at the same time; how they are shared out is in `claim_webhook_deliveries`. */
 const maxInFlight = 50;
-/** A tenant that has so many under way waits until they are done. */
-const maxInFlightOfTenant = 8;
 const defaultTimeoutMs = 10_000;
 /** The attempt, and storing its result. */
 const leaseSeconds = 60;
@@ -58,7 +56,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       const most = maxInFlight - inFlight.size;
       // The next one that is done asks again.
       if (most === 0 || stopping.signal.aborted) return;
-      const claimed = await claimDeliveries(database, { most, leaseSeconds, ...busy([...inFlight.keys()]) });
+      const claimed = await claimDeliveries(database, { most, leaseSeconds, underWay: [...inFlight.keys()] });
       for (const delivery of claimed) inFlight.set(delivery, send(delivery));
       if (claimed.length > 0) isAskedAgain = true;
     }
@@ -115,18 +113,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       await idle();
       clearTimeout(grace);
     },
-  };
-}
-
-/** Whom the next claim leaves out: hosts with a request under way, and tenants with many. */
-function busy(inFlight: readonly ClaimedDelivery[]): {
-  readonly busyHosts: readonly string[];
-  readonly busyTenants: readonly string[];
-} {
-  const ofTenants = Map.groupBy(inFlight, ({ tenantId }) => tenantId);
-  return {
-    busyHosts: [...new Set(inFlight.map(({ host }) => host))],
-    busyTenants: [...ofTenants].filter(([, of]) => of.length >= maxInFlightOfTenant).map(([tenantId]) => tenantId),
   };
 }
 

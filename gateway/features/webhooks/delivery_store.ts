@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { webhookDeliveries, webhooks } from "../../../drizzle/schema.ts";
 import type { Database } from "../../../drizzle/database.ts";
+import { constraintViolation } from "../../../drizzle/database_error.ts";
 import type { ClaimedDelivery } from "../../../drizzle/across_tenants.ts";
 import { withTenant, type TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
@@ -54,21 +55,26 @@ export async function selectDeliveries(
   return rows;
 }
 
-/** Queues a delivery that tells nothing but that the webhook works. Rejects with `NotFound` or `AppError("conflict")`. */
+/**
+ * Queues a delivery that tells nothing but that the webhook works, one at a time. Rejects with `NotFound`, and with
+ * `AppError("conflict")` for a webhook that is disabled, has a test pending, or has too much pending.
+ */
 export async function insertTest(tx: TenantTransaction, webhookId: string): Promise<DeliveryRow> {
   const { tenantId, enabled } = await selectWebhook(tx, webhookId);
   if (!enabled) throw disabled();
+  await requireRoom(tx, webhookId);
   const [row] = await tx
     .insert(webhookDeliveries)
     .values({ tenantId, webhookId, type: "webhook.test", data: { webhook_id: webhookId } })
+    .onConflictDoNothing()
     .returning(columns);
-  if (row === undefined) throw new Error("Cannot queue a test: the insert returned no row");
+  if (row === undefined) throw testPending();
   return row;
 }
 
 /**
- * Sends a delivery again, whatever became of it, with all its attempts ahead of it. Rejects with `NotFound` or
- * `AppError("conflict")`.
+ * Sends a delivery again, also a successful one, with all its attempts ahead of it. Rejects with `NotFound`, and with
+ * `AppError("conflict")` as `insertTest` does.
  */
 export async function replayDelivery(
   tx: TenantTransaction,
@@ -76,13 +82,38 @@ export async function replayDelivery(
 ): Promise<DeliveryRow> {
   const { enabled } = await selectWebhook(tx, webhookId);
   if (!enabled) throw disabled();
+  await requireRoom(tx, webhookId);
   const [row] = await tx
     .update(webhookDeliveries)
     .set({ status: "pending", failures: 0, nextAttemptAt: sql`now()`, deliveredAt: null })
     .where(and(eq(webhookDeliveries.webhookId, webhookId), eq(webhookDeliveries.id, deliveryId)))
-    .returning(columns);
+    .returning(columns)
+    .catch((error: unknown) => {
+      throw constraintViolation(error)?.constraint === "webhook_deliveries_one_test" ? testPending() : error;
+    });
   if (row === undefined) throw new NotFound("No such delivery");
   return row;
+}
+
+/** What `queue_webhooks` keeps as well: of a webhook no more are pending. */
+const maxPending = 1000;
+
+async function requireRoom(tx: TenantTransaction, webhookId: string): Promise<void> {
+  const { webhookId: ofWebhook, status } = webhookDeliveries;
+  const pending = await tx
+    .select({ id: webhookDeliveries.id })
+    .from(webhookDeliveries)
+    .where(and(eq(ofWebhook, webhookId), eq(status, "pending")))
+    .limit(maxPending);
+  if (pending.length < maxPending) return;
+  throw new AppError(
+    "conflict",
+    `Limit of ${maxPending} pending deliveries of this webhook reached. Wait until its receiver has taken some.`,
+  );
+}
+
+function testPending(): AppError {
+  return new AppError("conflict", "A test of this webhook is pending. Wait until it was sent.");
 }
 
 function disabled(): AppError {

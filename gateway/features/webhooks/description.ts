@@ -62,7 +62,7 @@ const DeliveryPage = component("DeliveryPage", pageOf(Delivery));
 
 const parameters = [pathParameter("id", "The webhook's id", uuid())];
 const noSuchWebhook = { 404: problem("No such webhook in this tenant") };
-const isDisabled = { 409: problem("The webhook is disabled") };
+const isDisabled = { 409: problem("The webhook is disabled, has a test pending, or has 1,000 deliveries pending") };
 
 export const webhooksDescription: FeatureDescription = {
   tags: [

@@ -4,7 +4,7 @@ import type { TenantTransaction } from "../../../drizzle/with_tenant.ts";
 import { AppError, NotFound } from "../../../shared/app_error.ts";
 import type { NewWebhook, Webhook, WebhookUpdate } from "../../../shared/schemas/webhook.ts";
 import { isPastCursor, type PageRequest } from "../../http/paging.ts";
-import { hostOf } from "./address.ts";
+import { receiverOf } from "./address.ts";
 
 /** Without its secrets, which the application role cannot read. */
 export type WebhookRow = Omit<typeof webhooks.$inferSelect, "secret">;
@@ -38,7 +38,7 @@ export async function insertWebhook(
   const { url, events, format = "json" } = webhook;
   const [row] = await tx
     .insert(webhooks)
-    .values({ tenantId, url, host: hostOf(new URL(url)), events: [...events], format, secret: [secret] })
+    .values({ tenantId, url, host: receiverOf(url), events: [...events], format, secret: [secret] })
     .returning(columns);
   if (row === undefined) throw new Error("Cannot create a webhook: the insert returned no row");
   // Others that were made at once have counted before this one was stored.
@@ -74,7 +74,7 @@ export async function updateWebhook(
     .update(webhooks)
     .set({
       updatedAt: sql`now()`,
-      ...(url === undefined ? {} : { url, host: hostOf(new URL(url)) }),
+      ...(url === undefined ? {} : { url, host: receiverOf(url) }),
       ...(events === undefined ? {} : { events: [...events] }),
       ...(format === undefined ? {} : { format }),
       // Why the gateway disabled it is settled by whoever enables or disables it.

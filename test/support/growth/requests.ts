@@ -182,7 +182,7 @@ async function gatewayRequests({ admin, database, tenant }: Asked): Promise<read
           "update webhook_deliveries set next_attempt_at = created_at where status = 'pending' and attempts > 0 and next_attempt_at > now()",
         );
       },
-      run: () => claimDeliveries(database, { most: 50, leaseSeconds: 60, busyHosts: [], busyTenants: [] }),
+      run: () => claimDeliveries(database, { most: 50, leaseSeconds: 60, underWay: [] }),
     },
     { name: "webhook backlog", rows: 10_000, run: () => deliveryBacklog(database) },
     {

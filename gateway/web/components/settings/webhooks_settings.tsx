@@ -180,7 +180,8 @@ function questionTexts({ kind, webhook: { url } }: Question) {
 function WebhookState({ webhook: { enabled, disabled_reason: reason } }: { readonly webhook: Webhook }) {
   if (enabled) return null;
   if (reason === null) return <span class="badge tinted tone-none">Disabled</span>;
-  return <span class="badge tinted tone-fail">Disabled: the receiver is gone</span>;
+  const why = reason === "gone" ? "the receiver is gone" : "its API key has ended";
+  return <span class="badge tinted tone-fail">Disabled: {why}</span>;
 }
 
 function NewWebhookForm(props: {

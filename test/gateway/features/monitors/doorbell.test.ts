@@ -45,6 +45,21 @@ test("a doorbell is made with its address and a secret that is shown once and st
   expect((await send("PUT", "/doorbell")).status).toBe(200);
 });
 
+test("rings the tenant whose secret it is, where two tenants chose the same id", async () => {
+  const { id, ring, stream, patch } = await startWithDoorbell();
+  const as = `Api-Key ${gateway.globex.apiKey}`;
+  const path = `/api/v1/monitors/${id}`;
+  const json = { org_url: "https://globex.okta.com", interval_seconds: 10 };
+  expect((await gateway.request(path, { as, method: "PUT", json })).status).toBe(201);
+  const made = await gateway.request(`${path}/doorbell`, { as, method: "PUT" });
+  const { secret } = (await made.json()) as { readonly secret: string };
+  const followed = await stream();
+  expect((await ring(secret)).status).toBe(204);
+  await patch({ lag_seconds: 1 });
+  expect(await readStream(followed, "monitor.updated")).not.toContain("doorbell");
+  expect((await ring()).status).toBe(204);
+});
+
 test("the provider's verification is answered with its challenge", async () => {
   const { url } = await startWithDoorbell();
   const verify = (challenge: string | null) =>

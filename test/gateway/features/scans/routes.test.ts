@@ -73,12 +73,15 @@ describe("PUT /scans/{id}", () => {
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 200, 200, 200, 200, 200, 201]);
   });
 
-  test("a UUID that another tenant uses is 404, exactly as a scan that does not exist", async () => {
+  test("a UUID that another tenant uses is as free as one that nobody uses, and each keeps its own scan", async () => {
     const id = randomUUID();
-    await put(id, body);
-    const other = await put(id, body, `Api-Key ${gateway.globex.apiKey}`);
-    const unknown = await gateway.request(`/api/v1/scans/${randomUUID()}`, { as: `Api-Key ${gateway.globex.apiKey}` });
-    expect(await problemOf(other)).toEqual(await problemOf(unknown));
+    const other = await gateway.createTenant("Initech");
+    const theirs = `Api-Key ${other.apiKey}`;
+    expect((await put(id, body)).status).toBe(201);
+    expect((await put(id, { org_url: "https://initech.okta.com" }, theirs)).status).toBe(201);
+    expect((await gateway.request(`/api/v1/scans/${id}`, { as: theirs, method: "DELETE" })).status).toBe(204);
+    const kept = await gateway.request(`/api/v1/scans/${id}`, { as: key });
+    expect(await kept.json()).toMatchObject({ ...body, tenant_id: gateway.acme.id, status: "pending" });
   });
 
   test("is for API keys, and for UUIDs only", async () => {

@@ -194,6 +194,40 @@ export function describeAudit(driver: string, open: () => Promise<OpenDatabase>)
       }
     });
 
+    test("no setting of the transaction keeps a deletion out of the trail", async () => {
+      const scan = await asAdmin((tx) => insertScan(tx, admin, {}));
+      const monitorId = crypto.randomUUID();
+      const monitor = { org_url: "https://acme.okta.com", interval_seconds: 10 };
+      await asAdmin((tx) => putMonitor(tx, admin, { monitorId, monitor }));
+      const begin = `select set_config('role', 'scanstream_app', true), set_config('app.tenant_id', $1, true),
+        set_config('app.erasing', 'retention', true)`;
+      for (const statement of [
+        `select * from scanstream.delete_scan('${scan.id}', 1000)`,
+        `update monitors set status = 'ended', ended_at = now(), deleted_at = now() where id = '${monitorId}'`,
+      ]) {
+        await database.transact([
+          { sql: begin, params: [tenantId] },
+          { sql: statement, params: [] },
+        ]);
+      }
+      expect((await trail()).slice(0, 2).map(({ action }) => action)).toEqual(["monitor.deleted", "scan.deleted"]);
+    });
+
+    test.each(["scanstream_app", "scanstream_admin"])(
+      "%s chooses no event's number, so it keeps no change from being made",
+      async (role) => {
+        const begin = "select set_config('role', $1, true), set_config('app.tenant_id', $2, true)";
+        const statement = `insert into audit_events (number, tenant_id, actor_kind, actor_id, action, target_type, target_id, detail)
+        select max(number) + 1, '${tenantId}', 'user', 'x', 'x', 'x', 'x', '{}' from audit_events`;
+        await expect(
+          database.transact([
+            { sql: begin, params: [role, tenantId] },
+            { sql: statement, params: [] },
+          ]),
+        ).rejects.toMatchObject({ sqlState: "42501" });
+      },
+    );
+
     test("an event cannot be written into another tenant's trail, and is not read there", async () => {
       const other = await operate<{ id: string }>("tenant.create", { name: "Globex" });
       await expect(

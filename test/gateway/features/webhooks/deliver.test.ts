@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Database } from "../../../../drizzle/database.ts";
 import {
@@ -8,6 +9,7 @@ import {
 } from "../../../../drizzle/across_tenants.ts";
 import { retryDelaySeconds, type SendWebhook } from "../../../../gateway/features/webhooks/attempt.ts";
 import { createDeliverer, deliverFor, type DelivererOptions } from "../../../../gateway/features/webhooks/deliver.ts";
+import { receiverOf } from "../../../../gateway/features/webhooks/address.ts";
 import { recordAttempt, type AttemptOutcome } from "../../../../gateway/features/webhooks/delivery_store.ts";
 import { silentLog } from "../../../../gateway/observability/log.ts";
 import { openTestPglite } from "../../../support/pglite.ts";
@@ -40,8 +42,8 @@ async function createWebhook(
   const tenant = tenantId ?? (await createTenant());
   const [row] = await sql(
     `insert into webhooks (tenant_id, url, host, events, secret)
-     values ($1, 'https://' || $2 || '/', $2, '{scan.end}', '{whsec_c2VjcmV0}') returning id`,
-    [tenant, host],
+     values ($1, 'https://' || $2 || '/', $3, '{scan.end}', '{whsec_c2VjcmV0}') returning id`,
+    [tenant, host, receiverOf(`https://${host}/`)],
   );
   const id = String(row?.[0]);
   await sql(
@@ -72,7 +74,7 @@ function createRecorder(status: number = 204) {
   let open = 0;
   let most = 0;
   const send: SendWebhook = async ({ url, headers, signal }) => {
-    const { hostname: host } = new URL(url);
+    const { host } = new URL(url);
     tried.push({ host, id: headers["webhook-id"] ?? "" });
     open += 1;
     most = Math.max(most, open);
@@ -151,6 +153,41 @@ describe("receivers that are slow or down", () => {
     await deliverer.stop();
   });
 
+  test("of one tenant delay no other tenant of the same host, at the same port or another", async () => {
+    await createWebhook("slow.example:8443", 50);
+    await createWebhook("slow.example", 50);
+    const recorder = createRecorder();
+    const deliverer = createDeliverer(recorder.options);
+    await deliverer.sendDue();
+    await expect.poll(() => recorder.tried.length).toBe(8);
+    for (const host of ["slow.example", "slow.example:8443"]) await createWebhook(host);
+    await deliverer.sendDue();
+    await expect.poll(() => recorder.tried.length).toBe(10);
+    // The bound of a host on top: of 14 requests more there are 6.
+    for (let n = 0; n < 14; n += 1) await createWebhook(`slow.example:${9000 + n}`);
+    await deliverer.sendDue();
+    await expect.poll(() => recorder.tried.length).toBe(16);
+    await deliverer.sendDue();
+    expect(recorder.tried).toHaveLength(16);
+    await deliverer.stop();
+  });
+
+  test("of many tenants take turns with the one that waits for the first time", async () => {
+    for (let n = 0; n < 7; n += 1) {
+      const hostile = await createTenant();
+      for (const part of ["a", "b"]) await createWebhook(`slow-${part}${n}.example`, 20, hostile);
+    }
+    const recorder = createRecorder();
+    const deliverer = createDeliverer(recorder.options);
+    await deliverer.sendDue();
+    await expect.poll(recorder.most).toBe(50);
+    await createWebhook("quick.example");
+    recorder.answerSlow();
+    await expect.poll(() => recorder.tried.length).toBeGreaterThan(50);
+    await expect.poll(() => recorder.tried.slice(50, 60).map(({ host }) => host)).toContain("quick.example");
+    await deliverer.stop();
+  });
+
   test("never have more than 50 requests of a process in all", async () => {
     for (let n = 0; n < 20; n += 1) await createWebhook(`slow${n}.example`, 4);
     const recorder = createRecorder();
@@ -176,8 +213,7 @@ test("two gateways at one database send each delivery once", async () => {
 
 test("what a gateway had claimed when it died is sent by another after the lease, and a late result changes nothing", async () => {
   await createWebhook("hooks.example");
-  const claim = (leaseSeconds: number) =>
-    claimDeliveries(database, { most: 10, leaseSeconds, busyHosts: [], busyTenants: [] });
+  const claim = (leaseSeconds: number) => claimDeliveries(database, { most: 10, leaseSeconds, underWay: [] });
   const [dead] = await claim(60);
   expect(await claim(60)).toEqual([]);
   await makeDue();
@@ -220,6 +256,52 @@ test("a delivery that fails is sent after 5 s, 30 s, 5 min, 30 min, 2 h and 8 h,
   await deliverer.idle();
   expect(recorder.tried).toHaveLength(7);
 });
+
+test.each([
+  ["was revoked", "revoked_at = now()"],
+  ["has expired", "expires_at = now()"],
+  ["lost a scope", "scopes = '{admin}'"],
+])("a webhook whose API key %s is disabled, and nothing of it is sent", async (_what, change) => {
+  const { id, tenantId } = await createWebhook("hooks.example", 3);
+  const [key] = await sql(
+    `insert into api_keys (tenant_id, name, prefix, hash, scopes) values ($1, 'maker', 'scs_1', $2, '{read,admin}') returning id`,
+    [tenantId, randomBytes(32).toString("hex")],
+  );
+  const [enabled] = await changeAs(
+    tenantId,
+    `api_key:${String(key?.[0])}`,
+    "update webhooks set enabled = true returning made_by",
+  );
+  expect(enabled).toEqual(key);
+  await sql(`update api_keys set ${change}`);
+  const recorder = createRecorder();
+  const deliverer = createDeliverer(recorder.options);
+  await deliverer.sendDue();
+  await deliverer.idle();
+  expect(recorder.tried).toEqual([]);
+  expect(await sql("select enabled, disabled_reason from webhooks where id = $1", [id])).toEqual([
+    [false, "key_ended"],
+  ]);
+  expect(
+    await sql("select actor_kind from audit_events where action = 'webhook.updated' order by number desc limit 1"),
+  ).toEqual([["gateway"]]);
+  await changeAs(tenantId, "user:ann", "update webhooks set enabled = true, disabled_reason = null");
+  await deliverer.sendDue();
+  await deliverer.idle();
+  expect(recorder.tried).toHaveLength(3);
+});
+
+/** As the application's role. */
+async function changeAs(tenantId: string, actor: string, text: string): Promise<readonly (readonly unknown[])[]> {
+  const begin =
+    "select set_config('role', 'scanstream_app', true), set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true)";
+  return (
+    await database.transact([
+      { sql: begin, params: [tenantId, actor] },
+      { sql: text, params: [] },
+    ])
+  ).rows;
+}
 
 test("retryDelaySeconds is up to a tenth later than the schedule", () => {
   expect(retryDelaySeconds(1, () => 0)).toBe(5);

@@ -444,11 +444,13 @@ describe("deliveries", () => {
   });
 
   test("deliveries are listed page by page, newest first", async () => {
-    const { tenant, send } = await createTenant();
-    const { id } = await createWebhook({ url: "http://127.0.0.1:9/", events: ["scan.end"] }, tenant);
+    await using receiver = await startReceiver();
+    const { tenant, send, deliveries } = await createTenant();
+    const { id } = await createWebhook({ url: receiver.url, events: ["scan.end"] }, tenant);
     const made: string[] = [];
     for (let n = 0; n < 5; n += 1) {
       made.unshift(((await (await send("POST", `/webhooks/${id}/test`)).json()) as ListedDelivery).id);
+      await expect.poll(() => deliveries(id, "?status=pending")).toEqual([]);
     }
     const seen: string[] = [];
     let cursor: string | null = "";
@@ -462,6 +464,32 @@ describe("deliveries", () => {
       cursor = page.next_cursor;
     }
     expect(seen).toEqual(made);
+  });
+
+  test("one test of a webhook is pending at a time, and with 1,000 deliveries pending nothing more is queued by hand", async () => {
+    const { tenant, send, deliveries } = await createTenant();
+    const { id } = await createWebhook({ url: "http://127.0.0.1:9/", events: ["scan.end"] }, tenant);
+    const tests = await Promise.all(Array.from({ length: 8 }, () => send("POST", `/webhooks/${id}/test`)));
+    expect(tests.map(({ status }) => status).toSorted()).toEqual([202, ...Array.from({ length: 7 }, () => 409)]);
+    const [pending] = await deliveries(id);
+    const { rows } = await gateway.gateway.parts.dependencies.database.transact([
+      { sql: "select set_config('role', 'scanstream_admin', true)", params: [] },
+      {
+        sql: `with given as (
+            select n, case when n = 0 then 'dead' else 'pending' end as status from generate_series(0, 999) as n
+          ), queued as (
+            insert into webhook_deliveries (tenant_id, webhook_id, type, data, status, next_attempt_at)
+            select $1, $2, 'scan.end', '{}', status, now() + interval '1 hour' from given returning id, status
+          ) select id from queued where status = 'dead'`,
+        params: [tenant.id, id],
+      },
+    ]);
+    expect(pending?.type).toBe("webhook.test");
+    for (const path of ["/test", `/deliveries/${String(rows[0]?.[0])}/replay`]) {
+      const refused = await send("POST", `/webhooks/${id}${path}`);
+      expect(refused.status).toBe(409);
+      expect((await problemOf(refused)).detail).toContain("Limit of 1000 pending deliveries of this webhook reached");
+    }
   });
 
   test("no secret and no URL of a webhook reaches the log", async () => {
