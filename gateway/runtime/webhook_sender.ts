@@ -1,4 +1,3 @@
-import { lookup } from "node:dns/promises";
 import { request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP } from "node:net";
@@ -12,11 +11,12 @@ import {
   type SendWebhook,
   type WebhookRequest,
 } from "../features/webhooks/attempt.ts";
+import { resolveName } from "./resolve_name.ts";
 
 export interface WebhookSenderOptions {
   readonly rules: TargetRules;
-  /** Every address of a name. Default: the system's resolver. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  /** Every address of a name. Default: `resolveName`. */
+  readonly resolve?: (host: string, signal: AbortSignal) => Promise<readonly string[]>;
   /** Default: those of the public internet. */
   readonly isAllowed?: (address: string) => boolean;
   /** PEM. Default: the certificate authorities of the runtime. */
@@ -35,7 +35,7 @@ export function createWebhookSender({
 }: WebhookSenderOptions): SendWebhook {
   return async (request) => {
     const url = new URL(request.url);
-    const addresses = await abortable(resolve(hostOf(url)), request.signal);
+    const addresses = await abortable(resolve(hostOf(url), request.signal), request.signal);
     if (addresses.length === 0) throw new Error("The name has no address");
     if (!rules.allowPrivate && !addresses.every(isAllowed)) throw new Error(`The URL ${privateProblem}`);
     const response = await connectFirst(addresses.slice(0, maxAddresses), (address) => post(url, address, request, ca));
@@ -46,12 +46,6 @@ export function createWebhookSender({
 /** Of a name with more the others are not tried. */
 const maxAddresses = 4;
 const maxHeaderBytes = 16_384;
-
-/** IPv4 first: where a network has no IPv6 a connection to it may take all the time there is. */
-async function resolveName(host: string): Promise<readonly string[]> {
-  const found = await lookup(host, { all: true });
-  return found.toSorted((a, b) => a.family - b.family).map(({ address }) => address);
-}
 
 /** The next address is for one that cannot be reached: nothing was sent to it. */
 async function connectFirst<Result>(
