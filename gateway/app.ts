@@ -65,7 +65,8 @@ export function createApp(dependencies: Dependencies, features: readonly Feature
   app.route("/demo", demoRoutes(dependencies));
   app.route("/sign-in", signInRoutes(dependencies));
   app.route("/api/v1/session", sessionRoute(dependencies));
-  app.route("/api/v1/channels", publishRoute(dependencies));
+  const closedPrefixes = features.filter((feature) => feature.isPublishedByGatewayAlone).map(({ prefix }) => prefix);
+  app.route("/api/v1/channels", publishRoute(dependencies, new Set(closedPrefixes)));
   for (const feature of features) {
     if (feature.routes !== undefined) app.route("/api/v1", feature.routes(dependencies));
     if (feature.hooks !== undefined) app.route("/hooks", feature.hooks(dependencies));

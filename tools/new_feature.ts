@@ -154,7 +154,7 @@ async function getChannels({ tx, params }: Pick<ChannelsRequest, "tx" | "params"
 }
 
 /** \`GET /api/v1/${plural}/:id/event-stream\`, until its \`${name}.end\`. */
-export const ${camel}EventStream = defineEventStream({ prefix: ${camel}Prefix, getChannels, closesAfterEnd: true });
+export const ${camel}EventStream = defineEventStream({ prefix: ${camel}Prefix, getChannels, terminalTypes: ["${name}.end"] });
 `;
 }
 

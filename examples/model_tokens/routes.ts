@@ -2,4 +2,8 @@ import { defineEventStream } from "../../gateway/streaming/define_event_stream.t
 import { getChannels } from "./channels.ts";
 
 /** A model's answer, token by token, for the user who asked: `app.route("/api/v1/completions", completionEventStream)`. */
-export const completionEventStream = defineEventStream({ prefix: "completion", getChannels, closesAfterEnd: true });
+export const completionEventStream = defineEventStream({
+  prefix: "completion",
+  getChannels,
+  terminalTypes: ["completion.end"],
+});

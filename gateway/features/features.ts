@@ -14,6 +14,8 @@ import { webhooks } from "./webhooks/routes.ts";
 export interface Feature {
   /** The first segment of its channels, and of no other feature's. */
   readonly prefix: string;
+  /** No producer publishes on its channels, whatever its key may. */
+  readonly isPublishedByGatewayAlone?: true;
   /** Below `/api/v1`. */
   readonly routes?: (dependencies: Dependencies) => Hono<Allowed>;
   /** By where each is mounted below `/api/v1`. */

@@ -2,7 +2,7 @@ import { withTimeout } from "../../shared/with_timeout.ts";
 import { isJsonObject } from "../../shared/json.ts";
 import { Hono } from "hono";
 import { AppError, PermissionDenied } from "../../shared/app_error.ts";
-import { canReadChannel } from "../../shared/channel_name.ts";
+import { canReadChannel, parseChannelName } from "../../shared/channel_name.ts";
 import { encodeEvent, requireDeliveryId, toMessage, type EncodedEvent } from "../../shared/event.ts";
 import { batchSizeMessage, maxBatchEvents } from "../../shared/schemas/event.ts";
 import { createAllow, type Allowed } from "./allow.ts";
@@ -16,8 +16,8 @@ const maxBodyBytes = 1_048_576;
 /** With this, and the time that the database may take for the key, the answer comes within the 20 s that were promised. */
 const publishTimeoutMs = 10_000;
 
-/** Publishing over HTTP, for producers that have a key and no broker. */
-export function publishRoute(dependencies: Dependencies): Hono<Allowed> {
+/** Publishing over HTTP, for producers that have a key and no broker; on channels with a closed prefix the gateway alone publishes. */
+export function publishRoute(dependencies: Dependencies, closedPrefixes: ReadonlySet<string>): Hono<Allowed> {
   const { publisher, metrics } = dependencies;
   const allow = createAllow(dependencies);
   const routes = new Hono<Allowed>();
@@ -29,6 +29,10 @@ export function publishRoute(dependencies: Dependencies): Hono<Allowed> {
       throw new PermissionDenied(
         "The channel is not one of this key's tenant: expected <prefix>:<tenant_id>:<resource_id>",
       );
+    }
+    const { prefix = "" } = parseChannelName(channel) ?? {};
+    if (closedPrefixes.has(prefix)) {
+      throw new PermissionDenied(`The gateway alone publishes on channels that begin with ${prefix}:`);
     }
     const body = parseEventBody(await readJson(c.req.raw, { maxBytes: maxBodyBytes }));
     // All are checked before the first is published: a batch is taken as a whole or not at all.

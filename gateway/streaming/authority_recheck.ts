@@ -107,7 +107,7 @@ export class AuthorityRecheck {
 
   /** Never rejects: a failure is counted, and the next check retries. */
   async #closeEnded({ tenant }: TenantRecheck, streams: readonly OpenStream[]): Promise<void> {
-    const ending = streams.filter((stream) => stream.endsAfterTerminalEvent);
+    const ending = streams.filter((stream) => stream.terminalTypes.length > 0);
     const channels = new Set(ending.flatMap((stream) => stream.channels));
     if (this.#options.findEnded === undefined || channels.size === 0) return;
     try {

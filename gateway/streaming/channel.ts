@@ -6,8 +6,8 @@ import type { Chunk } from "./encoded_chunk.ts";
 
 /** What receives a channel's events: one open stream. Neither method may throw, publish or wait. */
 export interface HubMember {
-  /** Its last event is a terminal one: `end("ended")` follows it at once. */
-  readonly endsAfterTerminalEvent: boolean;
+  /** After one of these `end("ended")` follows at once; empty: no event ends it. */
+  readonly terminalTypes: readonly string[];
   deliver(chunk: Chunk, nowMs: number): void;
   /** `lost`: an event may have been missed. `ended`: every channel of the member had its terminal event. */
   end(reason: "lost" | "ended"): void;

@@ -82,7 +82,7 @@ async function openEventStream(
     request,
     principal,
     channels,
-    endsAfterTerminalEvent: stream.definition.closesAfterEnd ?? false,
+    terminalTypes: stream.definition.terminalTypes ?? [],
     ...(hasSnapshot ? { snapshot } : {}),
     platform,
   });

@@ -20,8 +20,11 @@ export interface EventStreamDefinition<Path extends string = DefaultPath> {
    * any event. Runs as `getChannels` does. Without it `snapshot` has no effect.
    */
   readonly getSnapshot?: (request: ChannelsRequest<Path>) => Promise<Snapshot>;
-  /** The stream closes after its terminal event (`*.end`); a stream of several channels after the last one's. Default false. */
-  readonly closesAfterEnd?: boolean;
+  /**
+   * The events after which the stream closes, such as `scan.end`; a stream of several channels closes after the last one's. No other
+   * `*.end` on the channel closes it. Default: none.
+   */
+  readonly terminalTypes?: readonly EventType[];
   /** Relative to where the route is mounted. Default `/:id/event-stream`. */
   readonly path?: Path;
   /** Whether a path parameter can name a resource; anything else is `NotFound` and never reaches the database. Default: a UUID. */

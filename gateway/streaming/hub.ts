@@ -203,17 +203,17 @@ export class Hub {
       queue.source = length === 1 || queue.source === channel ? channel : null;
     }
     this.#queuedChars += frame.length;
-    if (isTerminalEventType(event.type)) this.#endMembers(channel);
+    if (isTerminalEventType(event.type)) this.#endMembers(channel, event.type);
     else if (this.#queuedChars > maxQueuedChars) this.#flush();
   }
 
   /** The terminal event is first delivered whole to every member; what comes after it goes only to those that stay. */
-  #endMembers(channel: Channel): void {
+  #endMembers(channel: Channel, type: string): void {
     this.#flush();
-    for (const lease of channel.singleChannelMembers)
-      if (lease.member?.endsAfterTerminalEvent) this.#end(lease, "ended");
+    const endsWithIt = ({ member }: SubscriptionLease) => member?.terminalTypes.includes(type) ?? false;
+    for (const lease of channel.singleChannelMembers) if (endsWithIt(lease)) this.#end(lease, "ended");
     for (const [lease, queue] of channel.multiChannelMembers) {
-      if (!lease.member?.endsAfterTerminalEvent) continue;
+      if (!endsWithIt(lease)) continue;
       queue.ended.add(channel);
       if (queue.ended.size === lease.channels.length) this.#end(lease, "ended");
     }

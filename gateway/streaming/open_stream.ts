@@ -42,7 +42,7 @@ const heartbeatChunk = encodeChunk(encodeComment("heartbeat"));
 export class OpenStream implements HubMember, SinkOwner, ScheduledTask, HeartbeatTarget {
   readonly principal: Principal;
   readonly channels: readonly string[];
-  readonly endsAfterTerminalEvent: boolean;
+  readonly terminalTypes: readonly string[];
   dueMs = 0;
   heapIndex = -1;
   wheelSlot = -1;
@@ -74,7 +74,7 @@ export class OpenStream implements HubMember, SinkOwner, ScheduledTask, Heartbea
     this.#slot = slot;
     this.principal = principal;
     this.channels = options.channels;
-    this.endsAfterTerminalEvent = options.endsAfterTerminalEvent;
+    this.terminalTypes = options.terminalTypes;
     this.checkedMs = options.checkedMs;
     this.#context = options.context;
   }
@@ -248,7 +248,7 @@ const settleMs = 100;
 
 export interface StreamOptions {
   readonly channels: readonly string[];
-  readonly endsAfterTerminalEvent: boolean;
+  readonly terminalTypes: readonly string[];
   readonly checkedMs: number;
   readonly context: StreamContext;
 }

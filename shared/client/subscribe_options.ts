@@ -182,6 +182,9 @@ export function withQuery(url: string, name: string, value: string): string {
 
 function lastEventOf(url: string): (event: RawEvent) => boolean {
   const [path = "", query] = url.split(/[?#]/);
+  // A producer may publish any other type on a scan's or a monitor's channel, also one that ends in `.end`.
+  const [, own] = /(?:^|\/)api\/v\d+\/(scan|monitor)s\/[^/]+\/event-stream$/.exec(path) ?? [];
+  if (own !== undefined) return ({ type }) => type === `${own}.end`;
   if (!/(^|\/)api\/v\d+\/event-stream$/.test(path)) return ({ type }) => isTerminalEventType(type);
   // Those of the stream that go on; a scan ends only once, also over reconnects.
   const running = new Set<unknown>(new URLSearchParams(query).getAll("scan_id"));

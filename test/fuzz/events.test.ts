@@ -79,7 +79,7 @@ test("the hub hands on whole frames or ends the channel's members, whatever arri
       let ends = 0;
       const lease = await hub.acquire([channel]);
       lease.attach({
-        endsAfterTerminalEvent: false,
+        terminalTypes: [],
         deliver: ({ bytes }) => void (received += Buffer.from(bytes).toString()),
         end: () => void (ends += 1),
       });

@@ -69,7 +69,7 @@ export interface StreamServer extends AsyncDisposable {
 
 interface OpenOptions {
   readonly channels?: readonly string[];
-  readonly endsAfterTerminalEvent?: boolean;
+  readonly terminalTypes?: readonly string[];
 }
 
 /** Streams behind a real HTTP server; a header names the principal and the channels, in place of authentication. */
@@ -108,8 +108,8 @@ export async function startStreamServer(
     },
 
     async send(principal = {}, request = {}) {
-      const { channels = [channel], endsAfterTerminalEvent = false, ...rest } = request;
-      const open = JSON.stringify({ principal: { ...user, ...principal }, channels, endsAfterTerminalEvent });
+      const { channels = [channel], terminalTypes = [], ...rest } = request;
+      const open = JSON.stringify({ principal: { ...user, ...principal }, channels, terminalTypes });
       const client = await sendRaw({ port, path: "/stream", ...rest, headers: { "x-open": open, ...rest.headers } });
       clients.push(client);
       return client;

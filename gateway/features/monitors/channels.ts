@@ -26,7 +26,7 @@ export const monitorEventStream = defineEventStream({
   prefix: monitorPrefix,
   getChannels,
   getSnapshot,
-  closesAfterEnd: true,
+  terminalTypes: ["monitor.end"],
 });
 
 async function getSnapshot({ tx, params }: ChannelsRequest): Promise<Snapshot> {

@@ -24,7 +24,7 @@ export const scanEventStream = defineEventStream({
   prefix: scanPrefix,
   getChannels,
   getSnapshot: ({ tx, params }) => snapshotOf(tx, [params.id]),
-  closesAfterEnd: true,
+  terminalTypes: ["scan.end"],
 });
 
 /** `GET /event-stream?scan_id=…&scan_id=…`: several scans, live, until the last one's `scan.end`. */
@@ -34,7 +34,7 @@ export const scansEventStream = defineEventStream({
   isFor: (query) => query.has("scan_id"),
   getChannels: async ({ tx, queryAll }) => channelsOf(tx, parseScanIds(queryAll("scan_id"))),
   getSnapshot: async ({ tx, queryAll }) => snapshotOf(tx, parseScanIds(queryAll("scan_id"))),
-  closesAfterEnd: true,
+  terminalTypes: ["scan.end"],
 });
 
 /** Each once. Throws `NotFound` for one that can name no scan, `AppError("malformed")` for too many. */

@@ -16,7 +16,12 @@ import { deleteTenantStep, renameTenant, selectTenant } from "./tenant_store.ts"
 const maxBodyBytes = 65_536;
 
 /** The caller's tenant and its stream, as the gateway mounts them. */
-export const tenant = { prefix: tenantPrefix, routes: tenantRoutes, eventStreams: { "/": tenantEventStream } };
+export const tenant = {
+  prefix: tenantPrefix,
+  isPublishedByGatewayAlone: true,
+  routes: tenantRoutes,
+  eventStreams: { "/": tenantEventStream },
+} as const;
 
 function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
   const { database, log, nowMs, retentionDays } = dependencies;

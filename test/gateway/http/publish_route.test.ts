@@ -56,6 +56,31 @@ test("after scan.end the stream closes; a scan that has ended answers 204", asyn
   expect(after.headers.get("vary")).toBe("Origin");
 });
 
+test("a terminal event of another resource closes no stream of a scan", async () => {
+  const own = await createScan(gateway, gateway.acme);
+  const stream = await gateway.request(own.event_stream, { as: key });
+  for (const type of ["monitor.end", "x.end"]) {
+    const data = { monitor_id: own.id, x_id: own.id };
+    expect((await publish(own.channel, { type, data })).status).toBe(202);
+  }
+  expect((await publish(own.channel, start)).status).toBe(202);
+  expect(await readStream(stream, "scan.start")).toMatch(/event: x\.end\n[^]*event: scan\.start/);
+});
+
+test("on the tenant's own channel the gateway alone publishes, also where it is percent-encoded", async () => {
+  const stream = await gateway.request("/api/v1/event-stream", { as: key });
+  const own = `tenant:${gateway.acme.id}:${gateway.acme.id}`;
+  const forged = { type: "scan.created", data: { scan_id: crypto.randomUUID() } };
+  for (const channel of [own, encodeURIComponent(own), `tenant:${gateway.acme.id}:other`]) {
+    const refused = await publish(channel, forged);
+    expect(refused.status).toBe(403);
+    expect((await problemOf(refused)).detail).toBe("The gateway alone publishes on channels that begin with tenant:");
+  }
+  const real = await createScan(gateway, gateway.acme);
+  const text = await readStream(stream, real.id);
+  expect(text).not.toContain(forged.data.scan_id);
+});
+
 test("the channel may be percent-encoded, as clients that build URLs do", async () => {
   expect((await publish(encodeURIComponent(scan.channel), start)).status).toBe(202);
 });

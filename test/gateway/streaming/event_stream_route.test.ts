@@ -174,8 +174,8 @@ test("getChannels sees the path's and the query's parameters, but no token", asy
   expect(getChannels.mock.calls[0]?.[0].queryAll("since")).toEqual(["1", "2"]);
 });
 
-test("closesAfterEnd ends the stream after its terminal event; without it the stream stays", async () => {
-  await using closes = createApp(ownChannel, { closesAfterEnd: true });
+test("terminalTypes end the stream after its terminal event; without it the stream stays", async () => {
+  await using closes = createApp(ownChannel, { terminalTypes: ["thing.end"] });
   const response = await closes.get(path, ada);
   await sendEvent(closes.broker, channel, "thing.end", { thing_id: resourceId });
   expect(await response.text()).toBe(

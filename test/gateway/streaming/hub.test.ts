@@ -24,13 +24,13 @@ interface RecordingMember extends HubMember {
   text(): string;
 }
 
-function createMember(options: { readonly endsAfterTerminalEvent?: boolean } = {}): RecordingMember {
+function createMember(options: { readonly terminalTypes?: readonly string[] } = {}): RecordingMember {
   const chunks: Chunk[] = [];
   const ends: string[] = [];
   return {
     chunks,
     ends,
-    endsAfterTerminalEvent: options.endsAfterTerminalEvent ?? false,
+    terminalTypes: options.terminalTypes ?? [],
     deliver: (chunk) => void chunks.push(chunk),
     end: (reason) => void ends.push(reason),
     text: () => chunks.map((chunk) => decoder.decode(chunk.bytes)).join(""),
@@ -384,14 +384,19 @@ test("a malformed message on a channel without members is ignored", async () => 
 
 test("the terminal event is delivered whole, and ends the members that end with it", async () => {
   const { broker, hub } = setUp();
-  const [ends, stays] = [createMember({ endsAfterTerminalEvent: true }), createMember()];
+  const [ends, stays] = [createMember({ terminalTypes: ["job.end"] }), createMember()];
   await join(hub, [a], ends);
   await join(hub, [a], stays);
   broker.publish(a, "job.delta", delta(1));
+  // Another terminal type than the member's is an event like any other.
+  broker.publish(a, "part.end", { part_id: uuid });
   broker.publish(a, "job.end", { job_id: uuid });
   broker.publish(a, "job.delta", delta(2));
   await turn();
-  const untilEnd = frame("job.delta", `{"n":1}`) + frame("job.end", `{"job_id":"${uuid}"}`);
+  const untilEnd =
+    frame("job.delta", `{"n":1}`) +
+    frame("part.end", `{"part_id":"${uuid}"}`) +
+    frame("job.end", `{"job_id":"${uuid}"}`);
   expect(ends.ends).toEqual(["ended"]);
   expect(ends.text()).toBe(untilEnd);
   expect(stays.ends).toEqual([]);
@@ -401,7 +406,7 @@ test("the terminal event is delivered whole, and ends the members that end with 
 
 test("a member of several channels is ended after the last terminal event", async () => {
   const { broker, hub } = setUp();
-  const member = createMember({ endsAfterTerminalEvent: true });
+  const member = createMember({ terminalTypes: ["job.end"] });
   await join(hub, [a, b], member);
   broker.publish(a, "job.end", { job_id: uuid });
   broker.publish(a, "job.end", { job_id: uuid });

@@ -293,7 +293,7 @@ describe.each(Object.entries(sinks))("streams over the %s", (_name, createSink) 
     const broker = createMemoryBroker();
     const counted = createMetrics();
     await using server = await startStreamServer({ createSink, subscriber: broker, metrics: counted.metrics });
-    const [ends, stays] = await Promise.all([server.open({}, { endsAfterTerminalEvent: true }), server.open()]);
+    const [ends, stays] = await Promise.all([server.open({}, { terminalTypes: ["job.end"] }), server.open()]);
     await sendEvent(broker, channel, "job.delta", { n: 1 });
     await sendEvent(broker, channel, "job.end", { job_id: resourceId });
     await sendEvent(broker, channel, "job.delta", { n: 2 });
@@ -393,7 +393,7 @@ test("a stream of several channels receives all their events and ends with the l
   const broker = createMemoryBroker();
   const second = makeChannelName("job", tenantId, "second");
   await using server = await startStreamServer({ subscriber: broker });
-  const client = await server.open({}, { channels: [channel, second], endsAfterTerminalEvent: true });
+  const client = await server.open({}, { channels: [channel, second], terminalTypes: ["job.end"] });
   await sendEvent(broker, second, "job.end", { job_id: resourceId });
   await sendEvent(broker, channel, "job.delta", { n: 1 });
   await client.untilBody(delta(1));
