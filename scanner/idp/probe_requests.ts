@@ -32,6 +32,7 @@ const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null } = {
   user_lifecycle_policies: { path: "/api/v1/policies?type=USER_LIFECYCLE", scope: "policies.read" },
   admin_console_settings: { path: "/api/v1/first-party-app-settings/admin-console", scope: "apps.read" },
   app_policy_rules: null,
+  built_in_groups: null,
   api_token_owners: null,
 };
 
