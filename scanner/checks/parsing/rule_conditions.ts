@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import { availableValue, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
 import { readText } from "./fields.ts";
+import { sortTexts } from "./names.ts";
 
 /**
  * The conditions of a policy rule that can leave somebody to a later rule, by their names in the provider's JSON; empty
@@ -11,7 +12,7 @@ export function restrictionsOf(rule: JsonObject, everyone: ReadonlySet<string>):
   const conditions = rule["conditions"];
   if (conditions === undefined || conditions === null) return [];
   if (!isJsonObject(conditions)) return ["conditions"];
-  return Object.keys(conditions).filter((name) => {
+  return sortTexts(Object.keys(conditions)).filter((name) => {
     const condition = conditions[name];
     if (isEmpty(condition)) return false;
     if (!isJsonObject(condition)) return true;
