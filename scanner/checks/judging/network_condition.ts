@@ -13,14 +13,13 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
   const connection = readText(rule, "conditions.network.connection");
   if (connection.kind === "unreadable") return { kind: "unreadable", actual: `the connection ${connection.found}` };
   if (connection.kind === "value" && connection.value !== "ZONE") return otherConnection(connection.value);
-  const exclude = readTexts(rule, "conditions.network.exclude");
-  const excluded = textsIn(rule, "conditions.network.exclude");
   const included = judgeInclude(rule, "conditions.network", zones);
   if (included?.kind === "everywhere" || included?.kind === "wrong")
     return { ...included, actual: `in ${included.actual}` };
-  if (included?.kind === "unreadable") return included;
-  if (exclude.kind === "unreadable") return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
+  const excluded = textsIn(rule, "conditions.network.exclude");
   if (included === null) {
+    const exclude = readTexts(rule, "conditions.network.exclude");
+    if (exclude.kind === "unreadable") return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
     if (excluded.length > 0) return judgeExcludedZones(excluded, zones);
     return { kind: "open", actual: connection.kind === "absent" ? "no network condition" : "ZONE without a zone" };
   }
@@ -30,7 +29,10 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
   return { kind: "zoned", actual: `in ${included.actual}${except}` };
 }
 
-/** How far a list of included zones restricts; null where it names none. `path` is the object of `include` and `exclude`. */
+/**
+ * How far a list of included zones restricts; null where it names none. `path` is the object of `include` and `exclude`:
+ * what is excluded besides changes nothing, unless it is the included zone itself.
+ */
 export function judgeInclude(object: JsonObject, path: string, zones: Zones): ZonesVerdict | null {
   const include = readTexts(object, `${path}.include`);
   const ids = textsIn(object, `${path}.include`);
@@ -38,7 +40,10 @@ export function judgeInclude(object: JsonObject, path: string, zones: Zones): Zo
   const verdict = judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
   if (verdict.kind === "wrong") return verdict;
   const [both] = zonesInBoth(ids, textsIn(object, `${path}.exclude`), zones);
-  return both === undefined ? verdict : { kind: "review", actual: `zone ${both} both included and excluded` };
+  if (both !== undefined) return { kind: "review", actual: `zone ${both} both included and excluded` };
+  const exclude = readTexts(object, `${path}.exclude`);
+  if (verdict.kind === "everywhere" || exclude.kind !== "unreadable") return verdict;
+  return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
 }
 
 /** A finding on a network condition; `where` is appended to what was found. */

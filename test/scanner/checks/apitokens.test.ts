@@ -48,6 +48,7 @@ describe(zoned, () => {
     [{ connection: "ZONE", include: ["Plant"] }, "PASS", null],
     [{ connection: "ZONE", include: ["nzo1"], exclude: ["Offices"] }, "MANUAL", "needs_review"],
     [{ connection: "ZONE", include: ["nzo1"], exclude: ["nzoOff"] }, "PASS", null],
+    [{ connection: "ZONE", include: ["nzo1"], exclude: [7] }, "MANUAL", "unreadable"],
     [{ connection: "MOON", include: ["nzo1"] }, "MANUAL", "unreadable"],
     [{ connection: 1, include: ["nzo1"] }, "MANUAL", "unreadable"],
     [{ connection: "ZONE", include: "nzo1" }, "MANUAL", "unreadable"],
