@@ -2,13 +2,15 @@ import type { JsonObject } from "../../shared/json.ts";
 import { availableValue, missing, type JsonList } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { isUnidentified } from "./parsing/activity.ts";
-import { fail, judgeList, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
+import { fail, judgeList, pass, unreadable, withUncovered, type Subject } from "./judging/finding_drafts.ts";
 import { readText, showValue, textsIn } from "./parsing/fields.ts";
 import { resourceOf } from "./parsing/names.ts";
 import { judgeInclude, judgeNetwork } from "./judging/network_condition.ts";
 import { readZones, type Zones } from "./judging/zones.ts";
 
 const expected = "use only from known, active network zones of usage POLICY";
+const uncovered =
+  "Whether the setting is mapped to a known network zone for the application calling the API, a person has to verify";
 
 export const apitokenRestrictedToNetworkZone = defineCheck({
   name: "apitoken_restricted_to_network_zone",
@@ -19,8 +21,9 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
   explanation: {
     examines: "Whether each API token can be used only from known network zones.",
     why:
-      "A token is a password without a second factor: anyone who copies it can use it. A zone makes a stolen one useless elsewhere,  " +
-      "but only while the zone exists, is active, is one that policies use, and does not allow every address.",
+      "A token is a password without a second factor: anyone who copies it can use it. A zone makes a stolen one useless elsewhere, " +
+      "but only while the zone exists, is active, is one that policies use, and does not allow every address. Which network the calling " +
+      "application uses, only the organization knows, so this covers a part of the rule.",
     fix: [
       "Open Security > API > Tokens in the Admin Console and each token",
       'In the "Security" section choose Edit',
@@ -35,8 +38,8 @@ export const apitokenRestrictedToNetworkZone = defineCheck({
     const zones = readZones(network_zones);
     return judgeList(tokens, {
       expected,
-      judgeItem: (token) => judgeToken(token, zones),
-      judgeEmpty: () => [pass({ resource: null, expected }, "no API token")],
+      judgeItem: (token) => withUncovered(judgeToken(token, zones), [uncovered]),
+      judgeEmpty: () => [pass({ resource: null, expected }, "no API token", uncovered)],
     });
   },
 });
@@ -57,7 +60,7 @@ function judgeToken(token: JsonObject, zones: Zones): FindingDraft {
   if (connection.kind === "absent") return fail(subject, "no network restriction set");
   if (connection.kind === "unreadable") return unreadable(subject, `the network ${connection.found}`);
   if (/^(ANYWHERE|ANY_IP)$/.test(connection.value)) return fail(subject, connection.value);
-  const network = judgeInclude(token, "network.include", zones);
+  const network = judgeInclude(token, "network", zones);
   if (network === null) return fail(subject, `${connection.value} without a zone`);
   if (connection.value !== "ZONE") return unreadable(subject, `the connection ${showValue(connection.value)}`);
   return judgeNetwork(

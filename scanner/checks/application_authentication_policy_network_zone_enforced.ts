@@ -4,26 +4,38 @@ import { defineCheck, type CheckContext, type FindingDraft } from "./check.ts";
 import { accessPolicyId, unreadablePolicy } from "./parsing/access_policy.ts";
 import { activityOf, isUnidentified, unknownActivity } from "./parsing/activity.ts";
 import { withoutPolicy } from "./judging/built_in_app.ts";
-import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
-import { readWord, showValue } from "./parsing/fields.ts";
+import {
+  fail,
+  judgeList,
+  manual,
+  manualForMissing,
+  pass,
+  unreadable,
+  withUncovered,
+  type Subject,
+} from "./judging/finding_drafts.ts";
+import { readText, readWord, showValue } from "./parsing/fields.ts";
 import { sortBy, nameOf, resourceOf } from "./parsing/names.ts";
 import { judgeNetwork, networkConditionOf } from "./judging/network_condition.ts";
 import { memoize } from "./judging/memoize.ts";
-import { isBuiltIn } from "./judging/rules.ts";
+import { accessOf, isBuiltIn } from "./judging/rules.ts";
 import { readZones, type Zones } from "./judging/zones.ts";
 
 const expected = "an authentication policy whose rules all name network zones and whose catch-all rule denies";
+const uncovered = "Whether the list of networks includes all necessary allow or block lists, a person has to verify";
 
 export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
   name: "application_authentication_policy_network_zone_enforced",
   artifacts: ["apps", "app_policy_rules", "network_zones"],
   explanation: {
     examines:
-      "Whether every rule of each active app's authentication policy names network zones that restrict it, and the catch-all rule denies.",
+      "Whether every rule that lets people in to an active app names network zones that restrict it, and the catch-all rule denies.",
     why:
       "An app is only as closed as its most open rule: one rule without a zone, or a catch-all that allows, lets in from anywhere. " +
       "A zone that is gone, inactive, a blocklist, or as wide as the internet restricts nothing. " +
-      "A Read-Only Administrator sees just the apps assigned to the scanner's own app, so a full answer needs Super Administrator.",
+      "A rule that denies lets nobody in and needs no zone. Service apps and directory apps, which nobody signs in to, are left out. " +
+      "Whether the zones are all the necessary ones only the organization knows, so this covers a part of the rule; and a role below " +
+      "Super Administrator may not see every app.",
     fix: [
       "Open Applications > Applications and each active app",
       'On the Sign On tab, under "User Authentication", choose View Policy Details',
@@ -31,20 +43,21 @@ export const applicationAuthenticationPolicyNetworkZoneEnforced = defineCheck({
       'Edit the Catch-all Rule and set "Access is" to Denied',
     ],
     deciding_fields: [
-      "GET /api/v1/apps: status, _links.accessPolicy.href",
+      "GET /api/v1/apps: status, _links.accessPolicy.href, signOnMode, settings.oauthClient.application_type, name",
       "GET /api/v1/policies/{id}/rules: status, system, name",
       "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
-      "GET /api/v1/policies/{id}/rules: actions.appSignOn.access (of the catch-all)",
+      "GET /api/v1/policies/{id}/rules: actions.appSignOn.access",
       "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
     ],
   },
   evaluate({ apps, app_policy_rules: rules, network_zones: zones }, context) {
-    const note = apps.state === "obtained" ? coverageNote(apps.value) : null;
+    const seen = apps.state === "obtained" ? describeApps(apps.value) : { note: null, hidden: null };
     const judgePolicy = createPolicyEvaluator(rules, readZones(zones));
     return judgeList(apps, {
       expected,
-      judgeItem: (app) => judgeApp(app, judgePolicy, { context, note }),
-      judgeEmpty: (found) => [noActiveApp(found)],
+      judgeItem: (app) =>
+        withUncovered(judgeApp(app, judgePolicy, { context, note: seen.note }), [uncovered, seen.hidden]),
+      judgeEmpty: (found) => [noActiveApp(found, seen)],
     });
   },
 });
@@ -57,14 +70,26 @@ interface AppContext {
 function judgeApp(app: JsonObject, judgePolicy: PolicyEvaluator, { context, note }: AppContext): FindingDraft | null {
   const subject: Subject = { resource: resourceOf("app", app), expected, ...(note === null ? {} : { note }) };
   const activity = activityOf(app);
-  if (activity === "inactive") return null;
+  if (activity === "inactive" || isWithoutSignIn(app)) return null;
   if (activity === "unknown") return unreadable(subject, unknownActivity(app));
   const policyId = accessPolicyId(app);
   if (policyId === unreadablePolicy) return unreadable(subject, `the policy link ${showValue(app["_links"])}`);
+  if (policyId === null && app["signOnMode"] === null)
+    return manual(subject, "needs_review", "no authentication policy, in an app that may have no sign-in");
   if (policyId === null) return withoutPolicy(subject, context);
   const draft = judgePolicy(policyId);
   const notes = [draft.note, subject.note].filter((text) => text !== undefined);
   return { ...draft, ...subject, ...(notes.length === 0 ? {} : { note: notes.join("; ") }) };
+}
+
+/** Apps that nobody signs in to: OAuth clients that act for themselves, and directories, which are apps without a sign-on. */
+function isWithoutSignIn(app: JsonObject): boolean {
+  const clientType = readText(app, "settings.oauthClient.application_type");
+  if (clientType.kind === "value" && clientType.value === "service") return true;
+  const name = readText(app, "name");
+  const isDirectory =
+    name.kind === "value" && /^(active_directory|csv_directory|csv_directory_v2|ldap_.*)$/.test(name.value);
+  return isDirectory && app["name"] !== "ldap_interface" && app["signOnMode"] === null && accessPolicyId(app) === null;
 }
 
 /** The verdict on a policy, whatever app is bound to it: thousands of apps may share one. */
@@ -109,15 +134,32 @@ function judgeRules(subject: Subject, rules: JsonList, zones: Zones): RulesVerdi
   const drafts = perhapsActive.map((rule) => judgeRule(subject, rule, zones));
   const proven = drafts.find((draft) => draft?.status === "FAIL") ?? null;
   if (proven !== null) return { draft: proven, proven };
+  const custom = perhapsActive.filter((rule) => isUnidentified(rule) || isBuiltIn(rule) === false);
+  // Which rules there are is proven where the status and the place of each can be read, whatever else cannot.
+  if (perhapsActive.every((rule) => activityOf(rule) === "active" && isBuiltIn(rule) !== null)) {
+    const lacking =
+      perhapsActive.length === 0
+        ? "no active rule in its policy"
+        : custom.length === 0
+          ? "no active rule but the catch-all"
+          : custom.length === perhapsActive.length
+            ? "no active catch-all rule"
+            : null;
+    if (lacking !== null) return { draft: fail(subject, lacking), proven };
+  }
   const unclear = drafts.find((draft) => draft !== null);
   if (unclear !== undefined && unclear !== null) return { draft: unclear, proven };
-  const custom = perhapsActive.filter((rule) => isBuiltIn(rule) === false);
-  if (perhapsActive.length === 0) return { draft: fail(subject, "no active rule in its policy"), proven };
-  if (custom.length === 0) return { draft: fail(subject, "no active rule but the catch-all"), proven };
-  if (custom.length === perhapsActive.length) return { draft: fail(subject, "no active catch-all rule"), proven };
-  const restricted = custom.length === 1 ? "1 rule with its zones" : `${custom.length} rules with their zones`;
+  const zoned = custom.filter((rule) => accessOf(rule, accessPath) === "ALLOW");
+  if (zoned.length === 0)
+    return {
+      draft: manual(subject, "needs_review", "only rules that deny, none of which names a zone to allow"),
+      proven,
+    };
+  const restricted = zoned.length === 1 ? "1 rule with its zones" : `${zoned.length} rules with their zones`;
   return { draft: pass(subject, `${restricted} and a catch-all that denies`), proven };
 }
+
+const accessPath = "actions.appSignOn.access";
 
 /** Null where the rule complies. */
 function judgeRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
@@ -134,26 +176,48 @@ function judgeRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDra
 
 function judgeCatchAll(subject: Subject, rule: JsonObject): FindingDraft | null {
   const name = `rule "${nameOf(rule)}"`;
-  const access = readWord(rule, "actions.appSignOn.access", ["ALLOW", "DENY"]);
+  const access = readWord(rule, accessPath, ["ALLOW", "DENY"]);
   if (access.kind === "unreadable") return unreadable(subject, `the access ${access.found} of ${name}`);
   if (access.kind === "value" && access.value === "DENY") return null;
   return fail(subject, `access ${access.kind === "value" ? access.value : "not set"} in the catch-all ${name}`);
 }
 
+/** A rule that denies lets nobody in, so it needs no zone. */
 function judgeCustomRule(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
+  const access = accessOf(rule, accessPath);
+  if (access === "DENY") return null;
+  if (access === "unknown") return unreadable(subject, `the access of rule "${nameOf(rule)}"`);
   const draft = judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`);
   return draft.status === "PASS" ? null : draft;
 }
 
-/** Only a Super Administrator sees the Admin Console's own app: a list without it is not complete. */
-function coverageNote(apps: JsonList): string | null {
-  if (apps.some((app) => app["name"] === "saasure")) return null;
-  return `only the ${apps.length} ${apps.length === 1 ? "app" : "apps"} visible to the administrator role of this run`;
+interface SeenApps {
+  /** For every finding: how many apps are left out, and that there may be others. */
+  readonly note: string | null;
+  /** Why a PASS says nothing about apps that were not seen; null where all were. */
+  readonly hidden: string | null;
 }
 
-function noActiveApp(apps: JsonList): FindingDraft {
-  const isRestricted = coverageNote(apps) !== null;
-  const note = isRestricted ? "a role below Super Administrator sees only the apps assigned to it" : undefined;
-  const subject: Subject = { resource: null, expected, ...(note === undefined ? {} : { note }) };
-  return manual(subject, isRestricted ? "missing_role" : "needs_review", "no active app");
+/** Every org has both of Okta's own apps, so a list without them is not complete, whatever the role. */
+function describeApps(apps: JsonList): SeenApps {
+  const names = new Set(apps.map((app) => app["name"]));
+  const isWhole = names.has("saasure") && names.has("okta_enduser");
+  const without = apps.filter((app) => activityOf(app) !== "inactive" && isWithoutSignIn(app)).length;
+  const count = (number: number) => `${number} ${number === 1 ? "app" : "apps"}`;
+  const notes = [
+    ...(without === 0 ? [] : [`${count(without)} without a sign-in left out`]),
+    ...(isWhole ? [] : [`only the ${count(apps.length)} visible to the administrator role of this run`]),
+  ];
+  return {
+    note: notes.length === 0 ? null : notes.join("; "),
+    hidden: isWhole ? null : `Only the ${count(apps.length)} that this administrator role can see were judged`,
+  };
+}
+
+function noActiveApp(apps: JsonList, { note, hidden }: SeenApps): FindingDraft {
+  const role = hidden === null ? null : "a role below Super Administrator sees only the apps assigned to it";
+  const notes = [note, role].filter((text) => text !== null);
+  const subject: Subject = { resource: null, expected, ...(notes.length === 0 ? {} : { note: notes.join("; ") }) };
+  const found = apps.some(isWithoutSignIn) ? "no active app that people sign in to" : "no active app";
+  return manual(subject, hidden === null ? "needs_review" : "missing_role", found);
 }

@@ -1,10 +1,10 @@
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck, type Check, type Explanation } from "./check.ts";
+import { defineCheck, type Check, type Explanation, type FindingDraft } from "./check.ts";
 import { fail, judgeField, type Subject, unreadable } from "./judging/finding_drafts.ts";
 import { readBoolean, readNumber, showMinutes, showValue, type Field } from "./parsing/fields.ts";
 import { limitOf, type NumberParameter } from "./parameter.ts";
 import { isBuiltIn } from "./judging/rules.ts";
-import { judgeSessionPolicies } from "./judging/session_policies.ts";
+import { groupsOfSessionRules, judgeSessionPolicies } from "./judging/session_policies.ts";
 import { nameOf } from "./parsing/names.ts";
 
 const atPriorityOne = 'an active rule at priority 1, not the built-in "Default Rule",';
@@ -36,7 +36,8 @@ const idleTimeout = sessionCheck({
     why:
       "An unattended browser with a live session is an open door to every app behind it. A lax custom policy governs its users " +
       "whatever the Default Policy says, so each active policy is judged; 0 means that a session never idles out. " +
-      "Where the rule names users or groups, the next rule governs the others, and the finding says how that one would be judged.",
+      "A rule that denies gives no session, so the next rule that allows decides. Where the deciding rule has conditions, later rules " +
+      "govern everybody else: a PASS is partial if one of them is laxer, and names it.",
     fix: [...fixSteps, 'Set "Maximum Okta global session idle time" to 15 minutes and save'],
     deciding_fields: decidingFields("maxSessionIdleMinutes"),
   },
@@ -105,35 +106,42 @@ function sessionCheck<Value>(setting: SessionSetting<Value>): Check {
     artifacts: ["global_session_policies"],
     ...(parameter === undefined ? {} : { parameters: [parameter] }),
     explanation,
-    evaluate({ global_session_policies }, { parameters }) {
+    conditionalArtifacts: groupsOfSessionRules,
+    evaluate(artifacts, { parameters }) {
       const limit = parameter === undefined ? 0 : limitOf(parameter, parameters);
-      return judgeSessionPolicies(global_session_policies, {
+      return judgeSessionPolicies(artifacts, {
         expected: setting.expected(limit),
         judgeRule: (subject, rule) => judgeRule(subject, rule, limit),
+        judgeFirst: judgeNotBuiltIn,
       });
     },
   });
 
   function judgeRule(subject: Subject, rule: JsonObject, limit: number) {
-    const isDefault = isBuiltIn(rule);
-    if (isDefault === true)
-      return fail(subject, `the built-in rule "${nameOf(rule)}" at priority ${showValue(rule["priority"])}`);
-    const draft = judgeField(subject, read(rule, `actions.signon.session.${field}`), {
+    return judgeField(subject, read(rule, `actions.signon.session.${field}`), {
       isCompliant: (value) => isCompliant(value, limit),
       show: (value) => `${show(value)} in rule "${nameOf(rule)}"`,
     });
-    // What it gets wrong is wrong in a built-in rule too.
-    if (isDefault === null && draft.status !== "FAIL")
-      return unreadable(subject, `a rule "${nameOf(rule)}" that may be built in`);
-    return draft;
   }
+}
+
+/** DISA asks for a rule at priority 1 that is not the built-in one; the rules after it are judged by their values alone. */
+function judgeNotBuiltIn(subject: Subject, rule: JsonObject, draft: FindingDraft | null): FindingDraft | null {
+  const isDefault = isBuiltIn(rule);
+  if (isDefault === true)
+    return fail(subject, `the built-in rule "${nameOf(rule)}" at priority ${showValue(rule["priority"])}`);
+  // What it gets wrong is wrong in a built-in rule too.
+  if (isDefault === null && draft?.status !== "FAIL")
+    return unreadable(subject, `a rule "${nameOf(rule)}" that may be built in`);
+  return draft;
 }
 
 function decidingFields(setting: string): readonly string[] {
   return [
     "GET /api/v1/policies?type=OKTA_SIGN_ON: status",
     "GET /api/v1/policies/{id}/rules: status, priority, system, name",
-    "GET /api/v1/policies/{id}/rules: conditions.people (whether the rule is for everybody)",
+    "GET /api/v1/policies/{id}/rules: conditions (whether the rule is for everybody), actions.signon.access",
+    "GET /api/v1/groups: type, profile.name (which group is Everyone, where a rule names groups)",
     `GET /api/v1/policies/{id}/rules: actions.signon.session.${setting}`,
   ];
 }

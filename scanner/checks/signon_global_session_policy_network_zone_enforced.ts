@@ -1,25 +1,27 @@
-import type { JsonList } from "../evidence/artifacts.ts";
 import type { JsonObject } from "../../shared/json.ts";
-import { defineCheck } from "./check.ts";
-import { readText } from "./parsing/fields.ts";
+import { defineCheck, type FindingDraft } from "./check.ts";
+import type { Subject } from "./judging/finding_drafts.ts";
 import { nameOf } from "./parsing/names.ts";
 import { judgeNetwork, networkConditionOf } from "./judging/network_condition.ts";
-import { hasPeopleCondition } from "./judging/rules.ts";
-import { judgeSessionPolicies } from "./judging/session_policies.ts";
-import { readZones, type Zones } from "./judging/zones.ts";
+import { groupsOfSessionRules, judgeSessionPolicies } from "./judging/session_policies.ts";
+import { readZones, type Zones, type ZonesVerdict } from "./judging/zones.ts";
 
 const expected = "an active rule at priority 1 that allows or denies by network zone";
+const uncovered =
+  'Whether the "IF User\'s IP is" setting is correctly set to either allow or deny based on the organization defined policy, ' +
+  "a person has to verify";
 
 export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
   name: "signon_global_session_policy_network_zone_enforced",
   artifacts: ["global_session_policies", "network_zones"],
+  conditionalArtifacts: groupsOfSessionRules,
   explanation: {
     examines: "Whether the deciding rule of every active global session policy names a network zone.",
     why:
       "A session policy that treats every address alike cannot tell the organization's networks from an attacker's. " +
       "A rule set to Anywhere is open even where an old zone list is still stored in it, and a zone that is gone, inactive, " +
-      "a blocklist, or as wide as the internet restricts nothing. Where a later rule lets in from anywhere, a person has to compare " +
-      "that with the Access Control Policy.",
+      "a blocklist, or as wide as the internet restricts nothing. Whether the zones are the right ones only the organization's Access " +
+      "Control Policy can tell, so this covers a part of the rule; the finding also names the first later rule that lets in from elsewhere.",
     fix: [
       "Define the networks under Security > Networks in the Admin Console",
       "Open Security > Global Session Policy and each active policy",
@@ -30,37 +32,29 @@ export const signonGlobalSessionPolicyNetworkZoneEnforced = defineCheck({
       "GET /api/v1/policies?type=OKTA_SIGN_ON: status",
       "GET /api/v1/policies/{id}/rules: status, priority",
       "GET /api/v1/policies/{id}/rules: conditions.network.connection, .include, .exclude",
-      "GET /api/v1/policies/{id}/rules: conditions.people, actions.signon.access (of later rules)",
+      "GET /api/v1/policies/{id}/rules: conditions (whether the rule is for everybody), actions.signon.access",
+      "GET /api/v1/groups: type, profile.name (which group is Everyone, where a rule names groups)",
       "GET /api/v1/zones: id, name, status, usage, type, gateways (and what a dynamic zone lists)",
     ],
   },
-  evaluate({ global_session_policies, network_zones }) {
+  evaluate({ network_zones, ...artifacts }) {
     const zones = readZones(network_zones);
-    return judgeSessionPolicies(global_session_policies, {
+    return judgeSessionPolicies(artifacts, {
       expected,
       judgeRule: (subject, rule) =>
         judgeNetwork(subject, networkConditionOf(rule, zones), ` in rule "${nameOf(rule)}"`),
-      uncovered: (later) => openRuleOf(later, zones),
+      judgeDeny: (subject, rule) => judgeDenial(subject, rule, zones),
+      uncovered,
     });
   },
 });
 
-/** A later rule that allows access from anywhere, in words; null where there is none, or an earlier one denies all users there. */
-function openRuleOf(later: JsonList, zones: Zones): string | null {
-  for (const rule of later) {
-    const network = networkConditionOf(rule, zones);
-    if (network.kind === "zoned" || network.kind === "wrong") continue;
-    if (denies(rule)) {
-      if (network.kind === "open" && !hasPeopleCondition(rule)) return null;
-      continue;
-    }
-    const what = network.kind === "open" ? "allows access from anywhere" : "may allow access from anywhere";
-    return `Rule "${nameOf(rule)}" after it ${what} (${network.actual}): whether the Access Control Policy wants that is for a person to judge`;
-  }
-  return null;
-}
-
-function denies(rule: JsonObject): boolean {
-  const access = readText(rule, "actions.signon.access");
-  return access.kind === "value" && access.value === "DENY";
+/** DISA accepts a rule that denies by network. One that denies some people on every network says nothing about networks. */
+function judgeDenial(subject: Subject, rule: JsonObject, zones: Zones): FindingDraft | null {
+  const network = networkConditionOf(rule, zones);
+  if (network.kind === "open") return null;
+  // However wide the denied zone is, those in it are kept out.
+  const denied: ZonesVerdict =
+    network.kind === "everywhere" || network.kind === "broad" ? { ...network, kind: "zoned" } : network;
+  return judgeNetwork(subject, denied, `, where rule "${nameOf(rule)}" denies access`);
 }

@@ -4,7 +4,12 @@ import { readOptionFile } from "../../command_line/files.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import { readApprovedIssuers } from "../config.ts";
 import type { ParameterValues } from "../checks/parameter.ts";
-import { maxArtifactsBytes, parseArtifacts, type ArtifactsDocument } from "../evidence/artifacts_document.ts";
+import {
+  artifactsSchema,
+  maxArtifactsBytes,
+  parseArtifacts,
+  type ArtifactsDocument,
+} from "../evidence/artifacts_document.ts";
 import { evaluateTraced, toContext, type ScanTrace } from "../run_scan.ts";
 
 interface SavedSelection {
@@ -22,12 +27,18 @@ interface SavedSelection {
 export async function evaluateSaved(
   file: string,
   { selected, isNamed, parameters = {}, trace }: SavedSelection,
-  { env }: Pick<CommandIo, "env">,
+  { env, terminal }: Pick<CommandIo, "env" | "terminal">,
 ): Promise<{ readonly results: readonly CheckResult[]; readonly document: ArtifactsDocument }> {
   const document = await readOptionFile(
     { option: "--from-artifacts", file, maxBytes: maxArtifactsBytes },
     parseArtifacts,
   );
+  if (document.schema !== artifactsSchema) {
+    terminal.write(
+      `${file} was written as ${document.schema}: it does not say which group is Everyone, which apps have no sign-in, and which ` +
+        "brands no domain serves. Where a result depends on that, it is the cautious one. Collect again for the whole answer.\n",
+    );
+  }
   const checks = isNamed ? selected : selected.filter((check) => wasCollectedFor(check, document));
   const { engine, org_url: orgUrl } = document.scan;
   const approvedIssuers = readApprovedIssuers(env);

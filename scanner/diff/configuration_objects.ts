@@ -55,6 +55,7 @@ export function objectLists(artifacts: CollectedArtifacts): readonly ObjectList[
     list("api_token_owners", artifacts.api_token_owners, (owners) =>
       Object.entries(owners).map(([id, owner]) => ({ type: "api_token_owner", id, name: id, value: asObject(owner) })),
     ),
+    list("built_in_groups", artifacts.built_in_groups, (found) => ofType("group", found)),
     list("log_streams", artifacts.log_streams, (found) => ofType("log_stream", found)),
     list("smart_card_idps", artifacts.smart_card_idps, (found) =>
       found.map((item) => ({ ...resourceOf("identity_provider", item.idp), value: asObject(item) })),

@@ -8,7 +8,7 @@ import { UsageError } from "../../shared/usage_error.ts";
 import { readOptionFile } from "../../command_line/files.ts";
 import { benchmark, catalog } from "../catalog/catalog.ts";
 import { evaluateCheck } from "../evaluate.ts";
-import { parseArtifacts } from "../evidence/artifacts_document.ts";
+import { artifactsSchema, parseArtifacts } from "../evidence/artifacts_document.ts";
 import { parseJsonText } from "../evidence/json_text.ts";
 import { toContext } from "../run_scan.ts";
 import type { ConfigurationSide } from "./compare_configuration.ts";
@@ -31,7 +31,8 @@ export async function readComparedFile(file: string, approvedIssuers: readonly s
   return readOptionFile(source, (content) => {
     const schema = /"schema"\s*:\s*"(scanstream\.[a-z]+\/\d+)"/.exec(content)?.[1];
     if (schema === "scanstream.report/1") return readReport(content, file);
-    if (schema === "scanstream.artifacts/1") return readArtifacts(content, { file, approvedIssuers });
+    if (schema === artifactsSchema || schema === "scanstream.artifacts/1")
+      return readArtifacts(content, { file, approvedIssuers });
     const found = schema === undefined ? "it is neither" : `it has the schema "${schema}"`;
     throw refusal(file, `${found}: expected a report (--format json) or artifacts (--save-artifacts)`);
   });

@@ -33,7 +33,7 @@ export interface Artifacts {
   readonly password_policies: Evidence<JsonList>;
   /** `GET /policies?type=USER_LIFECYCLE` (the console calls them automations) and each policy's `/rules`. */
   readonly user_lifecycle_policies: Evidence<readonly PolicyWithRules[]>;
-  /** `GET /apps`: id, name, label, status and the link to the access policy. */
+  /** `GET /apps`: id, name, label, status, how people sign in, and the link to the access policy. */
   readonly apps: Evidence<JsonList>;
   /** The rules of every access policy that an active app of `apps` names, by policy id. */
   readonly app_policy_rules: Evidence<RulesById>;
@@ -53,6 +53,8 @@ export interface Artifacts {
   readonly api_tokens: Evidence<JsonList>;
   /** The roles of the owner of each token of `api_tokens`, direct and through groups, by user id. */
   readonly api_token_owners: Evidence<ApiTokenOwners>;
+  /** `GET /groups?filter=type eq "BUILT_IN"`: Everyone, and the administrators' group. */
+  readonly built_in_groups: Evidence<JsonList>;
   /** `GET /logStreams`. */
   readonly log_streams: Evidence<JsonList>;
   /** `GET /idps?type=X509`, each with the fields of its trusted certificate. */

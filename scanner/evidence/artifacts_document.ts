@@ -5,6 +5,10 @@ import type { ArtifactName, Artifacts, CollectedArtifacts, Evidence } from "./ar
 import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { parseJsonText } from "./json_text.ts";
 
+/** Version 1 lacks the built-in groups and the fields that say which apps and brands nobody sees: they count as not read. */
+export const artifactsSchema = "scanstream.artifacts/1.1";
+const firstSchema = "scanstream.artifacts/1";
+
 /** The evidence of an org with tens of thousands of apps. */
 export const maxArtifactsBytes = 256 * 1_048_576;
 /** A provider's value has at most a hundred levels (`idp/json_answer.ts`); the document adds some. */
@@ -12,7 +16,7 @@ const bounds = { maxDepth: 120, maxParts: 4_000_000 } as const;
 
 /** What `--save-artifacts` writes and `--from-artifacts` reads: everything that evaluation needs, and no secret. */
 export interface ArtifactsDocument {
-  readonly schema: "scanstream.artifacts/1";
+  readonly schema: "scanstream.artifacts/1.1" | "scanstream.artifacts/1";
   readonly scan: CollectedScan;
   /** ISO 8601, UTC: certificates have to be valid at this time, so that the same file gives the same findings later. */
   readonly evaluated_at: string;
@@ -33,16 +37,16 @@ export interface ArtifactsDocumentInput {
 
 export function artifactsDocument(input: ArtifactsDocumentInput): ArtifactsDocument {
   const { scan, evaluatedAt, checks, artifacts } = input;
-  return { schema: "scanstream.artifacts/1", scan, evaluated_at: evaluatedAt, checks, artifacts };
+  return { schema: artifactsSchema, scan, evaluated_at: evaluatedAt, checks, artifacts };
 }
 
 /** Reads a saved file; throws `AppError` that names the problem (`malformed`: no JSON; `invalid`: other JSON). */
 export function parseArtifacts(text: string): ArtifactsDocument {
   const json = parseJson(text);
   const schema = isJsonObject(json) ? json["schema"] : undefined;
-  if (schema !== "scanstream.artifacts/1") {
+  if (schema !== artifactsSchema && schema !== firstSchema) {
     const found = typeof schema === "string" ? `its schema is "${schema.slice(0, 60)}"` : "it names no schema";
-    throw new AppError("invalid", `Cannot read the artifacts: ${found}, and should be "scanstream.artifacts/1"`);
+    throw new AppError("invalid", `Cannot read the artifacts: ${found}, and should be "${artifactsSchema}"`);
   }
   const result = v.safeParse(documentSchema, json, { abortEarly: true });
   if (result.success) return result.output;
@@ -154,6 +158,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]
       }),
     ),
   ),
+  built_in_groups: evidence(jsonList),
   log_streams: evidence(jsonList),
   smart_card_idps: evidence(
     v.array(v.object({ idp: json, certificate: evidence(v.nullable(certificate)) }), "and should be a list"),
@@ -161,7 +166,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]
 };
 
 const documentSchema: Schema<ArtifactsDocument> = v.object({
-  schema: v.literal("scanstream.artifacts/1"),
+  schema: v.picklist([artifactsSchema, firstSchema]),
   scan: v.object({
     org_url: v.pipe(text, v.url("and should be a URL")),
     client_id: text,

@@ -26,6 +26,10 @@ const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null } = {
   network_zones: { path: "/api/v1/zones?limit=200", scope: "networkZones.read" },
   admin_console_app: builtInApp("saasure"),
   dashboard_app: builtInApp("okta_enduser"),
+  built_in_groups: {
+    path: `/api/v1/groups?filter=${encodeURIComponent('type eq "BUILT_IN"')}&limit=200`,
+    scope: "groups.read",
+  },
   log_streams: { path: "/api/v1/logStreams?limit=200", scope: "logStreams.read" },
   smart_card_idps: { path: "/api/v1/idps?type=X509&limit=200", scope: "idps.read" },
   api_tokens: { path: "/api/v1/api-tokens", scope: "apiTokens.read" },

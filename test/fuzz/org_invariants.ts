@@ -1,7 +1,8 @@
-import { isJsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { catalog, type CatalogCheck } from "../../scanner/catalog/catalog.ts";
 import { worstStatus, type CheckResult } from "../../shared/report.ts";
 import { changeAt, listsIn, mutate, shuffle, waysIn, type Way } from "../support/mutate_json.ts";
+import { anApp, set } from "../support/artifact_builders.ts";
 import { paths } from "../support/compliant_org.ts";
 import { judgeOrg, Refused, type OrgAnswers } from "../support/table_provider.ts";
 import { settings } from "./org_settings.ts";
@@ -146,7 +147,76 @@ export const invariants: readonly Invariant[] = [
       });
     },
   },
+  {
+    name: "a condition more on a rule never makes a verdict better, nor its coverage",
+    async tryOn(org, before, random) {
+      const path = pick(
+        Object.keys(org).filter((asked) => /policies\/(00p\w*|rst\d)\/rules$/.test(asked)),
+        random,
+      );
+      const rules = org[path];
+      if (!Array.isArray(rules) || rules.length === 0) return null;
+      const index = Math.floor(random() * rules.length);
+      if (!isJsonObject(rules[index])) return null;
+      const changed = changeAnswer(org, path, [index], (rule) =>
+        set(rule as JsonObject, "conditions.device", { managed: true }),
+      );
+      return compareStrength(changed, before, { path, change: "with a condition on devices" });
+    },
+  },
+  {
+    name: "an app without a sign-in changes no verdict",
+    async tryOn(org, before, random) {
+      const path = paths.apps;
+      if (!Array.isArray(org[path])) return null;
+      const settings = { oauthClient: { application_type: "service" } };
+      const directory = { name: pick(["active_directory", "ldap_sun_one", "csv_directory"], random), signOnMode: null };
+      const app = anApp({ id: "0oaWithout", _links: {}, ...(random() < 0.5 ? { settings } : directory) });
+      const changed = changeAnswer(org, path, [], (list) => inserted(list as readonly unknown[], app, random));
+      const checks = checksOf(path).filter(({ name }) => name.startsWith("application_"));
+      return compareStrength(changed, before, { path, change: "with an app without a sign-in", checks, isEqual: true });
+    },
+  },
+  {
+    name: "apps that a role does not see leave no PASS without a word about them",
+    async tryOn(org) {
+      const path = paths.apps;
+      const list = org[path];
+      if (!Array.isArray(list)) return null;
+      const hidden = list.filter((app) => !isJsonObject(app) || app["name"] !== "saasure");
+      const checks = checksOf(path).filter(({ name }) => name.startsWith("application_"));
+      const results = await judgeOrg({ ...org, [path]: hidden, [paths.adminConsole]: [] }, { checks });
+      return results.flatMap(({ check, status, findings }) => {
+        const isFull = findings.some((one) => one.status === "PASS" && !/judged/.test(one.coverage_reason ?? ""));
+        const isWrong = check.includes("admin_console_")
+          ? status === "PASS" && !check.includes("session")
+          : isFull && check.includes("zone_enforced");
+        return isWrong ? [{ check, change: "without the Admin Console", after: status, example: "" }] : [];
+      });
+    },
+  },
 ];
+
+/** How much a result says: a partial PASS is less than a full one. */
+function strengthOf({ status, coverage }: CheckResult): number {
+  return status === "PASS" && coverage === "full" ? 3 : ranks[status];
+}
+
+/** The results that say more than before, or with `isEqual` anything else. */
+async function compareStrength(
+  org: OrgAnswers,
+  before: Results,
+  { path, change, checks = checksOf(path), isEqual = false }: Change & { readonly isEqual?: boolean },
+): Promise<readonly Violation[]> {
+  return (await judgeOrg(org, { checks })).flatMap((result) => {
+    const first = before.get(result.check);
+    if (first === undefined) return [];
+    const [was, is] = [strengthOf(first), strengthOf(result)];
+    if (isEqual ? is === was : is <= was) return [];
+    const example = `${JSON.stringify(org[path])?.slice(0, 900)} => ${result.detail.slice(0, 300)}`;
+    return [{ check: result.check, change, after: `${result.status} ${result.coverage}`, example }];
+  });
+}
 
 const ranks = { FAIL: 0, MANUAL: 1, PASS: 2 } as const;
 
@@ -233,6 +303,7 @@ const restingOn: readonly (readonly [RegExp, readonly string[]])[] = [
   [/first-party-app-settings/, ["application_admin_console_session_"]],
   [/\/apps\?|policies\/rst/, ["application_", "user_inactivity_"]],
   [/\/zones/, ["network_zone_", "apitoken_", "signon_global_session_policy_", "application_authentication_policy_"]],
+  [/\/groups\?/, ["signon_global_session_", "application_"]],
   [/api-tokens|\/users\/|\/groups\//, ["apitoken_"]],
   [/\/authenticators/, ["authenticator_smart_card", "authenticator_okta_verify"]],
   [/\/brands/, ["signon_dod_"]],

@@ -1,8 +1,9 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { createProgram } from "../../program.ts";
+import { documentedLines } from "../support/documented_commands.ts";
 
 /** Every command in the documents is one that exists: npm scripts, the command line's commands and options, programs and files. */
 
@@ -35,26 +36,6 @@ const otherPrograms: Readonly<Record<string, string>> = {
   tofu: "needs the provider from its registry; test/scanner/fix reads what it would",
   wrangler: "needs an account at Cloudflare; test/edge runs the Worker in workerd",
 };
-
-interface Line {
-  readonly file: string;
-  readonly text: string;
-}
-
-async function exampleLines(): Promise<readonly Line[]> {
-  const docs = (await readdir(join(root, "docs"))).filter((file) => file.endsWith(".md")).map((file) => `docs/${file}`);
-  const top = (await readdir(root)).filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");
-  const examples = [...docs, ...top].map(async (file) => {
-    const text = await readFile(join(root, file), "utf8");
-    const fences = [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(([, body = ""]) =>
-      body.replaceAll("\\\n", " ").split("\n"),
-    );
-    return fences
-      .map((line) => ({ file, text: line.replace(/(?:^|\s)#.*$/, "").trim() }))
-      .filter((line) => line.text !== "");
-  });
-  return (await Promise.all(examples)).flat();
-}
 
 /** What a line runs, one after another, without variables that are set before a program's name. */
 function commandsOf(line: string): readonly (readonly string[])[] {
@@ -116,7 +97,7 @@ async function problemOf(words: readonly string[]): Promise<string | null> {
 }
 
 test("every example in the documents is of commands, options, scripts and files that exist", async () => {
-  const lines = await exampleLines();
+  const lines = await documentedLines();
   expect(lines.length).toBeGreaterThan(50);
   const problems = lines.flatMap(({ file, text }) =>
     commandsOf(text).map(async (words) => {

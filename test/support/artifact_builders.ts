@@ -258,12 +258,19 @@ export const dodCertificate = {
 
 export const bannerPage = `<html><body><div>${bannerSentences.join("<br>")}</div></body></html>`;
 
+export function anEveryoneGroup(changes: JsonObject = {}): JsonObject {
+  return { id: "00gEveryone", type: "BUILT_IN", profile: { name: "Everyone" }, ...changes };
+}
+
 /** Everything collected, and every check PASSes. */
 export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts {
   const accessRules = obtained([anAccessRule(), aCatchAll()]);
   return {
     global_session_policies: obtained([
-      { policy: aSessionPolicy(), rules: obtained([aSessionRule(), aDefaultRule()]) },
+      {
+        policy: aSessionPolicy(),
+        rules: obtained([aSessionRule(), aDefaultRule({ actions: aSessionRule()["actions"] })]),
+      },
     ]),
     password_policies: obtained([aPasswordPolicy()]),
     user_lifecycle_policies: obtained([{ policy: anAutomation(), rules: obtained([anAction()]) }]),
@@ -293,6 +300,7 @@ export function compliantArtifacts(changes: Partial<Artifacts> = {}): Artifacts 
         groups: obtained([{ id: "00gEveryone", name: "Everyone", roles: obtained([]) }]),
       },
     }),
+    built_in_groups: obtained([anEveryoneGroup()]),
     log_streams: obtained([{ id: "0oaLog", name: "SIEM", type: "splunk_cloud_logstreaming", status: "ACTIVE" }]),
     smart_card_idps: obtained([{ idp: aSmartCardIdp(), certificate: obtained(dodCertificate) }]),
     ...changes,

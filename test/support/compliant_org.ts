@@ -21,6 +21,7 @@ export const paths = {
   brands: "/api/v1/brands?limit=200",
   zones: "/api/v1/zones?limit=200",
   tokens: "/api/v1/api-tokens",
+  groups: "/api/v1/groups?filter=type%20eq%20%22BUILT_IN%22&limit=200",
   logStreams: "/api/v1/logStreams?limit=200",
   idps: "/api/v1/idps?type=X509&limit=200",
 };
@@ -47,8 +48,9 @@ export const compliantOrg: Answers = {
   [paths.zones]: listOf(whole.network_zones),
   [paths.tokens]: listOf(whole.api_tokens),
   "/api/v1/users/00u1/roles": [aRole()],
-  "/api/v1/users/00u1/groups": [{ id: "00g1", profile: { name: "Everyone" } }],
+  "/api/v1/users/00u1/groups": [{ id: "00g1", type: "BUILT_IN", profile: { name: "Everyone" } }],
   "/api/v1/groups/00g1/roles": [],
+  [paths.groups]: listOf(whole.built_in_groups),
   [paths.logStreams]: listOf(whole.log_streams),
   [paths.idps]: (availableValue(whole.smart_card_idps) ?? []).map(({ idp }) => idp),
   "/api/v1/idps/credentials/keys/kid1": smartCardIdp({ url: "", nowMs: 0 }, { name: "DoD CAC", issuedBy: "dod" }).key,

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../shared/json.ts";
+import { isJsonObject, type JsonObject } from "../../shared/json.ts";
 import { smartCardIdp } from "../../practice_org/objects/smart_card_idp.ts";
 import {
   aCatchAll,
@@ -16,6 +16,7 @@ import {
   anAnonymizerZone,
   anApp,
   anAutomation,
+  anEveryoneGroup,
   bannerPage,
   context,
   dashboardApp,
@@ -103,6 +104,7 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
       // To a role below Super Administrator no answer shows them.
       const isShown = !happens();
       org[paths.apps] = isShown ? [console, dashboard, ...others] : others;
+      org[paths.groups] = [a(anEveryoneGroup())];
       org[paths.adminConsole] = isShown ? [console] : [];
       org[paths.dashboard] = isShown ? [dashboard] : [];
       for (const id of ["rst1", "rst2", "rst3"]) {
@@ -135,9 +137,18 @@ export function createOrgGenerator(random: () => number): () => OrgAnswers {
       return set(rule, "actions.appSignOn.verificationMethod", { type: "AUTH_METHOD_CHAIN", chains });
     }
 
-    /** For a group only, which leaves the others to the rules after it. */
+    /** For some only, which leaves the others to the rules after it; and now and then one that denies them. */
     function forSome(rule: JsonObject): JsonObject {
-      return happens(disorder / 2) ? set(rule, "conditions.people", { groups: { include: ["00g1"] } }) : rule;
+      const [path, condition] = pick<[path: string, condition: unknown]>([
+        ["people", { groups: { include: ["00g1"] } }],
+        ["people", { groups: { include: ["00gEveryone"] } }],
+        ["device", { managed: true }],
+        ["riskScore", { level: pick(["ANY", "HIGH"]) }],
+        ["network", { connection: "ZONE", exclude: [pick(["nzo1", "nzx1", "nzoGone", "ALL_ZONES"])] }],
+      ]);
+      const restricted = happens(disorder / 2) ? set(rule, `conditions.${path}`, condition) : rule;
+      const action = isJsonObject(rule["actions"]) && "appSignOn" in rule["actions"] ? "appSignOn" : "signon";
+      return happens(disorder / 4) ? set(restricted, `actions.${action}.access`, "DENY") : restricted;
     }
 
     function addZonesAndTokens(): void {

@@ -29,8 +29,30 @@ export const zoneCases: readonly (readonly [what: string, zones: JsonList, statu
     "FAIL",
     null,
   ],
-  ["of one half", [aZone(gateways("128.0.0.0/1"))], "PASS", null],
-  ["of all but one address", [aZone(gateways("0.0.0.0-9.9.9.8", "9.9.9.10-255.255.255.255"))], "PASS", null],
+  ["of exactly one half", [aZone(gateways("128.0.0.0/1"))], "PASS", null],
+  ["of one half and one address", [aZone(gateways("128.0.0.0/1", "9.9.9.9"))], "MANUAL", "needs_review"],
+  [
+    "of all but one address",
+    [aZone(gateways("0.0.0.0-9.9.9.8", "9.9.9.10-255.255.255.255"))],
+    "MANUAL",
+    "needs_review",
+  ],
+  ["of every address that is routed", [aZone(gateways("1.0.0.0-223.255.255.255"))], "FAIL", null],
+  ["of every routed address but the last", [aZone(gateways("1.0.0.0-223.255.255.254"))], "MANUAL", "needs_review"],
+  [
+    "of every routed address, without the private ones",
+    [aZone(gateways("1.0.0.0-9.255.255.255", "11.0.0.0-172.15.255.255", "172.32.0.0-223.255.255.255"))],
+    "FAIL",
+    null,
+  ],
+  ["of every global IPv6 address", [aZone(gateways("2000::/3"))], "FAIL", null],
+  ["of half of the global IPv6 addresses", [aZone(gateways("2000::/4"))], "PASS", null],
+  ["of more than half of them", [aZone(gateways("2000::/4", "3000::/16"))], "MANUAL", "needs_review"],
+  ["of IPv6 addresses that nobody routes", [aZone(gateways("fc00::/6"))], "PASS", null],
+  ["of every IPv4 address as IPv6", [aZone(gateways("::ffff:0:0/96"))], "FAIL", null],
+  ["of IPv4 addresses in both forms", [aZone(gateways("::ffff:0:0/97", "128.0.0.0/1"))], "FAIL", null],
+  ["of the addresses of NAT64", [aZone(gateways("64:ff9b::/96"))], "PASS", null],
+  ["of every address as proxies", [aZone({ proxies: [{ type: "CIDR", value: "0.0.0.0/0" }] })], "PASS", null],
   ["of IPv6 addresses that end like an IPv4 one", [aZone(gateways("::ffff:192.0.2.0/120"))], "PASS", null],
   [
     "of one half, with another of the other half",
@@ -63,6 +85,74 @@ export const zoneCases: readonly (readonly [what: string, zones: JsonList, statu
   ["of a proxy type", [dynamic({ proxyType: "Any" })], "PASS", null],
   ["of no place", [dynamic({ locations: [], asns: null, proxyType: "" })], "MANUAL", "needs_review"],
   ["of a network", [enhanced({ asns: { include: ["64496"], exclude: [] } })], "PASS", null],
+  [
+    "of everything but a country",
+    [enhanced({ locations: { include: [], exclude: [{ country: "KP" }] } })],
+    "MANUAL",
+    "needs_review",
+  ],
+  [
+    "of a country without a region",
+    [enhanced({ locations: { include: [{ country: "US" }], exclude: [{ country: "US" }] } })],
+    "PASS",
+    null,
+  ],
+  [
+    "of everything but a country, with an office",
+    [enhanced({ locations: { exclude: [{ country: "KP" }] } }), aZone({ id: "b" })],
+    "MANUAL",
+    "needs_review",
+  ],
   ["of nothing", [enhanced({ asns: { include: [], exclude: [] }, locations: null })], "MANUAL", "needs_review"],
   ["of places of another shape", [enhanced({ locations: "US" })], "MANUAL", "unreadable"],
 ];
+
+const countryBut = enhanced({ locations: { exclude: [{ country: "KP" }] } });
+
+/** Zones that a rule only excludes, all of them, and the verdict. */
+export const excludedZoneCases: typeof zoneCases = [
+  ["of some addresses", [aZone()], "PASS", null],
+  ["that is inactive", [aZone({ status: "INACTIVE" })], "FAIL", null],
+  ["of the blocklist", [anAnonymizerZone()], "FAIL", null],
+  ["that is inactive, with a good one", [aZone({ status: "INACTIVE" }), aZone({ id: "b" })], "PASS", null],
+  [
+    "that is inactive, with an empty one",
+    [aZone({ status: "INACTIVE" }), aZone({ id: "b", gateways: [] })],
+    "MANUAL",
+    "needs_review",
+  ],
+  ["with an unknown status", [aZone({ status: 1 })], "MANUAL", "unreadable"],
+  ["with an unknown status, with a good one", [aZone({ status: 1 }), aZone({ id: "b" })], "PASS", null],
+  ["without any entry", [aZone({ gateways: [] })], "MANUAL", "needs_review"],
+  ["of every address", [aZone(gateways("0.0.0.0/0"))], "MANUAL", "needs_review"],
+  ["of more than half of all addresses", [aZone(gateways("1.0.0.0-200.0.0.0"))], "PASS", null],
+  ["of everything but a country", [countryBut], "PASS", null],
+];
+
+const blocked = anAnonymizerZone();
+
+/** What ALL_ZONES means with these zones in the org: the verdict where it is included, and where it is excluded. */
+export const allZonesCases: readonly (readonly [what: string, zones: JsonList, included: string, excluded: string])[] =
+  [
+    ["an office", [aZone(), blocked], "PASS", "PASS"],
+    ["an office, and one that is empty", [aZone(), aZone({ id: "b", gateways: [] })], "PASS", "PASS"],
+    [
+      "an office, and one that is inactive and wide",
+      [aZone(), aZone({ id: "b", status: "INACTIVE", ...gateways("0.0.0.0/0") })],
+      "PASS",
+      "PASS",
+    ],
+    [
+      "two halves",
+      [aZone(gateways("0.0.0.0/1")), aZone({ id: "b", ...gateways("128.0.0.0/1") })],
+      "FAIL",
+      "needs_review",
+    ],
+    ["three quarters", [aZone(gateways("64.0.0.0-255.255.255.255"))], "needs_review", "PASS"],
+    ["everything but a country, and an office", [countryBut, aZone({ id: "b" })], "needs_review", "PASS"],
+    ["only empty ones", [aZone({ gateways: [] })], "needs_review", "needs_review"],
+    ["only the blocklist", [blocked], "FAIL", "FAIL"],
+    ["none", [], "FAIL", "FAIL"],
+    ["one that cannot be read", [aZone(), aZone({ id: "b", status: 1 })], "unreadable", "unreadable"],
+    ["one of that name", [aZone({ name: "ALL_ZONES" }), aZone({ id: "b", ...gateways("0.0.0.0/0") })], "PASS", "PASS"],
+  ];

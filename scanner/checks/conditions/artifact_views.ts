@@ -51,6 +51,7 @@ const views: Views = {
     isList: true,
     toView: (owners) => Object.entries(owners).map(([id, owner]) => toOwner(id, owner)),
   },
+  built_in_groups: { type: "group", isList: true, toView: asIs },
   log_streams: { type: "log_stream", isList: true, toView: asIs },
   smart_card_idps: {
     type: "identity_provider",

@@ -1,11 +1,12 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import type { BuiltInApp, Evidence } from "../../evidence/artifacts.ts";
+import { availableValue, type BuiltInApp, type CollectedArtifacts, type Evidence } from "../../evidence/artifacts.ts";
 import { defineCheck, type Check, type CheckContext, type FindingDraft } from "../check.ts";
 import { accessPolicyId, unreadablePolicy } from "../parsing/access_policy.ts";
-import { fail, manual, manualForMissing, unreadable, withUncovered, type Subject } from "./finding_drafts.ts";
+import { fail, manual, manualForMissing, unreadable, type Subject } from "./finding_drafts.ts";
 import { showValue } from "../parsing/fields.ts";
-import { judgeByFirstRule, describeNextRule } from "./rules.ts";
+import { judgeByFirstRule } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
+import { everyoneIn, includesGroups } from "../parsing/rule_conditions.ts";
 import { judgeVerification, type VerificationCriteria } from "./verification_method.ts";
 
 /** A first-party app, by the name that the API gives it and the one that the console shows. */
@@ -42,12 +43,15 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
     const { examines, why, fix, deciding_fields: fields } = explain(app);
     const artifact = `${app.slug}_app` as const;
     const judgeRule: AppCriteria["judgeRule"] = (subject, rule) => judgeVerification(subject, rule, criteria);
-    return defineCheck({
+    return defineCheck<typeof artifact, "built_in_groups">({
       name: `application_${app.slug}_${suffix}`,
       artifacts: [artifact],
+      conditionalArtifacts: (artifacts) => groupsOfAppRules(artifacts[artifact]),
       explanation: {
         examines,
-        why: `${why} Where the rule names users or groups, the next rule is for the others, and the finding says how that one would be judged.`,
+        why:
+          `${why} A rule that denies lets nobody in, so the first rule that allows decides. Where that rule has conditions, later ` +
+          "rules decide for everybody else: a PASS is partial if one of them asks for less, and names it.",
         fix: [
           `Open Security > Authentication Policies and the policy of the ${app.label}`,
           "Choose Actions > Edit on the top rule",
@@ -56,11 +60,15 @@ export function builtInAppChecks(definition: BuiltInAppDefinition): readonly Che
         deciding_fields: [
           `GET /api/v1/apps?filter=name eq "${app.name}": _links.accessPolicy.href`,
           "GET /api/v1/policies/{id}/rules: status, priority, actions.appSignOn.access",
-          "GET /api/v1/policies/{id}/rules: conditions.people (whether the rule is for everybody)",
+          "GET /api/v1/policies/{id}/rules: conditions (whether the rule is for everybody)",
+          "GET /api/v1/groups: type, profile.name (which group is Everyone, where a rule names groups)",
           ...fields.map((field) => `GET /api/v1/policies/{id}/rules: actions.appSignOn${field}`),
         ],
       },
-      evaluate: (artifacts, context) => judgeBuiltInApp(artifacts[artifact], { app, expected, judgeRule }, context),
+      evaluate: (artifacts, context) => {
+        const everyone = everyoneIn(artifacts.built_in_groups);
+        return judgeBuiltInApp(artifacts[artifact], { app, expected, judgeRule, everyone }, context);
+      },
     });
   });
 }
@@ -69,6 +77,13 @@ interface AppCriteria {
   readonly app: FirstPartyApp;
   readonly expected: string;
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
+  readonly everyone: ReadonlySet<string>;
+}
+
+/** Which group is the one of everybody matters only where a rule names groups. */
+function groupsOfAppRules(app: CollectedArtifacts["admin_console_app"]): readonly "built_in_groups"[] {
+  const rules = app === undefined ? null : (availableValue(app)?.rules ?? null);
+  return rules !== null && (availableValue(rules) ?? []).some(includesGroups) ? ["built_in_groups"] : [];
 }
 
 /** One finding for a first-party app, by the active rule of its access policy that comes first. */
@@ -93,17 +108,22 @@ function judgeApp({ app, rules }: BuiltInApp, criteria: AppCriteria, context: Ch
   if (policyId === null) return withoutPolicy(subject, context);
   if (rules === null) return manual(subject, "provider_error", "no answer about its policy's rules");
   if (rules.state === "missing") return manualForMissing(subject, rules);
-  const ifNone = "no active rule in its authentication policy";
-  const ruleCriteria = { judgeRule: criteria.judgeRule, ifNone };
-  const verdict = judgeByFirstRule(rules.value, subject, ruleCriteria);
-  return withUncovered(verdict.draft, [describeNextRule(verdict, subject, ruleCriteria)]);
+  return judgeByFirstRule(rules.value, subject, {
+    judgeRule: criteria.judgeRule,
+    accessPath: "actions.appSignOn.access",
+    ifNone: "no active rule in its authentication policy",
+    everyone: criteria.everyone,
+  }).draft;
 }
 
-/** Classic Engine has no authentication policies to bind an app to; elsewhere an app without one is open. */
+/** On Identity Engine an app without an authentication policy is open. Classic Engine has other policies for apps, which only a person can see. */
 export function withoutPolicy(subject: Subject, context: CheckContext): FindingDraft {
-  if (context.engine !== "classic") return fail(subject, "no authentication policy");
-  const note = "the org runs on Classic Engine, which has no authentication policies for apps";
-  return manual({ ...subject, note }, "not_applicable", "no authentication policy");
+  if (context.engine === "identity") return fail(subject, "no authentication policy");
+  const note =
+    context.engine === "classic"
+      ? "the org runs on Classic Engine, whose sign-on policies of apps this API does not show"
+      : "it is not known whether the org runs on Identity Engine, where every app has a policy";
+  return manual({ ...subject, note }, "needs_review", "no authentication policy");
 }
 
 function unnamedSubject({ app, expected }: AppCriteria): Subject {

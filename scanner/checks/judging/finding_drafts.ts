@@ -17,9 +17,13 @@ export function pass(subject: Subject, actual: string, uncovered?: string): Find
 }
 
 /** Adds to a PASS what of the rule it leaves to a person; leaves any other verdict unchanged. */
-export function withUncovered(draft: FindingDraft, sentences: readonly (string | null | undefined)[]): FindingDraft {
-  const uncovered = sentences.filter((sentence) => sentence !== null && sentence !== undefined).join("; ");
-  return draft.status === "PASS" && uncovered !== "" ? { ...draft, uncovered } : draft;
+export function withUncovered<Draft extends FindingDraft | null>(
+  draft: Draft,
+  sentences: readonly (string | null | undefined)[],
+): Draft {
+  if (draft?.status !== "PASS") return draft;
+  const uncovered = [...sentences, draft.uncovered].filter((sentence) => sentence !== null && sentence !== undefined);
+  return uncovered.length === 0 ? draft : { ...draft, uncovered: uncovered.join("; ") };
 }
 
 export function fail(subject: Subject, actual: string): FindingDraft {

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { fail, manual, manualForMissing, pass, unreadable, type Subject } from "./finding_drafts.ts";
-import { readText, readTexts, showValue, textsIn, type Field } from "../parsing/fields.ts";
+import { readText, readTexts, showValue, textsIn } from "../parsing/fields.ts";
 import { listTexts } from "../parsing/names.ts";
-import { judgeIncludedZones, type Zones, type ZonesVerdict } from "./zones.ts";
+import { judgeExcludedZones, judgeIncludedZones, zonesInBoth, type Zones, type ZonesVerdict } from "./zones.ts";
 
 /**
  * Whether a rule's network condition restricts it to zones, and the words for it in a finding. Zoned: the connection is
@@ -13,27 +13,37 @@ export function networkConditionOf(rule: JsonObject, zones: Zones): ZonesVerdict
   const connection = readText(rule, "conditions.network.connection");
   if (connection.kind === "unreadable") return { kind: "unreadable", actual: `the connection ${connection.found}` };
   if (connection.kind === "value" && connection.value !== "ZONE") return otherConnection(connection.value);
-  const include = readTexts(rule, "conditions.network.include");
-  const exclude = readTexts(rule, "conditions.network.exclude");
-  const excluded = describeExcluded(exclude);
-  const included = judgeInclude(rule, "conditions.network.include", zones);
-  if (included?.kind === "open" || included?.kind === "wrong") return { ...included, actual: `in ${included.actual}` };
-  if (include.kind === "unreadable") return { kind: "unreadable", actual: `the include ${include.found}` };
-  if (exclude.kind === "unreadable") return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
+  const included = judgeInclude(rule, "conditions.network", zones);
+  if (included?.kind === "everywhere" || included?.kind === "wrong")
+    return { ...included, actual: `in ${included.actual}` };
+  const excluded = textsIn(rule, "conditions.network.exclude");
   if (included === null) {
-    if (excluded !== null) return { kind: "zoned", actual: excluded };
+    const exclude = readTexts(rule, "conditions.network.exclude");
+    if (exclude.kind === "unreadable") return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
+    if (excluded.length > 0) return judgeExcludedZones(excluded, zones);
     return { kind: "open", actual: connection.kind === "absent" ? "no network condition" : "ZONE without a zone" };
   }
   if (included.kind !== "zoned") return included;
-  return { kind: "zoned", actual: `in ${included.actual}${excluded === null ? "" : ` and ${excluded}`}` };
+  const except =
+    excluded.length === 0 ? "" : ` and not in ${excluded.length === 1 ? "zone" : "zones"} ${listTexts(excluded)}`;
+  return { kind: "zoned", actual: `in ${included.actual}${except}` };
 }
 
-/** How far a list of included zones restricts; null where it names none. */
+/**
+ * How far a list of included zones restricts; null where it names none. `path` is the object of `include` and `exclude`:
+ * what is excluded besides changes nothing, unless it is the included zone itself.
+ */
 export function judgeInclude(object: JsonObject, path: string, zones: Zones): ZonesVerdict | null {
-  const include = readTexts(object, path);
-  const ids = textsIn(object, path);
+  const include = readTexts(object, `${path}.include`);
+  const ids = textsIn(object, `${path}.include`);
   if (include.kind !== "unreadable" && ids.length === 0) return null;
-  return judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
+  const verdict = judgeIncludedZones(ids, include.kind === "unreadable" ? include.found : null, zones);
+  if (verdict.kind === "wrong") return verdict;
+  const [both] = zonesInBoth(ids, textsIn(object, `${path}.exclude`), zones);
+  if (both !== undefined) return { kind: "review", actual: `zone ${both} both included and excluded` };
+  const exclude = readTexts(object, `${path}.exclude`);
+  if (verdict.kind === "everywhere" || exclude.kind !== "unreadable") return verdict;
+  return { kind: "unreadable", actual: `the exclude ${exclude.found}` };
 }
 
 /** A finding on a network condition; `where` is appended to what was found. */
@@ -42,7 +52,8 @@ export function judgeNetwork(subject: Subject, network: ZonesVerdict, where: str
   const actual = `${network.actual}${where}`;
   if (network.kind === "zoned") return pass(subject, actual);
   if (network.kind === "unreadable") return unreadable(subject, actual);
-  return network.kind === "review" ? manual(subject, "needs_review", actual) : fail(subject, actual);
+  const needsReview = network.kind === "review" || network.kind === "broad";
+  return needsReview ? manual(subject, "needs_review", actual) : fail(subject, actual);
 }
 
 function otherConnection(connection: string): ZonesVerdict {
@@ -50,9 +61,4 @@ function otherConnection(connection: string): ZonesVerdict {
   // Both restrict by the org's legacy gateway list, which is no zone that this API shows.
   const isLegacy = connection === "ON_NETWORK" || connection === "OFF_NETWORK";
   return { kind: isLegacy ? "review" : "unreadable", actual: `the connection ${showValue(connection)}` };
-}
-
-function describeExcluded(zones: Field<readonly string[]>): string | null {
-  if (zones.kind !== "value" || zones.value.length === 0) return null;
-  return `not in ${zones.value.length === 1 ? "zone" : "zones"} ${listTexts(zones.value)}`;
 }

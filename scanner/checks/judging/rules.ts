@@ -2,97 +2,247 @@ import type { JsonList } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, isUnidentified, unknownActivity } from "../parsing/activity.ts";
-import { fail, unreadable, type Subject } from "./finding_drafts.ts";
-import { readBoolean, readNumber, showValue, readList } from "../parsing/fields.ts";
+import { fail, pass, unreadable, withUncovered, type Subject } from "./finding_drafts.ts";
+import { readBoolean, readNumber, readText, readWord, showValue } from "../parsing/fields.ts";
 import { sortBy, nameOf } from "../parsing/names.ts";
+import { restrictionsOf } from "../parsing/rule_conditions.ts";
 
 export interface RuleCriteria {
+  /** The verdict on what a rule that allows demands, whatever place it has. */
   readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
+  /** The verdict that a rule that denies settles, or null where the next rule decides; without it a DENY for everybody is PASS. */
+  readonly judgeDeny?: (subject: Subject, rule: JsonObject) => FindingDraft | null;
+  /** The verdict of a rule at priority 1, which has to be there, given the one on what it demands (null: it only denies). */
+  readonly judgeFirst?: (subject: Subject, rule: JsonObject, draft: FindingDraft | null) => FindingDraft | null;
+  readonly accessPath: "actions.signon.access" | "actions.appSignOn.access";
   /** The words of a finding where no active rule can decide. */
   readonly ifNone: string;
+  /** The ids of the group that every user is in. */
+  readonly everyone: ReadonlySet<string>;
 }
 
 export interface RulesVerdict {
+  /** A PASS says which later rule leaves its coverage partial. */
   readonly draft: FindingDraft;
-  /** The rules that decided, more than one where equal priorities give the same verdict; empty where none did. */
+  /** The rules that allow and that the verdict is about, more than one where they have the same priority. */
   readonly deciding: JsonList;
-  /** The active rules after them, in the order in which they apply. */
-  readonly later: JsonList;
+  /** A FAIL that stands whatever other rules there are. */
+  readonly proven: FindingDraft | null;
 }
 
-/** Of a global session policy: the active rule with priority exactly 1 decides, where these priorities start. */
+/** By the rules of a global session policy: the active one with priority exactly 1, where these priorities start. */
 export function judgeByRuleAtPriorityOne(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
-  const isOne = (priority: number) => priority === 1;
-  const verdict = judgeFirst(rules, { isFirst: isOne, mayDecide: isOne }, { subject, criteria });
-  const drafts = verdict.deciding.map((rule) => criteria.judgeRule(subject, rule));
-  // No other rule comes before it, so its FAIL is proven whatever else cannot be read.
-  const proven = drafts.every((draft) => draft.status === "FAIL") ? drafts[0] : undefined;
-  return proven === undefined ? verdict : { ...verdict, draft: proven };
+  const [first, ...later] = stagesOf(rules.filter((rule) => !hasReadablePriority(rule) || priorityOf(rule) >= 1));
+  const isAtOne = first?.some((rule) => priorityOf(rule) === 1) === true;
+  return new RuleWalk(isAtOne ? [first, ...later] : [], rules, { subject, criteria, needsFirst: true }).verdict();
 }
 
-/** Of an access policy: the active rule with the lowest priority, whatever the number; the catch-all may be it. */
+/** By the rules of an access policy: the active one with the lowest priority, whatever the number; the catch-all may be it. */
 export function judgeByFirstRule(rules: JsonList, subject: Subject, criteria: RuleCriteria): RulesVerdict {
-  const lowest = rules
-    .filter(isKnown)
-    .map(priorityOf)
-    .reduce((one, other) => Math.min(one, other), Number.POSITIVE_INFINITY);
-  const order = {
-    isFirst: (priority: number) => priority === lowest,
-    mayDecide: (priority: number) => priority <= lowest,
-  };
-  return judgeFirst(rules, order, { subject, criteria });
+  return new RuleWalk(stagesOf(rules), rules, { subject, criteria, needsFirst: false }).verdict();
 }
 
-interface Order {
-  readonly isFirst: (priority: number) => boolean;
-  /** Whether a rule with this priority could decide, whatever its unreadable part holds. */
-  readonly mayDecide: (priority: number) => boolean;
+interface Walk {
+  readonly subject: Subject;
+  readonly criteria: RuleCriteria;
+  /** Whether there has to be a rule in the first stage. */
+  readonly needsFirst: boolean;
 }
 
-function judgeFirst(
-  rules: JsonList,
-  { isFirst, mayDecide }: Order,
-  { subject, criteria }: { readonly subject: Subject; readonly criteria: RuleCriteria },
-): RulesVerdict {
-  const candidates = sortBy(rules, orderText).filter((rule) => activityOf(rule) !== "inactive");
-  const deciding = withoutBuiltIn(candidates.filter((rule) => isKnown(rule) && isFirst(priorityOf(rule))));
-  const unsure = candidates.filter(
-    (rule) => !isKnown(rule) && (isUnidentified(rule) || !hasReadablePriority(rule) || mayDecide(priorityOf(rule))),
-  );
-  const later = candidates.filter((rule) => isAfter(rule, deciding)).toSorted(byPriority);
-  const drafts = [...deciding, ...unsure].map((rule) =>
-    isUnidentified(rule) ? unreadable(subject, describeUnreadable(rule)) : criteria.judgeRule(subject, rule),
-  );
-  return { draft: draftOf(drafts), deciding, later };
-
-  function draftOf([draft, ...others]: readonly FindingDraft[]): FindingDraft {
-    if (draft === undefined) return fail(subject, criteria.ifNone);
-    // All of them FAIL, and so does a policy in which none decides.
-    if ([draft, ...others].every(({ status }) => status === "FAIL")) return draft;
-    const [unread] = unsure;
-    if (unread !== undefined) return unreadable(subject, describeUnreadable(unread));
-    if (others.every((other) => verdictOf(other) === verdictOf(draft))) return draft;
-    return unreadable(subject, `${deciding.length} active rules of the same priority`);
-  }
+/** A verdict that the rules give in one order of those that tie, and one reading of those whose status is unknown. */
+interface Outcome {
+  readonly draft: FindingDraft;
+  /** The rule that allows; null where nobody gets in. */
+  readonly rule: JsonObject | null;
 }
 
 /**
- * Where the deciding rules are for named users or groups only: the verdict on the rule after them, in words. Null where
- * one of them is for all users.
+ * Follows the rules as the provider does, from stage to stage (rules of one priority). The first rule that allows decides;
+ * a rule that denies some people leaves the others to the next one, and a rule that denies everybody ends the walk.
+ * Everything that cannot be known (the order of a tie, an unknown status) is tried both ways.
  */
-export function describeNextRule(
-  { deciding, later }: RulesVerdict,
-  subject: Subject,
-  criteria: RuleCriteria,
-): string | null {
-  const [first] = deciding;
-  const [next] = later;
-  if (first === undefined || !deciding.every(hasPeopleCondition)) return null;
-  const some = `Rule "${nameOf(first)}" is for named users or groups only`;
-  if (next === undefined) return `${some}, and no rule of its policy is for the others`;
-  const draft = criteria.judgeRule(subject, next);
-  const verdict = draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status;
-  return `${some}; for the others the next rule "${nameOf(next)}" decides, which is ${verdict}: ${draft.actual}`;
+class RuleWalk {
+  readonly #stages: readonly JsonList[];
+  readonly #walk: Walk;
+  /** Rules that may come first, for all that can be read of them. */
+  readonly #unplaced: JsonList;
+  /** An access that is neither ALLOW nor DENY, in words: no reading of it can PASS. */
+  #unknownAccess: string | null = null;
+  /** A rule of unknown status on the way, in words. */
+  #unknownStatus: string | null = null;
+
+  constructor(stages: readonly JsonList[], rules: JsonList, walk: Walk) {
+    this.#stages = stages;
+    this.#walk = walk;
+    this.#unplaced = sortBy(
+      rules.filter((rule) => isUnidentified(rule) || (activityOf(rule) !== "inactive" && !hasReadablePriority(rule))),
+      orderText,
+    );
+  }
+
+  verdict(): RulesVerdict {
+    const { subject, criteria } = this.#walk;
+    const outcomes = this.#decide(0);
+    const deciding = outcomes.flatMap(({ rule }) => (rule === null ? [] : [rule])).filter(isSure);
+    const proven = this.#provenByFirst();
+    if (proven !== null) return { draft: proven, deciding, proven };
+    const drafts = [
+      ...outcomes.map(({ draft }) => draft),
+      ...this.#unplaced.map((rule) =>
+        isUnidentified(rule) ? unreadable(subject, describeUnreadable(rule)) : criteria.judgeRule(subject, rule),
+      ),
+    ];
+    return { draft: this.#combined(drafts), deciding, proven };
+  }
+
+  #combined(drafts: readonly FindingDraft[]): FindingDraft {
+    const { subject, criteria } = this.#walk;
+    const [draft, ...others] = drafts;
+    if (draft === undefined) return fail(subject, criteria.ifNone);
+    // Every reading FAILs.
+    if (drafts.every(({ status }) => status === "FAIL")) return draft;
+    const [unplaced] = this.#unplaced;
+    if (unplaced !== undefined) return unreadable(subject, describeUnreadable(unplaced));
+    if (this.#unknownAccess !== null) return unreadable(subject, this.#unknownAccess);
+    if (others.every((other) => verdictOf(other) === verdictOf(draft)))
+      return drafts.find((other) => "uncovered" in other) ?? draft;
+    return unreadable(subject, this.#unknownStatus ?? "several active rules of the same priority");
+  }
+
+  /** No rule comes before the one at priority 1, so its FAIL is proven whatever else cannot be read. */
+  #provenByFirst(): FindingDraft | null {
+    const { criteria, needsFirst, subject } = this.#walk;
+    const sure = (this.#stages[0] ?? []).filter(isSure);
+    if (!needsFirst || sure.length === 0) return null;
+    const drafts = sure.map((rule) => {
+      const access = this.#accessOf(rule);
+      if (access === "unknown") return null;
+      const draft = access === "DENY" ? this.#judgeDeny(rule) : criteria.judgeRule(subject, rule);
+      return this.#inPlace(0, rule, draft);
+    });
+    return drafts.every((draft) => draft?.status === "FAIL") ? (drafts[0] ?? null) : null;
+  }
+
+  /** `passed`: the rules before this stage that leave people to it. */
+  #decide(index: number, passed: JsonList = []): readonly Outcome[] {
+    const { subject, criteria, needsFirst } = this.#walk;
+    const stage = this.#stages[index];
+    if (stage === undefined) {
+      const none: Outcome = { draft: fail(subject, criteria.ifNone), rule: null };
+      const denied: Outcome = { draft: pass(subject, "no rule that lets anybody in"), rule: null };
+      if (passed.some(isSure)) return [denied];
+      return passed.some((rule) => this.#accessOf(rule) !== "ALLOW") ? [none, denied] : [none];
+    }
+    const outcomes: Outcome[] = [];
+    let leavesOthers = true;
+    for (const rule of stage) {
+      const access = this.#accessOf(rule);
+      const denied = access === "ALLOW" ? null : this.#inPlace(index, rule, this.#judgeDeny(rule));
+      if (access !== "ALLOW" && denied !== null) outcomes.push({ draft: denied, rule: null });
+      if (access !== "DENY") outcomes.push({ draft: this.#allowed(index, rule), rule });
+      if (access === "unknown") this.#unknownAccess ??= `${this.#describeAccess(rule)} of rule "${nameOf(rule)}"`;
+      if (!isSure(rule)) this.#unknownStatus ??= describeUnreadable(rule);
+      else if (access === "ALLOW" || denied !== null) leavesOthers = false;
+    }
+    if (!leavesOthers) return outcomes;
+    // Only rules of unknown status: in one reading there is none at priority 1.
+    if (index === 0 && needsFirst && !stage.some(isSure)) {
+      outcomes.push({ draft: fail(subject, criteria.ifNone), rule: null });
+      if (stage.every((rule) => this.#accessOf(rule) === "ALLOW")) return outcomes;
+    }
+    return [...outcomes, ...this.#decide(index + 1, [...passed, ...stage])];
+  }
+
+  #allowed(index: number, rule: JsonObject): FindingDraft {
+    const { subject, criteria } = this.#walk;
+    const draft = this.#inPlace(index, rule, criteria.judgeRule(subject, rule)) ?? fail(subject, criteria.ifNone);
+    return withUncovered(draft, [this.#remains(index, rule)]);
+  }
+
+  #inPlace(index: number, rule: JsonObject, draft: FindingDraft | null): FindingDraft | null {
+    const { judgeFirst } = this.#walk.criteria;
+    return index === 0 && judgeFirst !== undefined ? judgeFirst(this.#walk.subject, rule, draft) : draft;
+  }
+
+  #judgeDeny(rule: JsonObject): FindingDraft | null {
+    const { subject, criteria } = this.#walk;
+    const draft = criteria.judgeDeny?.(subject, rule) ?? this.#deniesEverybody(rule);
+    return draft === null ? null : withUncovered(draft, [this.#remains(this.#stageOf(rule), rule)]);
+  }
+
+  #deniesEverybody(rule: JsonObject): FindingDraft | null {
+    return this.#restrictions(rule).length > 0
+      ? null
+      : pass(this.#walk.subject, `access denied to everybody by rule "${nameOf(rule)}"`);
+  }
+
+  /** In words, the first later rule that lets in those whom this one leaves to it without what is expected; null where there is none. */
+  #remains(index: number, rule: JsonObject): string | null {
+    const restrictions = this.#restrictions(rule);
+    if (restrictions.length === 0) return null;
+    for (const [number, stage] of this.#stages.entries()) {
+      if (number < index) continue;
+      const others = stage.filter((other) => other !== rule);
+      const weak = others.map((other) => this.#weakness(other)).find((text) => text !== null);
+      if (weak !== undefined && weak !== null) {
+        return `Rule "${nameOf(rule)}" has conditions (${restrictions.join(", ")}); for everybody else ${weak}`;
+      }
+      if (others.some((other) => isSure(other) && this.#restrictions(other).length === 0)) return null;
+    }
+    return null;
+  }
+
+  /** What is wrong with a later rule that may let somebody in, in words. */
+  #weakness(rule: JsonObject): string | null {
+    const { subject, criteria } = this.#walk;
+    const access = this.#accessOf(rule);
+    if (access === "DENY") return null;
+    const decides = `the next rule "${nameOf(rule)}" decides, which`;
+    if (!isSure(rule)) return `${decides} cannot be read: ${describeUnreadable(rule)}`;
+    if (access === "unknown") return `${decides} has ${this.#describeAccess(rule)}`;
+    const draft = criteria.judgeRule(subject, rule);
+    if (draft.status === "PASS") return null;
+    return `${decides} is ${draft.status === "MANUAL" ? `MANUAL (${draft.reason})` : draft.status}: ${draft.actual}`;
+  }
+
+  #restrictions(rule: JsonObject): readonly string[] {
+    return restrictionsOf(rule, this.#walk.criteria.everyone);
+  }
+
+  #accessOf(rule: JsonObject): "ALLOW" | "DENY" | "unknown" {
+    return accessOf(rule, this.#walk.criteria.accessPath);
+  }
+
+  #describeAccess(rule: JsonObject): string {
+    const access = readText(rule, this.#walk.criteria.accessPath);
+    return `the access ${access.kind === "value" ? showValue(access.value) : "that cannot be read"}`;
+  }
+
+  #stageOf(rule: JsonObject): number {
+    return this.#stages.findIndex((stage) => stage.includes(rule));
+  }
+}
+
+/** What a rule does with those whom it matches; one that does not say lets them in. */
+export function accessOf(rule: JsonObject, path: RuleCriteria["accessPath"]): "ALLOW" | "DENY" | "unknown" {
+  const access = readWord(rule, path, ["ALLOW", "DENY"]);
+  if (access.kind === "unreadable") return "unknown";
+  return access.kind === "value" ? access.value : "ALLOW";
+}
+
+/** The rules that may be active, in the order in which they apply; those of one stage tie, and a built-in rule loses a tie. */
+function stagesOf(rules: JsonList): readonly JsonList[] {
+  const placed = sortBy(rules, orderText).filter(
+    (rule) => !isUnidentified(rule) && activityOf(rule) !== "inactive" && hasReadablePriority(rule),
+  );
+  const stages = new Map<string, JsonObject[]>();
+  for (const rule of placed.toSorted(byPriority)) {
+    const key = `${priorityOf(rule)} ${isBuiltIn(rule) === true}`;
+    const stage = stages.get(key);
+    if (stage === undefined) stages.set(key, [rule]);
+    else stage.push(rule);
+  }
+  return [...stages.values()];
 }
 
 /** Null where it is unknown: `system` is neither true nor false, and the name is no built-in one. */
@@ -105,25 +255,12 @@ export function isBuiltIn(rule: JsonObject): boolean | null {
 
 const builtInNames = new Set<unknown>(["Default Rule", "Catch-all Rule"]);
 
-/** Of several rules with one priority the built-in one comes last. */
-function withoutBuiltIn(rules: JsonList): JsonList {
-  const custom = rules.filter((rule) => isBuiltIn(rule) !== true);
-  return custom.length > 0 ? custom : rules;
-}
-
-/** Whether it is certain that the rule applies, and where in the order. */
-function isKnown(rule: JsonObject): boolean {
-  return activityOf(rule) === "active" && hasReadablePriority(rule);
-}
-
-function isAfter(rule: JsonObject, deciding: JsonList): boolean {
-  return (
-    !isUnidentified(rule) && !deciding.includes(rule) && deciding.every((one) => priorityOf(one) <= priorityOf(rule))
-  );
+function isSure(rule: JsonObject): boolean {
+  return activityOf(rule) === "active";
 }
 
 function hasReadablePriority(rule: JsonObject): boolean {
-  return readNumber(rule, "priority").kind !== "unreadable";
+  return !isUnidentified(rule) && readNumber(rule, "priority").kind !== "unreadable";
 }
 
 function describeUnreadable(rule: JsonObject): string {
@@ -137,6 +274,7 @@ function orderText(rule: JsonObject): string {
 
 /** Missing priorities come last. */
 function priorityOf(rule: JsonObject): number {
+  if (isUnidentified(rule)) return Number.POSITIVE_INFINITY;
   const priority = readNumber(rule, "priority");
   return priority.kind === "value" ? priority.value : Number.POSITIVE_INFINITY;
 }
@@ -149,14 +287,4 @@ function byPriority(one: JsonObject, other: JsonObject): number {
 
 function verdictOf(draft: FindingDraft): string {
   return draft.status === "MANUAL" ? draft.reason : draft.status;
-}
-
-const peopleLists = ["users.include", "users.exclude", "groups.include", "groups.exclude"];
-
-/** Whether a rule is limited to named users or groups, so that later rules apply to the others; also where that is unreadable. */
-export function hasPeopleCondition(rule: JsonObject): boolean {
-  return peopleLists.some((list) => {
-    const named = readList(rule, `conditions.people.${list}`);
-    return named.kind === "unreadable" || (named.kind === "value" && named.value.length > 0);
-  });
 }

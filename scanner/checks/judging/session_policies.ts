@@ -1,5 +1,11 @@
-import type { JsonObject } from "../../../shared/json.ts";
-import { availableValue, type Evidence, type JsonList, type PolicyWithRules } from "../../evidence/artifacts.ts";
+import {
+  availableValue,
+  type Artifacts,
+  type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
+  type PolicyWithRules,
+} from "../../evidence/artifacts.ts";
 import { memoize } from "./memoize.ts";
 import type { FindingDraft } from "../check.ts";
 import { activityOf, unknownActivity } from "../parsing/activity.ts";
@@ -12,24 +18,37 @@ import {
   withUncovered,
   type Subject,
 } from "./finding_drafts.ts";
-import { judgeByRuleAtPriorityOne, describeNextRule } from "./rules.ts";
+import { judgeByRuleAtPriorityOne, type RuleCriteria } from "./rules.ts";
 import { resourceOf } from "../parsing/names.ts";
+import { everyoneIn, includesGroups } from "../parsing/rule_conditions.ts";
 
-export interface SessionCriteria {
+export interface SessionCriteria extends Pick<RuleCriteria, "judgeRule" | "judgeDeny" | "judgeFirst"> {
   readonly expected: string;
-  readonly judgeRule: (subject: Subject, rule: JsonObject) => FindingDraft;
-  /** What of a PASS the rules after the deciding one leave to a person. */
-  readonly uncovered?: (later: JsonList) => string | null;
+  /** What of its rule every PASS leaves to a person. */
+  readonly uncovered?: string;
 }
+
+/** Which group is the one of everybody matters only where a rule names groups. */
+export function groupsOfSessionRules({
+  global_session_policies: policies,
+}: Pick<CollectedArtifacts, "global_session_policies">): readonly "built_in_groups"[] {
+  const rules = (policies === undefined ? [] : (availableValue(policies) ?? [])).map(({ rules }) => rules);
+  return rules.some((evidence) => evidence !== null && (availableValue(evidence) ?? []).some(includesGroups))
+    ? ["built_in_groups"]
+    : [];
+}
+
+export type SessionEvidence = Pick<Artifacts, "global_session_policies"> & Pick<CollectedArtifacts, "built_in_groups">;
 
 /** A finding for each active global session policy, by its active rule with priority 1. */
 export function judgeSessionPolicies(
-  policies: Evidence<readonly PolicyWithRules[]>,
+  { global_session_policies: policies, built_in_groups: groups }: SessionEvidence,
   criteria: SessionCriteria,
 ): readonly FindingDraft[] {
   const { expected } = criteria;
+  const everyone = everyoneIn(groups);
   // A list of rules is judged once, however many policies of one id share it.
-  const judgeOnce = memoize((rules: Evidence<JsonList>) => judgeRules(rules, criteria));
+  const judgeOnce = memoize((rules: Evidence<JsonList>) => judgeRules(rules, criteria, everyone));
   return judgeList(policies, {
     expected,
     judgeItem: (item) => judgePolicy(item, expected, judgeOnce),
@@ -51,13 +70,19 @@ function judgePolicy(
 }
 
 /** The verdict on any policy with these rules. */
-function judgeRules(rules: Evidence<JsonList>, { expected, judgeRule, uncovered }: SessionCriteria): FindingDraft {
+function judgeRules(
+  rules: Evidence<JsonList>,
+  { expected, uncovered, ...judging }: SessionCriteria,
+  everyone: ReadonlySet<string>,
+): FindingDraft {
   const subject: Subject = { resource: null, expected };
-  const ruleCriteria = { judgeRule, ifNone: "no active rule at priority 1" };
-  const verdict = judgeByRuleAtPriorityOne(availableValue(rules) ?? [], subject, ruleCriteria);
-  const { draft, deciding, later } = verdict;
-  if (rules.state === "obtained")
-    return withUncovered(draft, [describeNextRule(verdict, subject, ruleCriteria), uncovered?.(later)]);
-  // The deciding rule is known, so its FAIL is proven even where later pages are missing.
-  return deciding.length > 0 && draft.status === "FAIL" ? draft : manualForMissing(subject, rules);
+  const { draft, proven } = judgeByRuleAtPriorityOne(availableValue(rules) ?? [], subject, {
+    ...judging,
+    accessPath: "actions.signon.access",
+    ifNone: "no active rule at priority 1",
+    everyone,
+  });
+  if (rules.state === "obtained") return withUncovered(draft, [uncovered]);
+  // The rule at priority 1 is known, so its FAIL is proven even where later pages are missing.
+  return proven ?? manualForMissing(subject, rules);
 }

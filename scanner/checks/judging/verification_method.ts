@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../shared/json.ts";
 import type { FindingDraft } from "../check.ts";
 import { fail, manual, unreadable, type Subject } from "./finding_drafts.ts";
-import { readList, readObject, readText, readWord } from "../parsing/fields.ts";
+import { readList, readObject, readText } from "../parsing/fields.ts";
 import { readChains, type ChainPath } from "../parsing/authentication_chains.ts";
 import { nameOf } from "../parsing/names.ts";
 
@@ -17,7 +17,7 @@ export interface VerificationVerdict {
   readonly actual: string;
 }
 
-/** What the deciding rule of an access policy demands of a user; a DENY and other methods are for a person to judge. */
+/** What a rule of an access policy that allows demands of a user; other methods are for a person to judge. */
 export function judgeVerification(subject: Subject, rule: JsonObject, criteria: VerificationCriteria): FindingDraft {
   const { verdict, actual } = verdictOf(rule, criteria);
   const inRule = `${actual} in rule "${nameOf(rule)}"`;
@@ -27,9 +27,6 @@ export function judgeVerification(subject: Subject, rule: JsonObject, criteria: 
 }
 
 function verdictOf(rule: JsonObject, criteria: VerificationCriteria): VerificationVerdict {
-  const access = readWord(rule, "actions.appSignOn.access", ["ALLOW", "DENY"]);
-  if (access.kind === "unreadable") return { verdict: "unreadable", actual: `the access ${access.found}` };
-  if (access.kind === "value" && access.value === "DENY") return { verdict: "review", actual: "access DENY" };
   const method = readObject(rule, "actions.appSignOn.verificationMethod");
   if (method.kind === "absent") return { verdict: "fail", actual: "no verification method set" };
   if (method.kind === "unreadable") {

@@ -7,13 +7,14 @@ import {
   type MissingEvidence,
 } from "../../evidence/artifacts.ts";
 import { explicitActivityOf, isUnidentified } from "../parsing/activity.ts";
-import { coverEverything, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
+import { extentOf, readAddressRange, type AddressRange } from "../parsing/address_ranges.ts";
 import { readList, readText, readWord, showValue, type Field } from "../parsing/fields.ts";
 import { isUsableId } from "../parsing/ids.ts";
 import { listTexts, sortTexts, nameOf } from "../parsing/names.ts";
 
 /** The org's network zones, to be looked up by what a rule or a token names. */
 export interface Zones {
+  readonly listed: JsonList;
   readonly byId: ReadonlyMap<unknown, JsonObject>;
   readonly byName: ReadonlyMap<unknown, JsonObject>;
   /** Why there may be zones that are not here; null where these are all. */
@@ -24,8 +25,11 @@ export interface Zones {
 
 export type ZonesVerdict =
   | {
-      /** `open`: every address is allowed. `wrong`: the zone does not restrict, because it is deleted, inactive or a blocklist. */
-      readonly kind: "zoned" | "open" | "wrong" | "review" | "unreadable";
+      /**
+       * `zoned`: restricted. `open`: no zone is named. `everywhere`: the zones hold every address. `broad`: they hold more than
+       * half of them, or all but some. `wrong`: a zone that is deleted, inactive or a blocklist. `review`: only a person can tell.
+       */
+      readonly kind: "zoned" | "open" | "everywhere" | "broad" | "wrong" | "review" | "unreadable";
       readonly actual: string;
     }
   | { readonly kind: "missing"; readonly evidence: MissingEvidence; readonly actual: string };
@@ -43,6 +47,7 @@ export function readZones(evidence: Evidence<JsonList>): Zones {
   const odd = zones.find(({ id }) => !isUsableId(id));
   const isWhole = evidence.state === "obtained" && zones.length === listed.length;
   return {
+    listed: zones,
     byId: index("id"),
     byName: index("name"),
     missing: isWhole ? null : evidence.state === "missing" ? evidence : unread,
@@ -55,55 +60,123 @@ export function readZones(evidence: Evidence<JsonList>): Zones {
 
 /** How far including these zones restricts; `unread` describes an unreadable part of the list. */
 export function judgeIncludedZones(ids: readonly string[], unread: string | null, zones: Zones): ZonesVerdict {
-  const sorted = sortTexts(ids);
-  const read = sorted.map((id) => readZone(id, zones));
-  const verdicts = read.map(({ verdict }) => verdict);
-  const worst = verdicts.find(({ kind }) => kind === "wrong");
-  if (worst !== undefined) return worst;
-  const names = `${ids.length === 1 ? "zone" : "zones"} ${listTexts(sorted)}`;
-  if (coverEverything(read.flatMap(({ ranges }) => ranges))) {
-    return { kind: "open", actual: `${names} that ${ids.length === 1 ? "lets" : "let"} in every address` };
-  }
+  const read = readAll(ids, zones);
+  const wrong = read.find(({ verdict }) => verdict.kind === "wrong");
+  if (wrong !== undefined) return wrong.verdict;
+  const names = namesOf(ids);
+  const extent = extentOf(read.flatMap(({ ranges }) => ranges));
+  if (extent === "everywhere") return { kind: "everywhere", actual: `${names} of every address` };
   if (unread !== null) return { kind: "unreadable", actual: `the include ${unread}` };
-  const unclear = (["missing", "unreadable", "review"] as const)
-    .map((kind) => verdicts.find((verdict) => verdict.kind === kind))
-    .find((verdict) => verdict !== undefined);
-  return unclear ?? { kind: "zoned", actual: names };
+  const unclear = firstUnclear(read);
+  if (unclear !== null) return unclear;
+  const allBut = read.find(({ isAllBut }) => isAllBut);
+  if (allBut !== undefined) return { kind: "broad", actual: `${allBut.verdict.actual} that only excludes` };
+  if (extent === "broad") return { kind: "broad", actual: `${names} of more than half of all addresses` };
+  return { kind: "zoned", actual: names };
+}
+
+/** How far excluding these zones restricts: one that keeps somebody out is enough. */
+export function judgeExcludedZones(ids: readonly string[], zones: Zones): ZonesVerdict {
+  const read = readAll(ids, zones);
+  const names = `not in ${namesOf(ids)}`;
+  if (extentOf(read.flatMap(({ ranges }) => ranges)) === "everywhere") {
+    return { kind: "review", actual: `${names} of every address, so that the rule is for nobody` };
+  }
+  if (read.some(({ verdict }) => verdict.kind === "zoned")) return { kind: "zoned", actual: names };
+  const unclear = firstUnclear(read) ?? read[0]?.verdict;
+  if (unclear === undefined) return { kind: "open", actual: "no zone" };
+  return { ...unclear, actual: `not in ${unclear.actual}` };
+}
+
+/** The zones that are in both lists, by whatever they are named. */
+export function zonesInBoth(one: readonly string[], other: readonly string[], zones: Zones): readonly string[] {
+  const named = new Set(other.map((id) => zoneOf(id, zones) ?? id));
+  return one.filter((id) => named.has(zoneOf(id, zones) ?? id));
 }
 
 interface ReadZone {
   readonly verdict: ZonesVerdict;
-  /** The allowed addresses, as far as they are known. */
+  /** The addresses of the zone, as far as they are known. */
   readonly ranges: readonly AddressRange[];
+  /** Whether the zone is everything but what it names. */
+  readonly isAllBut: boolean;
+}
+
+function readAll(ids: readonly string[], zones: Zones): readonly ReadZone[] {
+  return sortTexts(ids).map((id) =>
+    id === allZones && zoneOf(id, zones) === undefined ? readAllZones(zones) : readZone(id, zones),
+  );
+}
+
+/** Okta's word for any zone that is defined. */
+const allZones = "ALL_ZONES";
+
+function zoneOf(id: string, zones: Zones): JsonObject | undefined {
+  return zones.byId.get(id) ?? zones.byName.get(id);
+}
+
+function namesOf(ids: readonly string[]): string {
+  return `${ids.length === 1 ? "zone" : "zones"} ${listTexts(ids)}`;
+}
+
+function firstUnclear(read: readonly ReadZone[]): ZonesVerdict | null {
+  const verdicts = read.map(({ verdict }) => verdict);
+  const unclear = (["missing", "unreadable", "review"] as const)
+    .map((kind) => verdicts.find((verdict) => verdict.kind === kind))
+    .find((verdict) => verdict !== undefined);
+  return unclear ?? null;
+}
+
+function verdictWith(verdict: ZonesVerdict, ranges: readonly AddressRange[] = [], isAllBut = false): ReadZone {
+  return { verdict, ranges, isAllBut };
 }
 
 function readZone(id: string, zones: Zones): ReadZone {
-  const zone = zones.byId.get(id) ?? zones.byName.get(id);
-  if (zone === undefined) {
-    const unseen = zones.missing ?? zones.unusableId;
-    const verdict: ZonesVerdict =
-      unseen === null ? { kind: "wrong", actual: `the unknown zone ${id}` } : notObtained(unseen);
-    return { verdict, ranges: [] };
+  const zone = zoneOf(id, zones);
+  if (zone !== undefined) return readDefined(zone, zones);
+  const unseen = zones.missing ?? zones.unusableId;
+  return verdictWith(unseen === null ? { kind: "wrong", actual: `the unknown zone ${id}` } : notObtained(unseen));
+}
+
+/** The active zones of usage POLICY together; empty ones do not count next to others. */
+function readAllZones(zones: Zones): ReadZone {
+  const read = zones.listed.map((zone) => readDefined(zone, zones)).filter(({ verdict }) => verdict.kind !== "wrong");
+  const ranges = read.flatMap((zone) => zone.ranges);
+  if (extentOf(ranges) !== "everywhere") {
+    if (zones.missing !== null) return verdictWith(notObtained(zones.missing), ranges);
+    const unreadable = read.find(({ verdict }) => verdict.kind === "unreadable");
+    if (unreadable !== undefined) return unreadable;
+    if (read.length === 0)
+      return verdictWith({ kind: "wrong", actual: `${allZones} without any active zone of usage POLICY` });
+    if (read.every(({ verdict }) => verdict.kind === "review"))
+      return verdictWith({ kind: "review", actual: `${allZones} without any entry` });
   }
+  return verdictWith(
+    { kind: "zoned", actual: allZones },
+    ranges,
+    read.some(({ isAllBut }) => isAllBut),
+  );
+}
+
+function readDefined(zone: JsonObject, zones: Zones): ReadZone {
   const name = `zone "${nameOf(zone)}"`;
   const activity = explicitActivityOf(zone);
   const usage = readWord(zone, "usage", ["POLICY", "BLOCKLIST"]);
-  const decided = (kind: "wrong" | "unreadable", actual: string): ReadZone => ({
-    verdict: { kind, actual },
-    ranges: [],
-  });
-  if (activity === "inactive") return decided("wrong", `the inactive ${name}`);
-  if (usage.kind === "value" && usage.value === "BLOCKLIST") return decided("wrong", `the blocklist ${name}`);
-  if (activity === "unknown") return decided("unreadable", `the status ${showValue(zone["status"])} of ${name}`);
-  if (usage.kind === "unreadable") return decided("unreadable", `the usage ${usage.found} of ${name}`);
-  if (usage.kind === "absent") return decided("wrong", `${name} with its usage not set`);
-  const { entries, ranges } = readEntries(zone);
+  if (activity === "inactive") return verdictWith({ kind: "wrong", actual: `the inactive ${name}` });
+  if (usage.kind === "value" && usage.value === "BLOCKLIST")
+    return verdictWith({ kind: "wrong", actual: `the blocklist ${name}` });
+  if (activity === "unknown")
+    return verdictWith({ kind: "unreadable", actual: `the status ${showValue(zone["status"])} of ${name}` });
+  if (usage.kind === "unreadable")
+    return verdictWith({ kind: "unreadable", actual: `the usage ${usage.found} of ${name}` });
+  if (usage.kind === "absent") return verdictWith({ kind: "wrong", actual: `${name} with its usage not set` });
+  const { entries, ranges, isAllBut = false } = readEntries(zone);
   if (entries.kind === "unreadable")
-    return { verdict: { kind: "unreadable", actual: `${entries.found} of ${name}` }, ranges };
-  if (zones.missing !== null) return { verdict: notObtained(zones.missing), ranges };
+    return verdictWith({ kind: "unreadable", actual: `${entries.found} of ${name}` }, ranges);
+  if (zones.missing !== null) return verdictWith(notObtained(zones.missing), ranges);
   if (entries.kind === "absent" || entries.value === 0)
-    return { verdict: { kind: "review", actual: `${name} without any entry` }, ranges };
-  return { verdict: { kind: "zoned", actual: name }, ranges };
+    return verdictWith({ kind: "review", actual: `${name} without any entry` }, ranges);
+  return verdictWith({ kind: "zoned", actual: name }, ranges, isAllBut);
 }
 
 function notObtained(evidence: MissingEvidence): ZonesVerdict {
@@ -114,6 +187,8 @@ interface Entries {
   /** How many. */
   readonly entries: Field<number>;
   readonly ranges: readonly AddressRange[];
+  /** Whether it names only what is not in it. */
+  readonly isAllBut?: boolean;
 }
 
 /** What a zone contains. Only one of type IP lists addresses; the others go by place, network or kind of service. */
@@ -121,7 +196,7 @@ function readEntries(zone: JsonObject): Entries {
   const type = readText(zone, "type");
   if (type.kind === "value" && type.value === "IP") return readGateways(zone);
   if (type.kind === "value" && (type.value === "DYNAMIC" || type.value === "DYNAMIC_V2")) {
-    return { entries: countConditions(zone), ranges: [] };
+    return readConditions(zone);
   }
   return { entries: { kind: "unreadable", found: `the type ${showValue(zone["type"])}` }, ranges: [] };
 }
@@ -144,18 +219,25 @@ function readGateways(zone: JsonObject): Entries {
   return { entries: { kind: "value", value: ranges.length }, ranges };
 }
 
-function countConditions(zone: JsonObject): Field<number> {
+function readConditions(zone: JsonObject): Entries {
+  const unreadable = (found: string): Entries => ({ entries: { kind: "unreadable", found }, ranges: [] });
   const proxyType = readText(zone, "proxyType");
-  if (proxyType.kind === "unreadable") return { kind: "unreadable", found: `the proxy type ${proxyType.found}` };
-  const ofProxy = proxyType.kind === "value" && proxyType.value !== "" ? 1 : 0;
+  if (proxyType.kind === "unreadable") return unreadable(`the proxy type ${proxyType.found}`);
   // Lists in a legacy dynamic zone, objects of two lists in an enhanced one.
-  const lists = ["asns", "locations", "ipServiceCategories"].flatMap((field) =>
-    isJsonObject(zone[field])
-      ? [readList(zone, `${field}.include`), readList(zone, `${field}.exclude`)]
-      : [readList(zone, field)],
-  );
-  const unread = lists.find((list) => list.kind === "unreadable");
-  if (unread?.kind === "unreadable") return { kind: "unreadable", found: `the entries ${unread.found}` };
-  const count = lists.reduce((sum, list) => sum + (list.kind === "value" ? list.value.length : 0), 0);
-  return { kind: "value", value: ofProxy + count };
+  const fields = ["asns", "locations", "ipServiceCategories"];
+  const include = fields.map((field) => readList(zone, isJsonObject(zone[field]) ? `${field}.include` : field));
+  const exclude = fields
+    .filter((field) => isJsonObject(zone[field]))
+    .map((field) => readList(zone, `${field}.exclude`));
+  const unread = [...include, ...exclude].find((list) => list.kind === "unreadable");
+  if (unread?.kind === "unreadable") return unreadable(`the entries ${unread.found}`);
+  const count = (lists: readonly Field<readonly unknown[]>[]) =>
+    lists.reduce((sum, list) => sum + (list.kind === "value" ? list.value.length : 0), 0);
+  const included = count(include) + (proxyType.kind === "value" && proxyType.value !== "" ? 1 : 0);
+  const excluded = count(exclude);
+  return {
+    entries: { kind: "value", value: included + excluded },
+    ranges: [],
+    isAllBut: included === 0 && excluded > 0,
+  };
 }

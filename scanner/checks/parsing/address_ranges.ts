@@ -18,16 +18,55 @@ export function readAddressRange(text: string): AddressRange | null {
   return { family: first.family, first: first.value, last: last.value };
 }
 
-/** Whether they add up to every address of a family, in whatever pieces. */
-export function coverEverything(ranges: readonly AddressRange[]): boolean {
-  return ([4, 6] as const).some((family) => {
-    let next = 0n;
-    for (const { first, last } of ranges.filter((range) => range.family === family).toSorted(byFirst)) {
-      if (first > next) return false;
-      if (last >= next) next = last + 1n;
-    }
-    return next === 1n << bitsOf(family);
-  });
+/** How much of the internet some addresses are, in whatever pieces. `broad`: more than half of it. */
+export type Extent = "part" | "broad" | "everywhere";
+
+export function extentOf(ranges: readonly AddressRange[]): Extent {
+  const four = merged([...ranges.filter(({ family }) => family === 4), ...ranges.map(mappedPart).filter(isRange)]);
+  const six = merged(
+    ranges
+      .filter(({ family }) => family === 6)
+      .map((range) => within(range, globalUnicast))
+      .filter(isRange),
+  );
+  if (routable.every((block) => four.some((range) => contains(range, block)))) return "everywhere";
+  if (six.some((range) => contains(range, globalUnicast))) return "everywhere";
+  return count(four) > 1n << 31n || count(six) > 1n << 124n ? "broad" : "part";
+}
+
+/** The IPv4 addresses among those of an IPv6 range that stand for one (`::ffff:192.0.2.1`). */
+function mappedPart(range: AddressRange): AddressRange | null {
+  const part = range.family === 6 ? within(range, mapped) : null;
+  return part === null ? null : { family: 4, first: part.first - mapped.first, last: part.last - mapped.first };
+}
+
+function within({ family, first, last }: AddressRange, block: AddressRange): AddressRange | null {
+  const from = first > block.first ? first : block.first;
+  const to = last < block.last ? last : block.last;
+  return from > to ? null : { family, first: from, last: to };
+}
+
+/** Without overlaps, and without gaps between neighbors. */
+function merged(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  const result: AddressRange[] = [];
+  for (const range of ranges.toSorted(byFirst)) {
+    const last = result.at(-1);
+    if (last === undefined || range.first > last.last + 1n) result.push(range);
+    else if (range.last > last.last) result[result.length - 1] = { ...last, last: range.last };
+  }
+  return result;
+}
+
+function count(ranges: readonly AddressRange[]): bigint {
+  return ranges.reduce((sum, { first, last }) => sum + last - first + 1n, 0n);
+}
+
+function contains(range: AddressRange, block: AddressRange): boolean {
+  return range.first <= block.first && range.last >= block.last;
+}
+
+function isRange(range: AddressRange | null): range is AddressRange {
+  return range !== null;
 }
 
 interface Address {
@@ -86,3 +125,31 @@ function byFirst(one: AddressRange, other: AddressRange): number {
   if (one.first === other.first) return 0;
   return one.first < other.first ? -1 : 1;
 }
+
+function rangeOf(text: string): AddressRange {
+  const range = readAddressRange(text);
+  if (range === null) throw new TypeError(`Not an address range: "${text}"`);
+  return range;
+}
+
+const mapped = rangeOf("::ffff:0:0/96");
+/** Every IPv6 address that the internet routes is in it. */
+const globalUnicast = rangeOf("2000::/3");
+
+/** The IPv4 addresses that the internet does not route, from IANA's registry of special purposes. */
+const special = (
+  "10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 " +
+  "192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24"
+)
+  .split(" ")
+  .map(rangeOf);
+
+/** The others, as the blocks between those. */
+const routable: readonly AddressRange[] = special.reduce<readonly AddressRange[]>(
+  (blocks, hole) =>
+    blocks.flatMap((block) => [
+      ...(block.first < hole.first ? [{ ...block, last: block.last < hole.first ? block.last : hole.first - 1n }] : []),
+      ...(block.last > hole.last ? [{ ...block, first: block.first > hole.last ? block.first : hole.last + 1n }] : []),
+    ]),
+  [rangeOf("1.0.0.0-223.255.255.255")],
+);

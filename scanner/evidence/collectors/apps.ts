@@ -6,7 +6,15 @@ import { keeping, mapEvidence, type Collector, type CollectorContext, evidenceOf
 
 const scope = "apps.read";
 // An app is three kilobytes and an org may have ten thousand.
-export const appFields = ["id", "name", "label", "status", "_links.accessPolicy.href"] as const;
+export const appFields = [
+  "id",
+  "name",
+  "label",
+  "status",
+  "signOnMode",
+  "settings.oauthClient.application_type",
+  "_links.accessPolicy.href",
+] as const;
 const keep = keeping(appFields);
 
 export const collectApps: Collector<"apps"> = async (context) => {

@@ -9,7 +9,13 @@ import {
 } from "./apps.ts";
 import { collectBrandSignInPages } from "./brands.ts";
 import type { Collector } from "./collector.ts";
-import { collectApiTokens, collectAuthenticators, collectLogStreams, collectNetworkZones } from "./lists.ts";
+import {
+  collectApiTokens,
+  collectAuthenticators,
+  collectBuiltInGroups,
+  collectLogStreams,
+  collectNetworkZones,
+} from "./lists.ts";
 import { collectGlobalSessionPolicies, collectPasswordPolicies, collectUserLifecyclePolicies } from "./policies.ts";
 import { collectSmartCardIdps } from "./smart_card_idps.ts";
 
@@ -28,6 +34,7 @@ export const collectors: { readonly [Name in ArtifactName]: Collector<Name> } = 
   network_zones: collectNetworkZones,
   api_tokens: collectApiTokens,
   api_token_owners: collectApiTokenOwners,
+  built_in_groups: collectBuiltInGroups,
   log_streams: collectLogStreams,
   smart_card_idps: collectSmartCardIdps,
 };

@@ -11,7 +11,10 @@ export const listFields = {
   network_zones: "id name type status usage proxyType asns locations ipServiceCategories gateways proxies".split(" "),
   api_tokens: ["id", "name", "userId", "clientName", "created", "network"],
   log_streams: ["id", "name", "type", "status", ...streamSettings],
+  built_in_groups: ["id", "type", "profile.name"],
 } as const;
+
+const builtInGroupsPath = `/api/v1/groups?filter=${encodeURIComponent('type eq "BUILT_IN"')}&limit=200`;
 
 /** Artifacts that are one list. */
 export const collectAuthenticators: Collector<"authenticators"> = (context) =>
@@ -37,6 +40,9 @@ export const collectLogStreams: Collector<"log_streams"> = (context) =>
     scope: "logStreams.read",
     fields: listFields.log_streams,
   });
+
+export const collectBuiltInGroups: Collector<"built_in_groups"> = (context) =>
+  list(context, { path: builtInGroupsPath, scope: "groups.read", fields: listFields.built_in_groups });
 
 interface ListRequest extends IdpRequest {
   readonly fields: readonly string[];

@@ -203,5 +203,10 @@ function importRule(
 /** The active rules that come first, as the checks find them. */
 function decidingRules(rules: JsonList): readonly JsonObject[] {
   const subject = { resource: null, expected: "" };
-  return judgeByFirstRule(rules, subject, { judgeRule: (of) => fail(of, ""), ifNone: "" }).deciding;
+  return judgeByFirstRule(rules, subject, {
+    judgeRule: (of) => fail(of, ""),
+    accessPath: "actions.appSignOn.access",
+    ifNone: "",
+    everyone: new Set(),
+  }).deciding;
 }

@@ -178,5 +178,10 @@ function isListed(value: Value | undefined): boolean {
 /** The active rules with priority 1, as the checks find them. */
 function decidingRules(rules: JsonList): readonly JsonObject[] {
   const subject = { resource: null, expected: "" };
-  return judgeByRuleAtPriorityOne(rules, subject, { judgeRule: (of) => fail(of, ""), ifNone: "" }).deciding;
+  return judgeByRuleAtPriorityOne(rules, subject, {
+    judgeRule: (of) => fail(of, ""),
+    accessPath: "actions.signon.access",
+    ifNone: "",
+    everyone: new Set(),
+  }).deciding;
 }

@@ -36,8 +36,8 @@ describe.each([...mfaChecks, ...phishingChecks])("%s", (check) => {
 
   test.each<[engine: Engine, status: string, reason: string | null]>([
     ["identity", "FAIL", null],
-    ["unknown", "FAIL", null],
-    ["classic", "MANUAL", "not_applicable"],
+    ["unknown", "MANUAL", "needs_review"],
+    ["classic", "MANUAL", "needs_review"],
   ])("an app without a policy on the engine %s is %s", (engine, status, reason) => {
     for (const links of [undefined, {}, { accessPolicy: null }, { accessPolicy: {} }]) {
       const app = { ...adminConsoleApp, _links: links };
@@ -114,7 +114,7 @@ describe.each([...mfaChecks, ...phishingChecks])("%s", (check) => {
   });
 
   test.each<[what: string, path: string, value: unknown, status: string, reason: string | null]>([
-    ["a rule that denies", "actions.appSignOn.access", "DENY", "MANUAL", "needs_review"],
+    ["a rule that denies everybody in its zone", "actions.appSignOn.access", "DENY", "PASS", null],
     ["an unknown access", "actions.appSignOn.access", "MAYBE", "MANUAL", "unreadable"],
     ["no access", "actions.appSignOn.access", undefined, "PASS", null],
     ["identity proofing", `${method}.type`, "ID_PROOFING", "MANUAL", "needs_review"],

@@ -9,7 +9,9 @@ import {
   anAccessRule,
   anApp,
   aZone,
+  dashboardApp,
   evaluate,
+  lastRule,
   set,
 } from "../../support/artifact_builders.ts";
 
@@ -29,9 +31,36 @@ describe("the rules of an app", () => {
     [
       "an open rule that denies",
       [anAccessRule(), set(anOpenRule(), "actions.appSignOn.access", "DENY"), aCatchAll()],
+      "PASS",
+      null,
+    ],
+    [
+      "an open rule behind one that denies everybody",
+      [aCatchAll({ id: "d", name: "Closed", system: false, priority: 0 }), anOpenRule(), aCatchAll()],
       "FAIL",
       null,
     ],
+    [
+      "only rules that deny",
+      [set(anAccessRule(), "actions.appSignOn.access", "DENY"), aCatchAll()],
+      "MANUAL",
+      "needs_review",
+    ],
+    [
+      "a rule of unknown access",
+      [anAccessRule(), set(anOpenRule(), "actions.appSignOn.access", "ASK"), aCatchAll()],
+      "MANUAL",
+      "unreadable",
+    ],
+    ["an unclear zone, and no catch-all", [withNetwork({ connection: "MOON" })], "FAIL", null],
+    ["an unclear zone, and an open catch-all", [withNetwork({ connection: "MOON" }), lastRule()], "FAIL", null],
+    [
+      "an unclear zone, no catch-all, and a rule of unknown status",
+      [withNetwork({ connection: "MOON" }), anAccessRule({ id: "b", status: "PAUSED" })],
+      "MANUAL",
+      "unreadable",
+    ],
+    ["a rule that excludes a zone that is gone", [withNetwork({ exclude: ["nzoGone"] }), aCatchAll()], "FAIL", null],
     [
       "ANYWHERE with a list left over",
       [withNetwork({ connection: "ANYWHERE", include: ["nzo1"] }), aCatchAll()],
@@ -145,7 +174,8 @@ describe("the apps", () => {
 
   test.each<[engine: Engine, status: string, reason: string | null]>([
     ["identity", "FAIL", null],
-    ["classic", "MANUAL", "not_applicable"],
+    ["classic", "MANUAL", "needs_review"],
+    ["unknown", "MANUAL", "needs_review"],
   ])("without a policy are, on the engine %s, %s", (engine, status, reason) => {
     expect(judge([anApp({ _links: {} })], good, engine)).toMatchObject({ status, reason });
   });
@@ -161,17 +191,71 @@ describe("the apps", () => {
     });
   });
 
-  test("that are all there are, say nothing more; the visible ones alone say so", () => {
-    const whole = judge([adminConsoleApp], good);
-    const visible = judge([anApp()], good);
-    expect(whole.detail).not.toMatch(/visible/);
-    expect(visible.detail).toMatch(/only the 1 app visible to the administrator role/);
-    expect(visible.status).toBe("PASS");
+  test.each<[what: string, apps: JsonList, isWhole: boolean]>([
+    ["both of Okta's own apps", [adminConsoleApp, dashboardApp], true],
+    ["no Dashboard", [adminConsoleApp, anApp()], false],
+    ["no Admin Console", [dashboardApp, anApp()], false],
+    ["one app, as a Read-Only Administrator sees them", [anApp()], false],
+  ])("of a list with %s leave DISA's sentence to a person, and what was not seen", (_, apps, isWhole) => {
+    const result = judge(apps, good);
+    expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
+    for (const { coverage_reason: reason, detail } of result.findings) {
+      expect(reason).toContain("the list of networks includes all necessary allow or block lists");
+      expect([/judged/.test(reason ?? ""), /visible to the administrator role/.test(detail)]).toEqual([
+        !isWhole,
+        !isWhole,
+      ]);
+    }
+  });
+
+  const service = { settings: { oauthClient: { application_type: "service" } } };
+  const directory = { name: "active_directory", signOnMode: null, _links: {} };
+
+  test.each<[what: string, app: JsonObject, outcome: string]>([
+    ["a service app without a policy", anApp({ ...service, _links: {} }), "left out"],
+    [
+      "a service app with an open policy",
+      anApp({ ...service, _links: { accessPolicy: { href: "/policies/rstOpen" } } }),
+      "left out",
+    ],
+    [
+      "a web app without a policy",
+      anApp({ settings: { oauthClient: { application_type: "web" } }, _links: {} }),
+      "FAIL",
+    ],
+    ["a directory", anApp(directory), "left out"],
+    ["an LDAP directory", anApp({ ...directory, name: "ldap_sun_one" }), "left out"],
+    ["a CSV directory", anApp({ ...directory, name: "csv_directory_v2" }), "left out"],
+    [
+      "a directory with an open policy",
+      anApp({ ...directory, _links: { accessPolicy: { href: "/policies/rstOpen" } } }),
+      "FAIL",
+    ],
+    ["a directory from evidence without sign-on modes", anApp({ name: "active_directory", _links: {} }), "FAIL"],
+    ["the LDAP interface", anApp({ ...directory, name: "ldap_interface" }), "needs_review"],
+    ["an identity source", anApp({ ...directory, name: "custom_identity_source" }), "needs_review"],
+    ["an inactive service app", anApp({ ...service, status: "INACTIVE" }), "not there"],
+  ])("%s is %s", (_, app, outcome) => {
+    const result = judge([adminConsoleApp, dashboardApp, { ...app, id: "0oaOne" }], {
+      ...good,
+      rstOpen: obtained([lastRule()]),
+    });
+    const finding = result.findings.find(({ resource }) => resource.id === "0oaOne");
+    expect(finding?.reason ?? finding?.status ?? "none").toBe(/left|not/.test(outcome) ? "none" : outcome);
+    const isLeftOut = outcome === "left out";
+    for (const { detail } of result.findings)
+      expect(detail.includes("1 app without a sign-in left out")).toBe(isLeftOut);
+    const alone = judge([{ ...app, id: "0oaOne" }], {});
+    if (isLeftOut) expect(alone.findings).toMatchObject([{ status: "MANUAL", resource: { type: "org" } }]);
   });
 
   test.each<[what: string, apps: JsonList, reason: string]>([
     ["an empty answer, as for a role that sees nothing", [], "missing_role"],
-    ["only inactive apps of a whole answer", [{ ...adminConsoleApp, status: "INACTIVE" }], "needs_review"],
+    [
+      "only inactive apps of a whole answer",
+      [adminConsoleApp, dashboardApp].map((app) => ({ ...app, status: "INACTIVE" })),
+      "needs_review",
+    ],
   ])("none active: %s", (_, apps, reason) => {
     expect(judge(apps, {})).toMatchObject({ status: "MANUAL", reason });
   });

@@ -156,39 +156,6 @@ describe("which policies are judged", () => {
   });
 });
 
-describe.each([idle, lifetime, cookies, zones])("%s of a rule for some users", (check) => {
-  const zoned = { connection: "ZONE", include: ["nzo1"] };
-  const forSome = aSessionRule({ conditions: { network: zoned, people: { groups: { include: ["00g1"] } } } });
-
-  test.each<[what: string, later: JsonList, remains: RegExp]>([
-    ["a strict rule", [aSessionRule({ id: "0pr2", name: "Others", priority: 2 })], /"Others" decides, which is PASS: /],
-    [
-      "a rule at priority 0 only",
-      [aSessionRule({ id: "0pr2", priority: 0 })],
-      /no rule of its policy is for the others/,
-    ],
-    ["no rule", [], /no rule of its policy is for the others/],
-  ])("before %s is PASS with partial coverage", (_, later, remains) => {
-    const result = judge(check, [...later, forSome]);
-    expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
-    expect(result.findings[0]?.coverage_reason).toMatch(remains);
-  });
-
-  test("before the built-in rule names that rule and its verdict", () => {
-    const built = aDefaultRule({ actions: { signon: { session: { usePersistentCookie: true } } } });
-    const result = judge(check, [built, forSome]);
-    expect(result.findings[0]?.coverage_reason).toMatch(
-      /^Rule "STIG rule" is .* "Default Rule" decides, which is FAIL: /,
-    );
-  });
-
-  test("that excludes no user is full", () => {
-    const people = { users: { exclude: [] } };
-    const rule = aSessionRule({ conditions: { network: zoned, people } });
-    expect(judge(check, [rule])).toMatchObject({ status: "PASS", coverage: "full" });
-  });
-});
-
 describe("rules that broke off", () => {
   const lax = set(aSessionRule(), `${session}.maxSessionIdleMinutes`, 60);
 

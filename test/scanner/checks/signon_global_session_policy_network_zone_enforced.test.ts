@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { missing, obtained, type Evidence, type JsonList } from "../../../scanner/evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
-import { aDefaultRule, aSessionPolicy, aSessionRule, aZone, evaluate, set } from "../../support/artifact_builders.ts";
-import { zoneCases } from "../../support/zone_cases.ts";
+import { aSessionPolicy, aSessionRule, aZone, evaluate } from "../../support/artifact_builders.ts";
+import { allZonesCases, excludedZoneCases, zoneCases } from "../../support/zone_cases.ts";
 
 const zones = "signon_global_session_policy_network_zone_enforced";
 
@@ -11,6 +11,11 @@ describe(zones, () => {
     [{ connection: "ZONE", include: ["nzo1"] }, "PASS", null],
     [{ connection: "ZONE", exclude: ["nzo1"] }, "PASS", null],
     [{ connection: "ZONE", include: [], exclude: ["nzo1"] }, "PASS", null],
+    [{ connection: "ZONE", exclude: ["nzoGone"] }, "FAIL", null],
+    [{ connection: "ZONE", exclude: ["nzoGone", "Offices"] }, "PASS", null],
+    [{ connection: "ZONE", include: ["nzo1"], exclude: ["nzoGone"] }, "PASS", null],
+    [{ connection: "ZONE", include: ["nzo1"], exclude: ["Offices"] }, "MANUAL", "needs_review"],
+    [{ connection: "ZONE", include: ["nzo1", "nzoGone"], exclude: ["nzo1"] }, "FAIL", null],
     [{ include: ["nzo1"] }, "PASS", null],
     [{ connection: null, include: ["nzo1"] }, "PASS", null],
     [{ connection: "ZONE", include: [], exclude: [] }, "FAIL", null],
@@ -51,6 +56,20 @@ describe(zones, () => {
     expect(withZones(obtained(found), includeAll(found))).toMatchObject({ status, reason });
   });
 
+  test.each(excludedZoneCases)("an excluded zone %s is %s", (_, found, status, reason) => {
+    const exclude = found.map((zone) => zone["id"]);
+    expect(withZones(obtained(found), { connection: "ZONE", exclude })).toMatchObject({ status, reason });
+  });
+
+  test.each(allZonesCases)("ALL_ZONES with %s", (_, found, included, excluded) => {
+    const outcome = (network: JsonObject) => {
+      const { status, reason } = withZones(obtained(found), { connection: "ZONE", ...network });
+      return reason ?? status;
+    };
+    expect(outcome({ include: ["ALL_ZONES"] })).toBe(included);
+    expect(outcome({ exclude: ["ALL_ZONES"] })).toBe(excluded);
+  });
+
   test.each([[undefined], [7], [""], ["nzo\uFFFD1"], ["nzo 1"]])(
     "a zone with the id %j may be the included one",
     (id) => {
@@ -69,41 +88,12 @@ describe(zones, () => {
     const refused = missing<JsonList>("missing_scope", "networkZones.read is not granted");
     expect(withZones(refused, includeAll([aZone()]))).toMatchObject({ reason: "missing_scope" });
     expect(withZones(refused, { connection: "ANYWHERE" }).status).toBe("FAIL");
-    expect(withZones(refused, { connection: "ZONE", exclude: ["nzo1"] }).status).toBe("PASS");
+    expect(withZones(refused, { connection: "ZONE", exclude: ["nzo1"] })).toMatchObject({ reason: "missing_scope" });
+    expect(withZones(refused, { connection: "ZONE", include: ["ALL_ZONES"] })).toMatchObject({
+      reason: "missing_scope",
+    });
     const partial = missing<JsonList>("provider_error", "page 2 failed", [aZone({ status: "INACTIVE" })]);
     expect(withZones(partial, includeAll([aZone()])).status).toBe("FAIL");
-  });
-
-  const from = (network: JsonObject, access = "ALLOW", changes: JsonObject = {}) =>
-    set(
-      aSessionRule({ id: `0pr-${access}`, name: "Later", priority: 2, conditions: { network }, ...changes }),
-      "actions.signon.access",
-      access,
-    );
-  const anywhere = { connection: "ANYWHERE" };
-
-  test.each<[what: string, later: JsonList, coverage: string]>([
-    ["no other rule", [], "full"],
-    ["a later rule from anywhere", [from(anywhere)], "partial"],
-    ["the built-in rule from anywhere", [aDefaultRule()], "partial"],
-    ["a later rule from a zone", [from({ connection: "ZONE", include: ["nzo1"] })], "full"],
-    ["a later rule from anywhere that is inactive", [from(anywhere, "ALLOW", { status: "INACTIVE" })], "full"],
-    ["a later rule from a zone that is gone", [from({ connection: "ZONE", include: ["nzoGone"] })], "full"],
-    ["a later rule whose network cannot be read", [from({ connection: "MOON" })], "partial"],
-    ["one that denies anywhere before it", [aDefaultRule({ priority: 3 }), from(anywhere, "DENY")], "full"],
-    [
-      "one that denies some users anywhere before it",
-      [
-        aDefaultRule({ priority: 3 }),
-        from(anywhere, "DENY", { conditions: { network: anywhere, people: { users: { include: ["00u1"] } } } }),
-      ],
-      "partial",
-    ],
-    ["one that denies anywhere after it", [aDefaultRule(), from(anywhere, "DENY", { priority: 3 })], "partial"],
-  ])("with %s it PASSes", (_, later, coverage) => {
-    const result = judge([...later, aSessionRule()]);
-    expect(result).toMatchObject({ status: "PASS", coverage });
-    expect(result.findings[0]?.coverage_reason ?? "full").toMatch(coverage === "full" ? /^full$/ : /from anywhere/);
   });
 
   test("counts for the built-in rule too", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { catalog } from "../../../scanner/catalog/catalog.ts";
 import { defaultScopes } from "../../../scanner/config.ts";
-import type { ArtifactName } from "../../../scanner/evidence/artifacts.ts";
+import { obtained, type ArtifactName } from "../../../scanner/evidence/artifacts.ts";
 import { createCollection } from "../../../scanner/evidence/collect.ts";
 import { collectors } from "../../../scanner/evidence/collectors/collectors.ts";
 import { generalReads } from "../../../scanner/idp/probe.ts";
@@ -18,6 +18,8 @@ const names = Object.keys(collectors) as ArtifactName[];
 const readme = readFileSync(join(import.meta.dirname, "../../../README.md"), "utf8");
 /** Derived from other artifacts, whose requests the probe begins with. */
 const derived: readonly ArtifactName[] = ["app_policy_rules", "api_token_owners"];
+
+const forOneGroup = { conditions: { people: { groups: { include: ["00g1"] } } } };
 
 describe.each(names)("%s", (name) => {
   let paths: readonly string[];
@@ -36,7 +38,10 @@ describe.each(names)("%s", (name) => {
   test("is needed by a check", () => {
     const needed = catalog.flatMap((check) => [
       ...check.artifacts,
-      ...check.conditionalArtifacts({ user_lifecycle_policies: { state: "obtained", value: [] } }),
+      ...check.conditionalArtifacts({
+        user_lifecycle_policies: obtained([]),
+        global_session_policies: obtained([{ policy: {}, rules: obtained([forOneGroup]) }]),
+      }),
     ]);
     expect(needed, "a check in scanner/checks/ that declares it").toContain(name);
   });

@@ -1,0 +1,88 @@
+import { copyFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPracticeOrg, type PracticeOrg } from "../../practice_org/create_practice_org.ts";
+import { publishCredentials } from "../../practice_org/auth/credentials.ts";
+import type { Report } from "../../shared/report.ts";
+import { runCommand, temporaryFolder } from "../support/command_line.ts";
+import { documentedLines, documentText, fencedAfter } from "../support/documented_commands.ts";
+
+/** What the scanner's commands in the documents do, each as it stands there: its exit code and the line that says why. */
+
+type Outcome = { readonly code: number; readonly says: RegExp } | { readonly in: string };
+
+const outcomes: Readonly<Record<string, Outcome>> = {
+  checks: { code: 0, says: /V-273186/ },
+  doctor: { code: 0, says: /role/ },
+  "doctor -v": { code: 0, says: /GET \/api\/v1/ },
+  scan: { code: 1, says: /V-273202/ },
+  "scan --verbose": { code: 1, says: /global_session_policies/ },
+  "scan --checklist okta.cklb --waivers decisions.json --format all --output report": { code: 1, says: /waive/ },
+  "scan --checklist okta.cklb --format cklb,ckl --output report": { code: 1, says: /fail/i },
+  "collect --save-artifacts evidence.json": { code: 0, says: /evidence\.json/ },
+  "evaluate --from-artifacts evidence.json --format json,cklb,html --output report": { code: 1, says: /fail/i },
+  "fix --from-artifacts evidence.json --output fixes": { code: 0, says: /fixes/ },
+  "fix --output fixes": { in: "test/e2e/fix.test.ts" },
+  "scan --org acme": { in: "test/e2e/organizations.test.ts" },
+  "scan --org acme,acme-gov --parallel 2 --output tonight": { in: "test/e2e/organizations.test.ts" },
+  "scan --decisions-from-gateway": { in: "test/e2e/decisions.test.ts" },
+  "evaluate --from-artifacts evidence.json --output after --format json,table --fail-on fail:high --threshold threshold.yaml --parameters parameters.json --checks rules.json":
+    { in: "test/e2e/own_rules.test.ts" },
+  "diff before/scan.json after/scan.json": { in: "test/e2e/own_rules.test.ts" },
+};
+
+const scannerCommands =
+  /(?:^|\s)(?:\S*scanstream|scanstream --) ((?:scan|collect|evaluate|diff|doctor|checks|explain|fix)(?: .*)?)$/;
+
+let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let org: PracticeOrg;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  folder = await temporaryFolder();
+  org = await createPracticeOrg({ profile: { name: "typical" }, role: "super" });
+  const { privateKeyFile } = await publishCredentials(org, join(folder.path, "key"));
+  env = { IDP_ORG_URL: org.url, IDP_CLIENT_ID: org.clientId, IDP_PRIVATE_KEY_FILE: privateKeyFile };
+  const ci = await documentText("docs/ci.md");
+  await write("decisions.json", fencedAfter(ci, "`--waivers waivers.json`", "json"));
+  await write("attestations.json", fencedAfter(ci, "`--attestations attestations.json`", "json"));
+  await run("scan", "--save-artifacts", "evidence.json", "--format", "cklb", "--output", "first");
+  await copyFile(join(folder.path, "first/scan.cklb"), join(folder.path, "okta.cklb"));
+});
+
+afterAll(async () => {
+  await org.stop();
+  await folder[Symbol.asyncDispose]();
+});
+
+function write(name: string, text: string): Promise<void> {
+  return writeFile(join(folder.path, name), text);
+}
+
+const run = (...args: readonly string[]) => runCommand(args, { cwd: folder.path, env });
+
+test("every one in the documents has its outcome here", async () => {
+  const found = (await documentedLines()).flatMap(({ text }) => {
+    const [, command] = scannerCommands.exec(text.replaceAll(/\s+/g, " ")) ?? [];
+    return command === undefined ? [] : [command];
+  });
+  expect([...new Set(found)].toSorted()).toEqual(Object.keys(outcomes).toSorted());
+});
+
+test.each(Object.entries(outcomes).filter(([, outcome]) => "code" in outcome))("%s", async (command, outcome) => {
+  const { code, stdout, stderr } = await run(...command.split(" "));
+  if (!("code" in outcome)) return;
+  expect(`${stdout}${stderr}`).toMatch(outcome.says);
+  expect(code, stderr).toBe(outcome.code);
+});
+
+test("the waiver of docs/ci.md accepts the finding that it names, and no other", async () => {
+  const findings = await findingsWith("--waivers", "decisions.json");
+  const waived = findings.filter((finding) => finding.waived);
+  expect(waived.map(({ status, resource }) => [status, resource.name])).toEqual([["FAIL", "CI"]]);
+});
+
+async function findingsWith(...options: readonly string[]) {
+  const { stdout } = await run("evaluate", "--from-artifacts", "evidence.json", "--format", "json", ...options);
+  return (JSON.parse(stdout) as Report).checks.flatMap(({ findings }) => findings);
+}

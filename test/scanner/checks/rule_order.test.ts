@@ -1,0 +1,331 @@
+import { describe, expect, test } from "vitest";
+import { missing, obtained, type Evidence, type JsonList } from "../../../scanner/evidence/artifacts.ts";
+import type { JsonObject } from "../../../shared/json.ts";
+import {
+  aCatchAll,
+  aDefaultRule,
+  adminConsoleApp,
+  aLaxRule,
+  anAccessRule,
+  anEveryoneGroup,
+  aSessionPolicy,
+  aSessionRule,
+  aZone,
+  dashboardApp,
+  evaluate,
+  lastRule,
+  set,
+} from "../../support/artifact_builders.ts";
+
+const idle = "signon_global_session_idle_timeout_15min";
+const zones = "signon_global_session_policy_network_zone_enforced";
+const mfa = "application_admin_console_mfa_required";
+const appChecks = [
+  mfa,
+  "application_dashboard_mfa_required",
+  "application_admin_console_phishing_resistant_authentication",
+  "application_dashboard_phishing_resistant_authentication",
+];
+const groups = obtained([
+  anEveryoneGroup(),
+  { id: "00gAdmins", type: "BUILT_IN", profile: { name: "Okta Administrators" } },
+  { id: "00gFake", type: "OKTA_GROUP", profile: { name: "Everyone" } },
+]);
+
+/** What a first rule has for conditions, and whether they leave somebody to the next rule. */
+const conditions: readonly (readonly [conditions: unknown, isRestricted: boolean])[] = [
+  [undefined, false],
+  [null, false],
+  [{}, false],
+  ["everybody", true],
+  [{ network: { connection: "ANYWHERE" } }, false],
+  [{ network: { connection: "ANYWHERE", include: ["nzo1"] } }, false],
+  [{ network: { connection: null, include: [], exclude: [] } }, false],
+  [{ network: { connection: "ZONE", include: ["nzo1"] } }, true],
+  [{ network: { include: ["nzo1"] } }, true],
+  [{ network: { connection: "ZONE", include: ["nzoWide"] } }, true],
+  [{ riskScore: { level: "ANY" } }, false],
+  [{ riskScore: { level: "HIGH" } }, true],
+  [{ risk: { behaviors: [] } }, false],
+  [{ risk: { behaviors: ["beh1"] } }, true],
+  [{ authContext: { authType: "ANY" } }, false],
+  [{ authContext: { authType: "RADIUS" } }, true],
+  [{ identityProvider: { provider: "ANY" } }, false],
+  [{ identityProvider: { provider: "OKTA" } }, true],
+  [{ platform: { include: [] } }, false],
+  [{ platform: { include: [{ type: "ANY", os: { type: "ANY" } }] } }, false],
+  [{ platform: { include: [{ type: "ANY", os: { type: "IOS" } }] } }, true],
+  [{ platform: { include: [{ type: "MOBILE", os: { type: "ANY" } }] } }, true],
+  [{ platform: { include: [], exclude: [{ type: "MOBILE" }] } }, true],
+  [{ device: { registered: false, managed: false } }, false],
+  [{ device: { managed: false, registered: true } }, true],
+  [{ device: { assurance: { include: ["dae1"] } } }, true],
+  [{ device: { registered: "false" } }, true],
+  [{ userType: { include: [], exclude: [] } }, false],
+  [{ userType: { exclude: ["oty1"] } }, true],
+  [{ elCondition: { condition: "" } }, false],
+  [{ elCondition: { condition: 'user.profile.department == "IT"' } }, true],
+  [{ somethingNew: {} }, false],
+  [{ somethingNew: { level: 1 } }, true],
+  [{ people: { users: { include: [], exclude: [] }, groups: null } }, false],
+  [{ people: { users: { include: ["00u1"] } } }, true],
+  [{ people: { users: { exclude: ["00u1"] } } }, true],
+  [{ people: { groups: { include: ["00g1"] } } }, true],
+  [{ people: { groups: { exclude: ["00gEveryone"] } } }, true],
+  [{ people: { groups: { include: "00gEveryone" } } }, true],
+  [{ people: { groups: { include: ["00gEveryone"] } } }, false],
+  [{ people: { groups: { include: ["00g1", "00gEveryone"] } } }, false],
+  [{ people: { groups: { include: ["00gEveryone"], exclude: ["00g1"] } } }, true],
+  [{ people: { groups: { include: ["00gEveryone"] }, users: { include: ["00u1"] } } }, true],
+  [{ people: { groups: { include: ["00gAdmins"] } } }, true],
+  [{ people: { groups: { include: ["00gFake"] } } }, true],
+  [{ people: "everybody" }, true],
+];
+
+describe.each([...appChecks, idle])("%s: a first rule whose conditions are", (check) => {
+  test.each(conditions)("%j is restricted: %s", (found, isRestricted) => {
+    const result = judge(check, [strict({ conditions: found }, check), laxLast(check)]);
+    expect(result).toMatchObject({ status: "PASS", coverage: isRestricted ? "partial" : "full" });
+    if (isRestricted)
+      expect(result.findings[0]?.coverage_reason).toMatch(
+        /^Rule "Strict" has conditions \(\w+\); for everybody else the next rule "\w+(-all)? Rule" decides, which is FAIL: /,
+      );
+  });
+
+  test("for the group Everyone is restricted where the groups were not read", () => {
+    const forEveryone = { people: { groups: { include: ["00gEveryone"] } } };
+    for (const unread of [null, missing<JsonList>("missing_scope", "groups.read is not granted")]) {
+      const result = judge(check, [strict({ conditions: forEveryone }, check), laxLast(check)], unread);
+      expect(result).toMatchObject({ status: "PASS", coverage: "partial" });
+    }
+  });
+});
+
+const inZone = { network: { connection: "ZONE", include: ["nzo1"] } };
+const forSome = { people: { groups: { include: ["00g1"] } } };
+type Row = [what: string, rules: JsonList, outcome: string, remains?: RegExp];
+
+describe("who comes to the next rule of an app", () => {
+  const office = strict({ conditions: inZone });
+  const managed = strict({ id: "b", name: "Managed", priority: 1, conditions: { device: { managed: true } } });
+  const deny = (changes: JsonObject) => strict({ id: "d", name: "Deny", actions: denial, ...changes });
+  const denial = { appSignOn: { access: "DENY" } };
+
+  test.each<Row>([
+    ["a strict rule for everybody", [office, strict({ id: "b", priority: 1 })], "PASS full"],
+    ["a catch-all that denies", [office, aCatchAll()], "PASS full"],
+    ["no rule", [office], "PASS full"],
+    ["an inactive lax rule", [office, aLaxRule({ status: "INACTIVE" })], "PASS full"],
+    ["two strict rules, then a lax one", [office, managed, lastRule()], "PASS partial", /"Catch-all Rule".* is FAIL/],
+    ["a strict rule, then a DENY", [office, managed, aCatchAll()], "PASS full"],
+    [
+      "a DENY for some, then a lax one",
+      [office, deny({ priority: 1, conditions: forSome }), lastRule()],
+      "PASS partial",
+    ],
+    [
+      "a DENY for everybody, then a lax one",
+      [office, deny({ priority: 1, conditions: null }), lastRule()],
+      "PASS full",
+    ],
+    [
+      "a lax rule of unknown status",
+      [office, aLaxRule({ status: "PAUSED" })],
+      "PASS partial",
+      /"Lax".* cannot be read/,
+    ],
+    [
+      "a DENY of unknown status, then a lax one",
+      [office, deny({ priority: 1, status: "PAUSED" }), lastRule()],
+      "PASS partial",
+    ],
+    [
+      "a rule of unknown access",
+      [office, aLaxRule({ actions: { appSignOn: { access: "ASK" } } })],
+      "PASS partial",
+      /"ASK"/,
+    ],
+    ["a strict and a lax rule that tie", [office, managed, aLaxRule({ priority: 1 })], "PASS partial", /"Lax"/],
+    [
+      "a method that needs review",
+      [office, aLaxRule({ actions: { appSignOn: { access: "ALLOW", verificationMethod: { type: "ID_PROOFING" } } } })],
+      "PASS partial",
+      /MANUAL \(needs_review\)/,
+    ],
+    ["the first rule denies everybody", [deny({ conditions: null }), lastRule()], "PASS full"],
+    [
+      "the first rule denies some, then a strict one",
+      [deny({ conditions: forSome }), strict({ priority: 1 })],
+      "PASS full",
+    ],
+    ["the first rule denies some, then a lax one", [deny({ conditions: forSome }), lastRule()], "FAIL full"],
+    [
+      "the first rule denies some, then the office",
+      [deny({ conditions: forSome }), strict({ priority: 1, conditions: inZone }), lastRule()],
+      "PASS partial",
+    ],
+    [
+      "two rules deny a part each",
+      [
+        deny({ conditions: inZone }),
+        deny({ id: "e", priority: 1, conditions: { network: { connection: "ZONE", exclude: ["nzo1"] } } }),
+        lastRule(),
+      ],
+      "FAIL full",
+    ],
+    ["only the catch-all, and it denies", [aCatchAll()], "PASS full"],
+    ["a DENY for everybody and a strict rule tie", [deny({ conditions: null }), strict({})], "PASS full"],
+    ["a DENY for everybody and a lax rule tie", [deny({ conditions: null }), aLaxRule({ priority: 0 })], "MANUAL full"],
+    [
+      "the first rule is of unknown status, and strict as the next",
+      [strict({ status: "PAUSED" }), strict({ id: "b", priority: 1 })],
+      "PASS full",
+    ],
+    [
+      "the first rule is of unknown status, and the next is lax",
+      [strict({ status: "PAUSED" }), lastRule()],
+      "MANUAL full",
+    ],
+    [
+      "a DENY of unknown status for everybody, then a lax rule",
+      [deny({ status: "PAUSED", conditions: null }), lastRule()],
+      "MANUAL full",
+    ],
+    [
+      "a strict rule of unknown access",
+      [strict({ actions: set(anAccessRule(), "actions.appSignOn.access", "ASK")["actions"] })],
+      "MANUAL full",
+    ],
+    ["only rules of unknown status", [strict({ status: "PAUSED" })], "MANUAL full"],
+    ["no active rule", [strict({ status: "INACTIVE" })], "FAIL full"],
+  ])("%s", (_, rules, outcome, remains) => {
+    const result = judge(mfa, rules);
+    expect(`${result.status} ${result.coverage}`).toBe(outcome);
+    if (remains !== undefined) expect(result.findings[0]?.coverage_reason).toMatch(remains);
+  });
+});
+
+describe("who comes to the next rule of a session policy", () => {
+  const session = (changes: JsonObject) => strict(changes, idle);
+  const deny = (changes: JsonObject) =>
+    set(session({ id: "d", name: "Deny", ...changes }), "actions.signon.access", "DENY");
+  const values = { actions: aSessionRule()["actions"] };
+  const office = session({ conditions: inZone });
+  const other = { id: "0pr2", priority: 2 };
+
+  test.each<Row>([
+    ["the Default Rule with strict values", [office, aDefaultRule(values)], "PASS full"],
+    ["the Default Rule as Okta has it", [office, aDefaultRule()], "PASS partial", /"Default Rule".* FAIL: 120 minutes/],
+    [
+      "a strict rule for some, then the Default Rule",
+      [office, session({ ...other, conditions: forSome }), aDefaultRule({ priority: 3 })],
+      "PASS partial",
+    ],
+    ["a rule at priority 0", [office, { ...aDefaultRule(), priority: 0 }], "PASS full"],
+    ["no rule", [office], "PASS full"],
+    ["the first denies everybody", [deny({}), aDefaultRule()], "PASS full"],
+    ["the first denies a zone, and no rule follows", [deny({ conditions: inZone })], "PASS full"],
+    [
+      "the first denies a zone, the Default Rule is strict",
+      [deny({ conditions: inZone }), aDefaultRule(values)],
+      "PASS full",
+    ],
+    ["the first denies a zone, the Default Rule is lax", [deny({ conditions: inZone }), aDefaultRule()], "FAIL full"],
+    [
+      "the first is built in and denies a zone",
+      [deny({ conditions: inZone, system: true }), session(other)],
+      "FAIL full",
+    ],
+    ["none at priority 1", [session(other)], "FAIL full"],
+    ["a strict rule whose access is unknown", [set(session({}), "actions.signon.access", "ASK")], "MANUAL full"],
+    [
+      "a DENY of unknown status, then a strict rule",
+      [deny({ conditions: inZone, status: "PAUSED" }), session(other)],
+      "MANUAL full",
+    ],
+  ])("%s", (_, rules, outcome, remains) => {
+    const result = judge(idle, rules);
+    expect(`${result.status} ${result.coverage}`).toBe(outcome);
+    if (remains !== undefined) expect(result.findings[0]?.coverage_reason).toMatch(remains);
+  });
+
+  test.each<Row>([
+    ["no other rule", [office], "PASS", /^Whether the .* organization defined policy, a person has to verify$/],
+    [
+      "a later rule from anywhere",
+      [office, aDefaultRule()],
+      "PASS",
+      /verify; Rule "Strict" .* "Default Rule" decides, which is FAIL: ANYWHERE/,
+    ],
+    ["a later rule from a zone", [office, session({ ...other, conditions: inZone })], "PASS", /verify$/],
+    [
+      "a later rule from a zone that is gone",
+      [office, session({ ...other, conditions: { network: { include: ["nzoGone"] } } })],
+      "PASS",
+      /unknown zone/,
+    ],
+    [
+      "a DENY from anywhere before it",
+      [office, deny({ priority: 2 }), aDefaultRule({ priority: 3 })],
+      "PASS",
+      /verify$/,
+    ],
+    ["the first denies everybody", [deny({}), aDefaultRule()], "PASS", /verify$/],
+    [
+      "the first denies a zone",
+      [deny({ conditions: inZone }), aDefaultRule()],
+      "PASS",
+      /"Default Rule" decides, which is FAIL/,
+    ],
+    [
+      "the first denies a zone of every address",
+      [deny({ conditions: { network: { include: ["nzoWide"] } } }), aDefaultRule()],
+      "PASS",
+    ],
+    [
+      "the first denies a zone of nearly every address",
+      [deny({ conditions: { network: { include: ["nzoBroad"] } } }), aDefaultRule()],
+      "PASS",
+    ],
+    [
+      "the first denies a zone that is gone",
+      [deny({ conditions: { network: { include: ["nzoGone"] } } }), aDefaultRule()],
+      "FAIL",
+    ],
+    [
+      "the first denies some on every network, then a zone",
+      [deny({ conditions: forSome }), session({ ...other, conditions: inZone })],
+      "PASS",
+    ],
+    ["the first denies some on every network, then anywhere", [deny({ conditions: forSome }), aDefaultRule()], "FAIL"],
+    ["the first is built in", [session({ conditions: inZone, system: true })], "PASS"],
+  ])("of the rule about zones: %s", (_, rules, status, remains) => {
+    const result = judge(zones, rules);
+    expect(result).toMatchObject({ status, coverage: "partial" });
+    if (remains !== undefined) expect(result.findings[0]?.coverage_reason).toMatch(remains);
+  });
+});
+
+function strict(changes: JsonObject, check = mfa): JsonObject {
+  const base = check === idle ? aSessionRule({ conditions: undefined }) : anAccessRule({ conditions: undefined });
+  return { ...base, name: "Strict", ...changes };
+}
+
+function laxLast(check: string): JsonObject {
+  return check === idle ? aDefaultRule() : lastRule();
+}
+
+function judge(check: string, rules: JsonList, found: Evidence<JsonList> | null = groups) {
+  const app = obtained({ app: check.includes("dashboard") ? dashboardApp : adminConsoleApp, rules: obtained(rules) });
+  return evaluate(check, {
+    admin_console_app: app,
+    dashboard_app: app,
+    global_session_policies: obtained([{ policy: aSessionPolicy(), rules: obtained(rules) }]),
+    network_zones: obtained([
+      aZone(),
+      aZone({ id: "nzoWide", gateways: [{ type: "CIDR", value: "0.0.0.0/0" }] }),
+      aZone({ id: "nzoBroad", gateways: [{ type: "RANGE", value: "9.0.0.0-223.255.255.255" }] }),
+    ]),
+    built_in_groups: found ?? undefined,
+  });
+}
