@@ -1,4 +1,6 @@
 import { availableValue, type CollectedArtifacts, type Evidence } from "../evidence/artifacts.ts";
+import { findCheck } from "../catalog/select_checks.ts";
+import { limitOf, type ParameterValues } from "../checks/parameter.ts";
 import { pathSegment } from "../evidence/collectors/collector.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { CheckResult, Finding } from "../../shared/report.ts";
@@ -26,12 +28,23 @@ export interface ByHand extends Failed {
   readonly why: string;
 }
 
+/** Sign-ins or calls that are allowed now and denied afterwards. */
+export interface Loss {
+  /** The address of the policy, token or zone in the org: its id, or that of the new resource. */
+  readonly of: string;
+  /** Who loses what, in one sentence. */
+  readonly text: string;
+}
+
 export interface FixPlan {
   readonly resources: readonly TerraformResource[];
   readonly variables: readonly Variable[];
   /** The findings that the resources fix. */
   readonly fixed: readonly Failed[];
   readonly byHand: readonly ByHand[];
+  readonly losses: readonly Loss[];
+  /** Failing findings that a waiver accepts: they are not in the plan. */
+  readonly accepted: readonly Failed[];
 }
 
 /** A plan while it is made. Each planner adds the resources of its checks. */
@@ -39,28 +52,42 @@ export interface PlanDraft {
   readonly artifacts: CollectedArtifacts;
   /** The findings of these checks that fail. */
   failedOf(checks: readonly string[]): readonly Failed[];
+  /** The organization's value in place of the STIG's for a check with such a parameter; else the value itself. */
+  limitOf(check: string, stigValue: Value): Value;
   /** The resource of that address, which is made where the plan has none yet; it fixes these findings. */
   resource(wanted: NewResource, failed: readonly Failed[]): ResourceDraft;
-  /** Those that are planned so far. */
+  /** The resources that are planned so far. */
   resources(): readonly ResourceDraft[];
   variable(variable: Variable): Value;
   byHand(failed: readonly Failed[], why: string): void;
+  /** Replaces what was said about the same object. */
+  loses(loss: Loss): void;
+  /** Plans these findings; where that gives a reason not to, nothing of it stays in the plan, and they are left to a person. */
+  attempt(failed: readonly Failed[], plan: () => string | null): void;
 }
 
 export function createPlanDraft(
   results: readonly CheckResult[],
   artifacts: CollectedArtifacts,
+  parameters: ParameterValues,
 ): { readonly draft: PlanDraft; readonly finish: () => FixPlan } {
-  const failed = results.flatMap(({ check, vuln_id: rule, findings }) =>
+  const all = results.flatMap(({ check, vuln_id: rule, findings }) =>
     findings.filter(({ status }) => status === "FAIL").map((finding): Failed => ({ check, rule, finding })),
   );
-  const resources = new Map<string, ResourceDraft>();
-  const variables = new Map<string, Variable>();
+  const accepted = all.filter(({ finding }) => finding.waived === true);
+  const failed = all.filter(({ finding }) => finding.waived !== true);
+  let resources = new Map<string, ResourceDraft>();
+  let variables = new Map<string, Variable>();
+  let losses = new Map<string, Loss>();
+  let planned = new Set<Finding>();
   const byHand = new Map<Finding, ByHand>();
-  const planned = new Set<Finding>();
   const draft: PlanDraft = {
     artifacts,
     failedOf: (checks) => failed.filter(({ check }) => checks.includes(check)),
+    limitOf(check, stigValue) {
+      const parameter = findCheck(check).parameters.find(({ kind }) => kind === "number");
+      return parameter?.kind === "number" ? limitOf(parameter, parameters) : stigValue;
+    },
     resource(wanted, fixes) {
       for (const { finding } of fixes) planned.add(finding);
       const address = addressOf(wanted);
@@ -76,6 +103,19 @@ export function createPlanDraft(
     byHand(findings, why) {
       for (const item of findings) byHand.set(item.finding, { ...item, why });
     },
+    loses(loss) {
+      losses.set(loss.of, loss);
+    },
+    attempt(findings, plan) {
+      const before = { resources: structuredClone(resources), variables, losses, planned };
+      variables = new Map(variables);
+      losses = new Map(losses);
+      planned = new Set(planned);
+      const why = plan();
+      if (why === null) return;
+      ({ resources, variables, losses, planned } = before);
+      draft.byHand(findings, why);
+    },
   };
   return {
     draft,
@@ -89,6 +129,8 @@ export function createPlanDraft(
         variables: [...variables.values()].sort((one, other) => (one.name < other.name ? -1 : 1)),
         fixed: failed.filter(({ finding }) => !byHand.has(finding)),
         byHand: [...byHand.values()],
+        losses: [...losses.values()],
+        accepted,
       };
     },
   };

@@ -1,4 +1,5 @@
 import type { CollectedArtifacts } from "../evidence/artifacts.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import { createPlanDraft, type FixPlan, type PlanDraft } from "./plan_draft.ts";
 import { planApiTokens } from "./planners/api_tokens.ts";
@@ -43,9 +44,16 @@ const withoutResource: Readonly<Record<string, string>> = {
   apitoken_not_super_admin: "a token keeps its owner: a new one has to be made by another account",
 };
 
-/** What would make failing findings pass. Pure: the same findings and evidence give the same plan. */
-export function planFixes(results: readonly CheckResult[], artifacts: CollectedArtifacts): FixPlan {
-  const { draft, finish } = createPlanDraft(results, artifacts);
+/**
+ * What would make failing findings pass, without those that a waiver accepts. Pure: the same findings, evidence and
+ * parameters give the same plan.
+ */
+export function planFixes(
+  results: readonly CheckResult[],
+  artifacts: CollectedArtifacts,
+  parameters: ParameterValues = {},
+): FixPlan {
+  const { draft, finish } = createPlanDraft(results, artifacts, parameters);
   for (const plan of planners) plan(draft);
   for (const { check } of results.filter((result) => !terraformChecks.has(result.check))) {
     draft.byHand(draft.failedOf([check]), withoutResource[check] ?? "the provider has no resource for it");

@@ -111,8 +111,15 @@ export function finishResource(draft: ResourceDraft): TerraformResource {
   return { ...draft, warnings: [...draft.warnings], dependsOn: [...draft.dependsOn].sort() };
 }
 
-/** An identifier that is valid after `prefix_`; different ids give different ones. */
-export function identifier(prefix: string, id: string): string {
+/** An identifier that is valid after `prefix_`; different ids give different ones, whatever the object is called. */
+export function identifier(prefix: string, id: string, name: unknown = ""): string {
   const safe = id.replaceAll(/[^A-Za-z0-9]/gu, (character) => `_${character.codePointAt(0)?.toString(16) ?? ""}_`);
-  return `${prefix}_${safe}`;
+  const words =
+    typeof name === "string"
+      ? (name
+          .toLowerCase()
+          .slice(0, 40)
+          .match(/[a-z0-9]+/g) ?? [])
+      : [];
+  return [prefix, ...words, safe].join("_");
 }

@@ -32,10 +32,40 @@ export function readWhole(object: JsonObject, sources: readonly Source[]): Whole
   return { attributes, missing };
 }
 
+/**
+ * The object as it is after Terraform wrote these attributes: a field without an attribute is gone. A reference stands for
+ * its value, as `var.session_zones`.
+ */
+export function writeWhole(
+  object: JsonObject,
+  attributes: ReadonlyMap<string, { readonly value: Value }>,
+  sources: readonly Source[],
+): JsonObject {
+  return sources.reduce((written, { attribute, path }) => {
+    const value = attributes.get(attribute)?.value;
+    return setField(written, path.split("."), value === undefined ? undefined : plainValue(value));
+  }, object);
+}
+
+function setField(object: JsonObject, [field = "", ...rest]: readonly string[], value: unknown): JsonObject {
+  const inner = object[field];
+  if (rest.length === 0) return { ...object, [field]: value };
+  if (value === undefined && !isJsonObject(inner)) return object;
+  return { ...object, [field]: setField(isJsonObject(inner) ? inner : {}, rest, value) };
+}
+
+function plainValue(value: Value): unknown {
+  if (typeof value !== "object") return value;
+  if (!("kind" in value)) return value.map((item) => plainValue(item));
+  if (value.kind === "reference") return value.to;
+  return value.kind === "json" ? value.value : value.text;
+}
+
 /** Whether it is not as the provider sent it (`idp/provider_text.ts`): lists hold ids and words, which have no blanks. */
 function isChanged(value: Value | null, read: Source["read"]): boolean {
   if (read === "texts") return Array.isArray(value) && value.some((item) => /[\s\uFFFD]/.test(String(item)));
-  return typeof value === "string" && value.includes("\uFFFD");
+  // Terraform writes texts in the Unicode form NFC.
+  return typeof value === "string" && (value.includes("\uFFFD") || value !== value.normalize("NFC"));
 }
 
 const readers: Readonly<Record<Source["read"], (object: JsonObject, path: string) => Field<Value>>> = {

@@ -73,6 +73,16 @@ const known: readonly string[] = [
   "actions.appSignOn.keepMeSignedIn",
 ];
 
+/** Where the provider has what Terraform writes; constraints and chains are written as JSON. */
+export function appRuleSources(isCatchAll: boolean): readonly Source[] {
+  const lists: readonly Source[] = ["constraints", "chains"].map((attribute) => ({
+    attribute,
+    path: `${method}.${attribute}`,
+    read: "texts",
+  }));
+  return [...sources, ...lists, ...(isCatchAll ? [] : conditions)];
+}
+
 /** A rule of an authentication policy as Terraform writes it: whole, or why it cannot be. */
 export function readAppRule(rule: JsonObject, isCatchAll: boolean): AppRule {
   const { attributes, missing } = readWhole(rule, isCatchAll ? sources : [...sources, ...conditions]);

@@ -1,18 +1,21 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import { availableValue, type BuiltInApp, type Evidence, type JsonList } from "../../evidence/artifacts.ts";
+import { availableValue, type JsonList } from "../../evidence/artifacts.ts";
 import { fail } from "../../checks/judging/finding_drafts.ts";
-import { networkConditionOf } from "../../checks/judging/network_condition.ts";
-import { isBuiltIn, judgeByFirstRule } from "../../checks/judging/rules.ts";
+import { judgeNetwork, networkConditionOf } from "../../checks/judging/network_condition.ts";
+import { accessOf, isBuiltIn, judgeByFirstRule } from "../../checks/judging/rules.ts";
 import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
-import { showValue } from "../../checks/parsing/fields.ts";
+import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
+import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
+import { appsOf, areAllAppsSeen, changeOf, lossOf, rulesOf, zonesIn } from "../access_model/planned_policies.ts";
 import { readAppRule, constraintsOf } from "./app_rule_fields.ts";
-import { allowedZones, freeName, restrictNetwork, zonesOf } from "./network_zones.ts";
-import { listed, type Failed, type PlanDraft } from "../plan_draft.ts";
+import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
+import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { addressOf, change, identifier, type ResourceDraft, type Value } from "../terraform.ts";
 
 const type = "okta_app_signon_policy_rule";
+const accessPath = "actions.appSignOn.access";
 const zoneCheck = "application_authentication_policy_network_zone_enforced";
 const consoleChecks = [
   "application_admin_console_mfa_required",
@@ -25,32 +28,66 @@ const dashboardChecks = [
 
 export const appChecks: readonly string[] = [...consoleChecks, ...dashboardChecks, zoneCheck];
 
-/** The rules about apps: what the deciding rule of an app's policy demands of users, and from where its rules let them in. */
-export function planAppRules(draft: PlanDraft): void {
-  planVerification(draft, consoleChecks, draft.artifacts.admin_console_app);
-  planVerification(draft, dashboardChecks, draft.artifacts.dashboard_app);
-  // After that: a new first rule takes over what the deciding rule demands.
-  planZones(draft);
+/** The failing findings about one policy. */
+interface OfPolicy {
+  readonly policyId: string;
+  readonly failed: readonly Failed[];
 }
 
-function planVerification(draft: PlanDraft, checks: readonly string[], app: Evidence<BuiltInApp> | undefined): void {
-  const failed = draft.failedOf(checks);
-  if (failed.length === 0) return;
-  const found = app === undefined ? null : availableValue(app);
-  const policyId = found?.app === null || found === null ? null : accessPolicyId(found.app);
-  if (typeof policyId !== "string") return draft.byHand(failed, "the app has no authentication policy");
-  const [rule, ...equals] = decidingRules(found?.rules === null || found === null ? [] : listed(found.rules));
-  if (rule === undefined) return draft.byHand(failed, "its authentication policy has no active rule");
-  if (equals.length > 0) return draft.byHand(failed, "several active rules of its policy come first");
+/** The rules about apps: what the deciding rule of an app's policy demands of users, and from where its rules let them in. */
+export function planAppRules(draft: PlanDraft): void {
+  const { admin_console_app: console, dashboard_app: dashboard, apps } = draft.artifacts;
+  const builtIn = [
+    [consoleChecks, console],
+    [dashboardChecks, dashboard],
+  ] as const;
+  for (const [checks, evidence] of builtIn) {
+    const app = evidence === undefined ? null : (availableValue(evidence)?.app ?? null);
+    planByPolicy(draft, { failed: draft.failedOf(checks), appOf: () => app }, planVerification);
+  }
+  const byId = new Map(listed(apps).map((app) => [idOf(app), app]));
+  const failed = draft.failedOf([zoneCheck]);
+  // After that: the new rule takes over what the catch-all demands.
+  planByPolicy(draft, { failed, appOf: ({ finding }) => byId.get(finding.resource.id) ?? null }, planZones);
+}
+
+function planByPolicy(
+  draft: PlanDraft,
+  { failed, appOf }: { readonly failed: readonly Failed[]; readonly appOf: (failed: Failed) => JsonObject | null },
+  plan: (draft: PlanDraft, of: OfPolicy) => string | null,
+): void {
+  const byPolicy = new Map<string, readonly Failed[]>();
+  for (const item of failed) {
+    const app = appOf(item);
+    const policyId = app === null ? null : accessPolicyId(app);
+    if (typeof policyId !== "string") draft.byHand([item], "the app has no authentication policy");
+    else byPolicy.set(policyId, [...(byPolicy.get(policyId) ?? []), item]);
+  }
+  for (const [policyId, ofPolicy] of byPolicy) {
+    const of = { policyId, failed: ofPolicy };
+    draft.attempt(ofPolicy, () => plan(draft, of) ?? proofOf(draft, policyId));
+  }
+}
+
+/** Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less. */
+function proofOf(draft: PlanDraft, policyId: string): string | null {
+  const of = { kind: "app", policyId } as const;
+  const effect = changeOf(draft.artifacts, of, draft.resources());
+  if (effect.kind === "violation") return effect.why;
+  if (effect.lost !== null) draft.loses(lossOf(draft.artifacts, { ...of, lost: effect.lost }));
+  return null;
+}
+
+function planVerification(draft: PlanDraft, { policyId, failed }: OfPolicy): string | null {
+  const [rule, ...equals] = decidingRules(draft, policyId);
+  if (rule === undefined) return "no active rule of its authentication policy lets anybody in";
+  if (equals.length > 0) return "several active rules of its policy come first";
   const constraints = constraintsOf(rule);
   if (constraints === null) {
-    return draft.byHand(
-      failed,
-      "the rule demands authentication method chains: which others they become, a person has to decide",
-    );
+    return "the rule demands authentication method chains: which others they become, a person has to decide";
   }
   const resource = importRule(draft, { policyId, rule, failed });
-  if (resource === null) return;
+  if (typeof resource === "string") return resource;
   for (const item of failed) {
     if (item.check.endsWith("_mfa_required")) {
       const was = resource.attributes.get("factor_mode")?.value;
@@ -60,11 +97,18 @@ function planVerification(draft: PlanDraft, checks: readonly string[], app: Evid
       change(resource.attributes, "constraints", phishingResistant(constraints), { rules: [item.rule], was });
     }
   }
-  const who = checks === consoleChecks ? "administrator" : "user";
+  const isConsole = failed.some(({ check }) => consoleChecks.includes(check));
   resource.warnings.add(
-    `Users without such a factor are locked out. Check that every ${who} has enrolled one, ` +
-      `you first${checks === consoleChecks ? ", and keep a session of a Super Administrator open while you apply" : ""}.`,
+    `Users without such a factor are locked out. Check that every ${isConsole ? "administrator" : "user"} has enrolled one, ` +
+      `you first${isConsole ? ", and keep a session of a Super Administrator open while you apply" : ""}.`,
   );
+  const apps = appsOf(draft.artifacts, policyId);
+  if (!areAllAppsSeen(draft.artifacts)) {
+    resource.warnings.add("Every other app that uses this policy is affected too. This run could not see all of them.");
+  } else if (apps.length > 1) {
+    resource.warnings.add(`The policy is shared: the change affects ${apps.join(", ")}.`);
+  }
+  return null;
 }
 
 /** The same constraints, each with a possession factor that cannot be phished. */
@@ -77,118 +121,102 @@ function phishingResistant(constraints: readonly JsonObject[]): Value {
   });
 }
 
-function planZones(draft: PlanDraft): void {
-  const failed = draft.failedOf([zoneCheck]);
-  const byPolicy = new Map<string, Failed[]>();
-  for (const item of failed) {
-    const app = listed(draft.artifacts.apps).find(({ id }) => id === item.finding.resource.id);
-    const policyId = app === undefined ? null : accessPolicyId(app);
-    if (typeof policyId !== "string") draft.byHand([item], "the app has no authentication policy");
-    else byPolicy.set(policyId, [...(byPolicy.get(policyId) ?? []), item]);
+/**
+ * Each rule that lets people in from anywhere is restricted to zones, one new rule lets in from there whom the catch-all let
+ * in, and the catch-all is closed. Rules that deny stay as they are.
+ */
+function planZones(draft: PlanDraft, { policyId, failed }: OfPolicy): string | null {
+  if (!areAllAppsSeen(draft.artifacts)) {
+    return "this run could not see every app, and others may use the same policy: run fix as Super Administrator";
   }
-  for (const [policyId, ofPolicy] of byPolicy) planPolicyZones(draft, policyId, ofPolicy);
-}
-
-function planPolicyZones(draft: PlanDraft, policyId: string, failed: readonly Failed[]): void {
-  const all =
-    draft.artifacts.app_policy_rules === undefined ? {} : (availableValue(draft.artifacts.app_policy_rules) ?? {});
-  const rules = Object.hasOwn(all, policyId) ? all[policyId] : undefined;
-  const active = listed(rules).filter((rule) => activityOf(rule) === "active");
+  const all = rulesOf(draft.artifacts, "app", policyId);
+  const unread = all === null ? "not all rules of its policy could be read" : zonesProblem(draft);
+  if (all === null || unread !== null) return unread;
+  const active = all.filter((rule) => activityOf(rule) === "active");
   const custom = active.filter((rule) => isBuiltIn(rule) === false);
   const catchAll = active.find((rule) => isBuiltIn(rule) === true);
-  if (catchAll === undefined) return draft.byHand(failed, "its policy has no active catch-all rule");
-  const zones = zonesOf(draft);
-  const open = custom.filter((rule) => networkConditionOf(rule, zones).kind !== "zoned");
-  const problem = [...open, catchAll]
-    .map((rule) => readAppRule(rule, isBuiltIn(rule) === true).problem)
-    .find((text) => text !== null);
-  if (problem !== undefined && problem !== null) return draft.byHand(failed, problem);
-  const restricted: (ResourceDraft | null)[] = open.map((rule) => importRule(draft, { policyId, rule, failed }));
+  if (catchAll === undefined) return "its policy has no active catch-all rule";
+  const open = custom.filter((rule) => accessOf(rule, accessPath) === "ALLOW" && isOpen(rule, draft));
+  const isClosed = accessOf(catchAll, accessPath) === "DENY";
+  if (isClosed && open.length === 0) {
+    return "its policy lets nobody in: who should get in, from where and with which factors, a person has to decide";
+  }
+  const rules = [...new Set(failed.map(({ rule }) => rule))];
+  const policy = policyName(draft, policyId);
+  const zones = allowedZones(draft, {
+    name: identifier("app_zones", policyId, appsOf(draft.artifacts, policyId).join(" ")),
+    description: `From where ${policy} lets users in, by the Access Control Policy.`,
+  });
+  const restricted: ResourceDraft[] = [];
+  for (const rule of open) {
+    const resource = importRule(draft, { policyId, rule, failed });
+    if (typeof resource === "string") return resource;
+    restrictNetwork(resource, zones, rules);
+    restricted.push(resource);
+  }
+  if (isClosed) return null;
   const closed = importRule(draft, { policyId, rule: catchAll, failed });
-  if (closed === null || restricted.includes(null)) return;
-  if (custom.length === 0)
-    restricted.push(newRule(draft, { policyId, from: closed, taken: listed(rules).map(nameOf), failed }));
-  const reason = failed.map(({ rule }) => rule);
-  for (const resource of restricted.filter((item) => item !== null)) restrict(draft, resource, reason);
+  if (typeof closed === "string") return closed;
+  const made = newRule(draft, { policyId, from: closed, all, failed });
+  restrictNetwork(made, zones, rules);
   const was = closed.attributes.get("access")?.value;
-  if (was === "DENY") return;
-  change(closed.attributes, "access", "DENY", { rules: reason, was: `was ${showValue(was)}` });
-  for (const resource of restricted) if (resource !== null) closed.dependsOn.add(addressOf(resource));
-  const apps = listTexts(failed.map(({ finding }) => `"${finding.resource.name}"`));
+  change(closed.attributes, "access", "DENY", { rules, was: `was ${showValue(was)}` });
+  for (const resource of [...restricted, made]) closed.dependsOn.add(addressOf(resource));
   closed.warnings.add(
-    `Users whom no other rule of the policy allows are denied access to ${apps}. ` +
+    `Users whom no other rule of the policy allows are denied access to ${appsOf(draft.artifacts, policyId).join(", ")}. ` +
       "Check that the zones hold every network that people work from, yours first.",
   );
+  return null;
 }
 
-/** What the catch-all demands, from the allowed zones. */
+/** Whether the network condition of a rule fails, so that a finding can name it. What only a person can judge stays. */
+function isOpen(rule: JsonObject, draft: PlanDraft): boolean {
+  const subject = { resource: null, expected: "" };
+  return judgeNetwork(subject, networkConditionOf(rule, zonesIn(draft.artifacts)), "").status === "FAIL";
+}
+
+/** What the catch-all demands, from the allowed zones, for everybody whom no earlier rule is for. */
 function newRule(
   draft: PlanDraft,
-  {
-    policyId,
-    from,
-    taken,
-    failed,
-  }: {
-    readonly policyId: string;
-    readonly from: ResourceDraft;
-    readonly taken: readonly string[];
-    readonly failed: readonly Failed[];
-  },
+  { policyId, from, all, failed }: OfPolicy & { readonly from: ResourceDraft; readonly all: JsonList },
 ): ResourceDraft {
   const attributes: Record<string, Value> = {};
   for (const [name, { value }] of from.attributes) attributes[name] = value;
-  const name = freeName("Approved networks", taken);
-  return draft.resource(
+  const name = freeName("Approved networks", all.map(nameOf));
+  const places = all.filter((rule) => isBuiltIn(rule) !== true).map((rule) => readNumber(rule, "priority"));
+  const priority = Math.max(-1, ...places.map((place) => (place.kind === "value" ? place.value : -1))) + 1;
+  const resource = draft.resource(
     {
       type,
       name: identifier("approved_networks", policyId),
-      title: `New first rule of ${policyName(draft, policyId)}`,
+      title: `New rule before the catch-all of ${policyName(draft, policyId)}`,
       importId: null,
-      attributes: { ...attributes, name, priority: 0, status: "ACTIVE", access: "ALLOW" },
+      attributes: { ...attributes, name, priority, status: "ACTIVE", access: "ALLOW" },
     },
     failed,
   );
-}
-
-function restrict(draft: PlanDraft, resource: ResourceDraft, rules: readonly string[]): void {
-  const zones = allowedZones(draft, {
-    name: "app_zones",
-    description: "Where users may reach apps from, by the Access Control Policy.",
-  });
-  restrictNetwork(resource, zones, rules);
+  // Without it the closed catch-all lets nobody in.
+  resource.lifecycle = { preventDestroy: true };
+  return resource;
 }
 
 /** The policy by the apps that are bound to it: its own name is not in the evidence. */
 function policyName(draft: PlanDraft, policyId: string): string {
-  const apps = listed(draft.artifacts.apps).filter((app) => accessPolicyId(app) === policyId);
-  const builtIn = [draft.artifacts.admin_console_app, draft.artifacts.dashboard_app].flatMap((evidence) => {
-    const app = evidence === undefined ? null : (availableValue(evidence)?.app ?? null);
-    return app !== null && accessPolicyId(app) === policyId ? [app] : [];
-  });
-  const names = [...new Set([...apps, ...builtIn].map((app) => `"${nameOf(app)}"`))];
-  return `the authentication policy of ${listTexts(names)}`;
+  return `the authentication policy of ${listTexts(appsOf(draft.artifacts, policyId))}`;
 }
 
-/** The whole rule; null where it cannot be written whole. */
+/** The whole rule, or why it cannot be written whole. */
 function importRule(
   draft: PlanDraft,
-  {
-    policyId,
-    rule,
-    failed,
-  }: { readonly policyId: string; readonly rule: JsonObject; readonly failed: readonly Failed[] },
-): ResourceDraft | null {
+  { policyId, rule, failed }: OfPolicy & { readonly rule: JsonObject },
+): ResourceDraft | string {
   const isCatchAll = isBuiltIn(rule) === true;
   const read = readAppRule(rule, isCatchAll);
-  if (read.problem !== null) {
-    draft.byHand(failed, read.problem);
-    return null;
-  }
+  if (read.problem !== null) return read.problem;
   const resource = draft.resource(
     {
       type,
-      name: identifier("rule", String(rule["id"])),
+      name: identifier("rule", String(rule["id"]), rule["name"]),
       title: `Rule "${nameOf(rule)}" of ${policyName(draft, policyId)}`,
       importId: `${policyId}/${String(rule["id"])}`,
       attributes: { policy_id: policyId, ...read.attributes },
@@ -196,17 +224,17 @@ function importRule(
     failed,
   );
   resource.blocks.splice(0, resource.blocks.length, ...read.blocks);
-  resource.lifecycle = { ignoreChanges: read.ignored };
+  resource.lifecycle = { preventDestroy: true, ignoreChanges: read.ignored };
   return resource;
 }
 
-/** The active rules that come first, as the checks find them. */
-function decidingRules(rules: JsonList): readonly JsonObject[] {
+/** The active rules that let people in first, as the checks find them. */
+function decidingRules(draft: PlanDraft, policyId: string): readonly JsonObject[] {
   const subject = { resource: null, expected: "" };
-  return judgeByFirstRule(rules, subject, {
+  return judgeByFirstRule(rulesOf(draft.artifacts, "app", policyId) ?? [], subject, {
     judgeRule: (of) => fail(of, ""),
-    accessPath: "actions.appSignOn.access",
+    accessPath,
     ifNone: "",
-    everyone: new Set(),
+    everyone: everyoneIn(draft.artifacts.built_in_groups),
   }).deciding;
 }

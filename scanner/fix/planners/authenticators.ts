@@ -42,7 +42,7 @@ function planAuthenticator(draft: PlanDraft, authenticator: JsonObject, failed: 
   const resource = draft.resource(
     {
       type: "okta_authenticator",
-      name: identifier("authenticator", String(authenticator["id"])),
+      name: identifier("authenticator", String(authenticator["id"]), authenticator["name"]),
       title: `Authenticator "${nameOf(authenticator)}"`,
       importId: String(authenticator["id"]),
       attributes: {

@@ -72,7 +72,7 @@ function planStream(
   const resource = draft.resource(
     {
       type,
-      name: identifier("stream", String(stream["id"])),
+      name: identifier("stream", String(stream["id"]), stream["name"]),
       title: `Log stream "${nameOf(stream)}"`,
       importId: String(stream["id"]),
       attributes: { name: String(stream["name"]), type: kind.value },

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../../../shared/json.ts";
-import { missing, type JsonList } from "../../evidence/artifacts.ts";
-import { judgeIncludedZones, readZones, type Zones } from "../../checks/judging/zones.ts";
+import { judgeIncludedZones } from "../../checks/judging/zones.ts";
 import { explicitActivityOf } from "../../checks/parsing/activity.ts";
 import { readTexts, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
+import { zonesIn } from "../access_model/planned_policies.ts";
 import { idOf, listed, type PlanDraft } from "../plan_draft.ts";
 import { addressOf, change, identifier, type ResourceDraft, type Value, type Variable } from "../terraform.ts";
 
@@ -11,29 +11,27 @@ const type = "okta_network_zone";
 const check = "network_zone_block_anonymized_proxies";
 const categories = "ip_service_categories_include";
 
-/** The org's zones as rules name them. */
-export function zonesOf(draft: PlanDraft): Zones {
-  return readZones(draft.artifacts.network_zones ?? missing<JsonList>("provider_error", "not collected"));
+/** Why no restriction to zones can be planned; null where it can. */
+export function zonesProblem(draft: PlanDraft): string | null {
+  return zonesIn(draft.artifacts).missing === null
+    ? null
+    : "the network zones of the org could not all be read, so a zone that is right might be replaced: grant okta.networkZones.read";
 }
 
 /**
- * The zones that a restriction names: those of a variable, whose default is the only zone of the org that restricts, or
- * where the org has none a new one, whose networks a person gives.
+ * The zones that a restriction names: a person decides which, since a zone can as well hold the networks that are to be
+ * kept out. Where the org has no zone that restricts, a new one is made of the networks that a person gives.
  */
 export function allowedZones(draft: PlanDraft, variable: Pick<Variable, "name" | "description">): Value {
-  const zones = zonesOf(draft);
+  const zones = zonesIn(draft.artifacts);
   const fitting = [...zones.byId].filter(([id]) => judgeIncludedZones([String(id)], null, zones).kind === "zoned");
-  if (fitting.length === 0 && zones.missing === null) {
-    return [{ kind: "reference", to: `${approvedNetworks(draft)}.id` }];
-  }
-  const [only] = fitting.length === 1 ? fitting.map(([id]) => String(id)) : [];
+  if (fitting.length === 0) return [{ kind: "reference", to: `${approvedNetworks(draft)}.id` }];
   const names = fitting.map(([id, zone]) => `"${nameOf(zone)}" is ${String(id)}`).join(", ");
   return draft.variable({
     ...variable,
     type: "list(string)",
-    description: `${variable.description} Ids of network zones${names === "" ? "" : `: ${names}`}.`,
+    description: `${variable.description} Ids of network zones: ${names}.`,
     isNonEmptyList: true,
-    ...(only === undefined ? {} : { default: [only] }),
   });
 }
 
@@ -51,7 +49,7 @@ function wasText(value: Value | undefined): string {
 }
 
 function approvedNetworks(draft: PlanDraft): string {
-  const taken = [...zonesOf(draft).byName.keys()];
+  const taken = [...zonesIn(draft.artifacts).byName.keys()];
   const name = freeName("Approved networks", taken);
   const gateways = draft.variable({
     name: "approved_networks",
@@ -61,7 +59,10 @@ function approvedNetworks(draft: PlanDraft): string {
   });
   const attributes = { name, type: "IP", usage: "POLICY", status: "ACTIVE", gateways };
   const title = `New network zone "${name}"`;
-  return addressOf(draft.resource({ type, name: "approved_networks", title, importId: null, attributes }, []));
+  const zone = draft.resource({ type, name: "approved_networks", title, importId: null, attributes }, []);
+  // Without it the rules that name it let nobody in.
+  zone.lifecycle = { preventDestroy: true };
+  return addressOf(zone);
 }
 
 /** V-279692: the built-in zone that blocks anonymizers is switched on, or where the org has none a new one is made. */
@@ -70,11 +71,12 @@ export function planAnonymizerZone(draft: PlanDraft): void {
   if (failed.length === 0) return;
   const rules = failed.map(({ rule }) => rule);
   const inactive = listed(draft.artifacts.network_zones).find((zone) => blocksWhenActive(zone) && idOf(zone) !== null);
-  const name = freeName("Blocked anonymizers", [...zonesOf(draft).byName.keys()]);
+  const name = freeName("Blocked anonymizers", [...zonesIn(draft.artifacts).byName.keys()]);
   const resource = draft.resource(
     {
       type,
-      name: inactive === undefined ? "blocked_anonymizers" : identifier("zone", String(inactive["id"])),
+      name:
+        inactive === undefined ? "blocked_anonymizers" : identifier("zone", String(inactive["id"]), inactive["name"]),
       title: inactive === undefined ? `New network zone "${name}"` : `Network zone "${nameOf(inactive)}"`,
       importId: inactive === undefined ? null : String(inactive["id"]),
       attributes: {
@@ -89,6 +91,10 @@ export function planAnonymizerZone(draft: PlanDraft): void {
   );
   const was = inactive === undefined ? "the org has no such zone" : "was INACTIVE";
   change(resource.attributes, "status", "ACTIVE", { rules, was });
+  draft.loses({
+    of: addressOf(resource),
+    text: "Everybody who uses an anonymizer, of every group, loses access to every app",
+  });
   resource.warnings.add(
     "Blocks users of anonymizers before they can sign in; some corporate VPN clients count as anonymizers. " +
       "Search the System Log for users that this would block.",

@@ -127,7 +127,7 @@ function planPolicy(draft: PlanDraft, policy: JsonObject, failed: readonly Faile
   const resource = draft.resource(
     {
       type: isDefault ? "okta_policy_password_default" : type,
-      name: isDefault ? "default" : identifier("policy", String(policy["id"])),
+      name: isDefault ? "default" : identifier("policy", String(policy["id"]), policy["name"]),
       title: `Password policy "${nameOf(policy)}"`,
       importId: isDefault ? "." : String(policy["id"]),
       attributes: {
@@ -141,13 +141,24 @@ function planPolicy(draft: PlanDraft, policy: JsonObject, failed: readonly Faile
   // It may be of several lines, which the evidence does not keep.
   if (!isDefault) resource.lifecycle = { ignoreChanges: ["description"] };
   for (const { check, rule } of failed) {
-    const [attribute, value] = demands[check] ?? [];
-    if (attribute === undefined || value === undefined) continue;
+    const [attribute, stigValue] = demands[check] ?? [];
+    if (attribute === undefined || stigValue === undefined) continue;
+    // Such as one upper case letter, which has no parameter.
+    const value = draft.limitOf(check, stigValue);
     const was = resource.attributes.get(attribute)?.value;
     change(resource.attributes, attribute, value, {
       rules: [rule],
       was: was === undefined ? "not set" : `was ${showValue(was)}`,
     });
+    if (
+      attribute === "password_max_lockout_attempts" &&
+      resource.attributes.get("password_auto_unlock_minutes")?.value === 0
+    ) {
+      resource.warnings.add(
+        `After ${String(value)} wrong passwords a user stays locked out until an administrator unlocks the account, because the policy ` +
+          "has no automatic unlock. Anybody who knows a user name can lock that user out, you included.",
+      );
+    }
     if (attribute === "password_max_age_days") {
       resource.warnings.add("Users with an older password have to change it at the next sign-in.");
     }

@@ -2,12 +2,16 @@ import type { JsonList, PolicyWithRules } from "../../evidence/artifacts.ts";
 import type { JsonObject } from "../../../shared/json.ts";
 import { fail } from "../../checks/judging/finding_drafts.ts";
 import { isBuiltIn, judgeByRuleAtPriorityOne } from "../../checks/judging/rules.ts";
-import { showValue } from "../../checks/parsing/fields.ts";
+import { activityOf } from "../../checks/parsing/activity.ts";
+import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { nameOf } from "../../checks/parsing/names.ts";
-import { allowedZones, freeName, restrictNetwork } from "./network_zones.ts";
+import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
+import { changeOf, lossOf } from "../access_model/planned_policies.ts";
+import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
+import { behavior, sessionRuleSources } from "./session_rule_fields.ts";
 import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { change, identifier, type ResourceDraft, type Value } from "../terraform.ts";
-import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
+import { readWhole, unknownFields } from "../whole_objects.ts";
 
 const zoneCheck = "signon_global_session_policy_network_zone_enforced";
 
@@ -19,86 +23,45 @@ const demands: Readonly<Record<string, readonly [attribute: string, value: Value
 
 export const sessionChecks: readonly string[] = [...Object.keys(demands), zoneCheck];
 
-const signon = "actions.signon";
-
-/** Of the deciding rule, and of a new rule that takes its place. */
-const behavior: readonly Source[] = [
-  { attribute: "access", path: `${signon}.access`, read: "text" },
-  { attribute: "authtype", path: "conditions.authContext.authType", read: "text", ifAbsent: "ANY" },
-  { attribute: "mfa_required", path: `${signon}.requireFactor`, read: "boolean" },
-  { attribute: "mfa_prompt", path: `${signon}.factorPromptMode`, read: "text", ifAbsent: null },
-  { attribute: "mfa_lifetime", path: `${signon}.factorLifetime`, read: "number", ifAbsent: null },
-  {
-    attribute: "mfa_remember_device",
-    path: `${signon}.rememberDeviceByDefault`,
-    read: "boolean",
-    ifAbsent: false,
-  },
-  { attribute: "primary_factor", path: `${signon}.primaryFactor`, read: "text", ifAbsent: null },
-  { attribute: "session_idle", path: `${signon}.session.maxSessionIdleMinutes`, read: "number", ifAbsent: 0 },
-  { attribute: "session_lifetime", path: `${signon}.session.maxSessionLifetimeMinutes`, read: "number", ifAbsent: 0 },
-  {
-    attribute: "session_persistent",
-    path: `${signon}.session.usePersistentCookie`,
-    read: "boolean",
-    ifAbsent: false,
-  },
-  { attribute: "network_connection", path: "conditions.network.connection", read: "text", ifAbsent: "ANYWHERE" },
-  { attribute: "network_includes", path: "conditions.network.include", read: "texts", ifAbsent: null },
-  { attribute: "network_excludes", path: "conditions.network.exclude", read: "texts", ifAbsent: null },
-  {
-    attribute: "identity_provider",
-    path: "conditions.identityProvider.provider",
-    read: "text",
-    ifAbsent: "ANY",
-  },
-  {
-    attribute: "identity_provider_ids",
-    path: "conditions.identityProvider.idpIds",
-    read: "texts",
-    ifAbsent: null,
-  },
-];
-
-const ownFields: readonly Source[] = [
-  { attribute: "name", path: "name", read: "text" },
-  { attribute: "status", path: "status", read: "text", ifAbsent: "ACTIVE" },
-  { attribute: "priority", path: "priority", read: "number" },
-  { attribute: "users_excluded", path: "conditions.people.users.exclude", read: "texts", ifAbsent: null },
-  { attribute: "behaviors", path: "conditions.risk.behaviors", read: "texts", ifAbsent: null },
-  { attribute: "risk_level", path: "conditions.riskScore.level", read: "text", ifAbsent: null },
-];
-
-const known = [...behavior, ...ownFields].map(({ path }) => path);
-
 /** The rules about global sessions: the deciding rule of each failing policy, or a rule of its own before the built-in one. */
 export function planSessionRules(draft: PlanDraft): void {
-  const failed = draft.failedOf(sessionChecks);
-  for (const parent of listed(draft.artifacts.global_session_policies)) {
-    const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(parent.policy));
-    if (ofPolicy.length > 0) planPolicy(draft, parent, ofPolicy);
+  for (const checks of [Object.keys(demands), [zoneCheck]]) {
+    const failed = draft.failedOf(checks);
+    for (const parent of listed(draft.artifacts.global_session_policies)) {
+      const ofPolicy = failed.filter(({ finding }) => finding.resource.id === idOf(parent.policy));
+      if (ofPolicy.length === 0) continue;
+      draft.attempt(ofPolicy, () => planPolicy(draft, parent, ofPolicy) ?? proofOf(draft, parent));
+    }
+    draft.byHand(
+      failed.filter(({ finding }) => finding.resource.type !== "policy"),
+      "the org has no active global session policy",
+    );
   }
-  draft.byHand(
-    failed.filter(({ finding }) => finding.resource.type !== "policy"),
-    "the org has no active global session policy",
-  );
 }
 
-function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed: readonly Failed[]): void {
+/** Why the plan must not change the policy this way; null where it lets nobody in who was kept out, or with less. */
+function proofOf(draft: PlanDraft, { policy }: PolicyWithRules): string | null {
+  const of = { kind: "session", policyId: String(policy["id"]) } as const;
+  const effect = changeOf(draft.artifacts, of, draft.resources());
+  if (effect.kind === "violation") return effect.why;
+  if (effect.lost !== null) draft.loses(lossOf(draft.artifacts, { ...of, lost: effect.lost }));
+  return null;
+}
+
+function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed: readonly Failed[]): string | null {
   const all = rules === null ? [] : listed(rules);
-  const [rule, ...equals] = decidingRules(all);
-  if (equals.length > 0) return draft.byHand(failed, "several active rules have the priority 1");
+  const [rule, ...equals] = decidingRules(draft, all);
+  if (equals.length > 0) return "several active rules have the same priority";
   const isOwn = rule !== undefined && isBuiltIn(rule) === false;
   const base = rule ?? all.find((other) => isBuiltIn(other) === true);
-  if (base === undefined || (isOwn && idOf(base) === null)) {
-    return draft.byHand(failed, "no rule of the policy could be read");
-  }
-  const { attributes, missing } = readWhole(base, isOwn ? [...ownFields, ...behavior] : behavior);
+  if (base === undefined || (isOwn && idOf(base) === null)) return "no rule of the policy could be read";
+  const { attributes, missing } = readWhole(base, isOwn ? sessionRuleSources : behavior);
+  const known = sessionRuleSources.map(({ path }) => path);
   const unknown = isOwn ? unknownFields(base, ["conditions", "actions"], known) : [];
-  if (missing.length > 0) return draft.byHand(failed, `the evidence does not have ${missing.join(", ")}`);
-  if (unknown.length > 0) return draft.byHand(failed, `Terraform would reset ${unknown.join(", ")}`);
+  if (missing.length > 0) return `the evidence does not have ${missing.join(", ")}`;
+  if (unknown.length > 0) return `Terraform would reset ${unknown.join(", ")}`;
   if (isListed(attributes["network_includes"]) && isListed(attributes["network_excludes"])) {
-    return draft.byHand(failed, "the rule includes and excludes zones, and Terraform takes one of the two");
+    return "the rule includes and excludes zones, and Terraform takes one of the two";
   }
   const policyId = String(policy["id"]);
   const ofPolicy = { policy_id: policyId, ...withoutUnused(attributes) };
@@ -106,52 +69,71 @@ function planPolicy(draft: PlanDraft, { policy, rules }: PolicyWithRules, failed
   const resource = draft.resource(
     {
       type: "okta_policy_rule_signon",
-      name: isOwn ? identifier("rule", String(base["id"])) : identifier("session", policyId),
+      name: isOwn
+        ? identifier("rule", String(base["id"]), base["name"])
+        : identifier("session", policyId, policy["name"]),
       title: isOwn
         ? `Rule "${nameOf(base)}" of the global session policy "${nameOf(policy)}"`
-        : `New first rule of the global session policy "${nameOf(policy)}"`,
+        : `New rule before the built-in one of the global session policy "${nameOf(policy)}"`,
       importId: isOwn ? `${policyId}/${String(base["id"])}` : null,
-      attributes: isOwn ? ofPolicy : { name: newName, status: "ACTIVE", priority: 1, ...ofPolicy },
+      attributes: isOwn ? ofPolicy : { name: newName, status: "ACTIVE", priority: newPriority(all), ...ofPolicy },
     },
     failed,
   );
-  demand(draft, resource, { failed, isNew: !isOwn });
+  resource.lifecycle = { preventDestroy: true };
+  for (const { check, rule: id } of failed) {
+    const problem =
+      check === zoneCheck
+        ? restrictToZones(draft, resource, { rules: [id], policy })
+        : demand(draft, resource, { check, rule: id, isNew: !isOwn });
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+/** After every rule of one's own, so that it takes nobody from a rule that may be stricter. */
+function newPriority(all: JsonList): number {
+  const own = all.filter((rule) => isBuiltIn(rule) === false && activityOf(rule) !== "inactive");
+  const places = own.map((rule) => readNumber(rule, "priority"));
+  return Math.max(0, ...places.map((place) => (place.kind === "value" ? place.value : 0))) + 1;
 }
 
 function demand(
   draft: PlanDraft,
   resource: ResourceDraft,
-  { failed, isNew }: { readonly failed: readonly Failed[]; readonly isNew: boolean },
-): void {
-  for (const { check, rule } of failed) {
-    if (check === zoneCheck) {
-      restrictToZones(draft, resource, [rule]);
-      continue;
-    }
-    const [attribute, value] = demands[check] ?? [];
-    if (attribute === undefined || value === undefined) continue;
-    // A rule of its own is wanted even where the built-in one has the right value.
-    const before = resource.attributes.get(attribute)?.value;
-    const isRight = isNew && isStrictEnough(attribute, before);
-    const was = isNew ? `the built-in rule has ${showValue(before)}` : `was ${showValue(before)}`;
-    change(resource.attributes, attribute, isRight ? (before ?? value) : value, { rules: [rule], was });
-  }
+  { check, rule, isNew }: { readonly check: string; readonly rule: string; readonly isNew: boolean },
+): string | null {
+  const [attribute, stigValue] = demands[check] ?? [];
+  if (attribute === undefined || stigValue === undefined) return "the plan does not know the check";
+  const value = draft.limitOf(check, stigValue);
+  // A rule of its own is wanted even where the built-in one has the right value.
+  const before = resource.attributes.get(attribute)?.value;
+  const isRight = isNew && (value === false ? before === false : isWithin(before, value));
+  const was = isNew ? `the built-in rule has ${showValue(before)}` : `was ${showValue(before)}`;
+  change(resource.attributes, attribute, isRight ? (before ?? value) : value, { rules: [rule], was });
+  return null;
 }
 
-function isStrictEnough(attribute: string, value: Value | undefined): boolean {
-  if (attribute === "session_persistent") return value === false;
-  return typeof value === "number" && value >= 1 && value <= (attribute === "session_idle" ? 15 : 1080);
+function isWithin(value: Value | undefined, most: Value): boolean {
+  return typeof value === "number" && typeof most === "number" && value >= 1 && value <= most;
 }
 
-function restrictToZones(draft: PlanDraft, resource: ResourceDraft, rules: readonly string[]): void {
+function restrictToZones(
+  draft: PlanDraft,
+  resource: ResourceDraft,
+  { rules, policy }: { readonly rules: readonly string[]; readonly policy: JsonObject },
+): string | null {
+  const problem = zonesProblem(draft);
+  if (problem !== null) return problem;
   const zones = allowedZones(draft, {
-    name: "session_zones",
-    description: "Where users may sign in from, by the Access Control Policy.",
+    name: identifier("session_zones", String(policy["id"]), policy["name"]),
+    description: `From where users of the global session policy "${nameOf(policy)}" may sign in, by the Access Control Policy.`,
   });
   restrictNetwork(resource, zones, rules);
   resource.warnings.add(
     "Users outside these zones fall through to the next rule of the policy, which may allow or deny them: review it too.",
   );
+  return null;
 }
 
 function withoutUnused(attributes: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> {
@@ -175,13 +157,13 @@ function isListed(value: Value | undefined): boolean {
   return Array.isArray(value) && value.length > 0;
 }
 
-/** The active rules with priority 1, as the checks find them. */
-function decidingRules(rules: JsonList): readonly JsonObject[] {
+/** The active rules that let people in first, as the checks find them. */
+function decidingRules(draft: PlanDraft, rules: JsonList): readonly JsonObject[] {
   const subject = { resource: null, expected: "" };
   return judgeByRuleAtPriorityOne(rules, subject, {
     judgeRule: (of) => fail(of, ""),
     accessPath: "actions.signon.access",
     ifNone: "",
-    everyone: new Set(),
+    everyone: everyoneIn(draft.artifacts.built_in_groups),
   }).deciding;
 }

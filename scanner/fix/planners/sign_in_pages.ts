@@ -93,7 +93,7 @@ function planPage(draft: PlanDraft, { brand, page }: BrandSignInPage, failed: Fa
   const resource = draft.resource(
     {
       type: "okta_customized_signin_page",
-      name: identifier("brand", id),
+      name: identifier("brand", id, brand["name"]),
       title: `Sign-in page of the brand "${nameOf(brand)}"`,
       importId: isStored ? id : null,
       attributes: { brand_id: id, ...version.attributes },

@@ -1,0 +1,161 @@
+import type { JsonObject } from "../../../shared/json.ts";
+import {
+  availableValue,
+  missing,
+  type CollectedArtifacts,
+  type Evidence,
+  type JsonList,
+} from "../../evidence/artifacts.ts";
+import { isBuiltIn } from "../../checks/judging/rules.ts";
+import { judgeIncludedZones, readZones, type Zones } from "../../checks/judging/zones.ts";
+import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
+import { activityOf } from "../../checks/parsing/activity.ts";
+import { listTexts, nameOf } from "../../checks/parsing/names.ts";
+import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
+import { appRuleSources } from "../planners/app_rule_fields.ts";
+import { sessionRuleSources } from "../planners/session_rule_fields.ts";
+import { idOf, listed, type Loss } from "../plan_draft.ts";
+import type { ResourceDraft, TerraformResource } from "../terraform.ts";
+import { writeWhole } from "../whole_objects.ts";
+import { createAccessModel, type ModelContext } from "./access_model.ts";
+import { conditionsOf } from "./conditions.ts";
+import { compareAccess, type AccessChange, type LostAccess } from "./compare_access.ts";
+
+/** The two kinds of policies whose rules a plan may change. */
+export type PolicyKind = "app" | "session";
+
+export const ruleTypes: Readonly<Record<PolicyKind, string>> = {
+  app: "okta_app_signon_policy_rule",
+  session: "okta_policy_rule_signon",
+};
+
+const accessPaths = { app: "actions.appSignOn.access", session: "actions.signon.access" } as const;
+
+type Planned = Pick<TerraformResource | ResourceDraft, "type" | "importId" | "attributes">;
+
+/** What the rules that are planned for a policy do to its people. */
+export function changeOf(
+  artifacts: CollectedArtifacts,
+  { kind, policyId }: { readonly kind: PolicyKind; readonly policyId: string },
+  resources: readonly Planned[],
+): AccessChange {
+  const rules = rulesOf(artifacts, kind, policyId);
+  if (rules === null) return { kind: "violation", why: "not all rules of the policy could be read" };
+  const planned = resources.filter(
+    ({ type, attributes }) => type === ruleTypes[kind] && attributes.get("policy_id")?.value === policyId,
+  );
+  const context = contextOf(artifacts, kind);
+  return compareAccess(createAccessModel(rules, context), createAccessModel(planRules(rules, planned, kind), context));
+}
+
+/** The sentence about those who lose access by a policy. */
+export function lossOf(
+  artifacts: CollectedArtifacts,
+  { kind, policyId, lost }: { readonly kind: PolicyKind; readonly policyId: string; readonly lost: LostAccess },
+): Loss {
+  const parts = [...lost.within.map((fact) => `within ${fact}`), ...lost.outside.map((fact) => `outside ${fact}`)];
+  const who = parts.length === 0 ? "Everybody" : `Everybody ${listTexts(parts)}`;
+  const groups = groupsOf(artifacts, kind, policyId);
+  const ofGroups = groups.length === 0 ? "of every group" : `of every group, ${listTexts(groups)} included`;
+  const what =
+    kind === "app" ? describeApps(artifacts, policyId) : `sign-in by ${describeSession(artifacts, policyId)}`;
+  return { of: policyId, text: `${who}, ${ofGroups}, loses access to ${what}, unless another rule lets them in` };
+}
+
+/** All rules of a policy; null where some may be missing. */
+export function rulesOf(artifacts: CollectedArtifacts, kind: PolicyKind, policyId: string): JsonList | null {
+  const lists =
+    kind === "session"
+      ? listed(artifacts.global_session_policies)
+          .filter(({ policy }) => policy["id"] === policyId)
+          .map(({ rules }) => rules)
+      : [appRules(artifacts, policyId), ...builtInApps(artifacts, policyId).map(({ rules }) => rules)];
+  for (const list of lists) if (list?.state === "obtained") return list.value;
+  return null;
+}
+
+function appRules({ app_policy_rules: all }: CollectedArtifacts, policyId: string): Evidence<JsonList> | null {
+  const byId = all === undefined ? null : availableValue(all);
+  return byId !== null && Object.hasOwn(byId, policyId) ? (byId[policyId] ?? null) : null;
+}
+
+function builtInApps({ admin_console_app: console, dashboard_app: dashboard }: CollectedArtifacts, policyId: string) {
+  return [console, dashboard].flatMap((evidence) => {
+    const found = evidence === undefined ? null : availableValue(evidence);
+    return found !== null && found.app !== null && accessPolicyId(found.app) === policyId ? [found] : [];
+  });
+}
+
+/** The active apps that a policy decides about, by name; those that this run could not see are missing. */
+export function appsOf(artifacts: CollectedArtifacts, policyId: string): readonly string[] {
+  const apps = listed(artifacts.apps).filter(
+    (app) => accessPolicyId(app) === policyId && activityOf(app) !== "inactive",
+  );
+  const builtIn = builtInApps(artifacts, policyId).flatMap(({ app }) => (app === null ? [] : [app]));
+  return [...new Set([...apps, ...builtIn].map((app) => `"${nameOf(app)}"`))];
+}
+
+/** Whether every app of the org was seen: each org has both of Okta's own. */
+export function areAllAppsSeen({ apps }: CollectedArtifacts): boolean {
+  if (apps?.state !== "obtained") return false;
+  const names = new Set(apps.value.map((app) => app["name"]));
+  return names.has("saasure") && names.has("okta_enduser");
+}
+
+function describeApps(artifacts: CollectedArtifacts, policyId: string): string {
+  const others = areAllAppsSeen(artifacts)
+    ? ""
+    : " and every other app that uses this policy, which this run could not see";
+  return `${appsOf(artifacts, policyId).join(", ")}${others}`;
+}
+
+function describeSession(artifacts: CollectedArtifacts, policyId: string): string {
+  const found = listed(artifacts.global_session_policies).find(({ policy }) => policy["id"] === policyId);
+  return `the global session policy "${found === undefined ? policyId : nameOf(found.policy)}", so to every app`;
+}
+
+/** The ids of the groups that the policy, or a rule of it, names. */
+function groupsOf(artifacts: CollectedArtifacts, kind: PolicyKind, policyId: string): readonly string[] {
+  const policies = listed(artifacts.global_session_policies).filter(({ policy }) => policy["id"] === policyId);
+  const objects = [...(rulesOf(artifacts, kind, policyId) ?? []), ...policies.map(({ policy }) => policy)];
+  return [...new Set(objects.flatMap((object) => namedGroups(object)))].map((id) => `group ${id}`);
+}
+
+function namedGroups(object: JsonObject): readonly string[] {
+  const { anyOf, noneOf } = conditionsOf(object, { everyone: new Set(), isEverywhere: () => false });
+  return [...anyOf.flat(), ...noneOf].flatMap((fact) => /^group (\S+)$/.exec(fact)?.[1] ?? []);
+}
+
+/** The rules of a policy as they are after the plan. A new rule pushes those after it back. */
+export function planRules(rules: JsonList, planned: readonly Planned[], kind: PolicyKind): JsonList {
+  let after: JsonList = rules.map((rule) => {
+    const resource = planned.find(({ importId }) => importId?.split("/")[1] === idOf(rule));
+    if (resource === undefined) return rule;
+    const sources = kind === "app" ? appRuleSources(isBuiltIn(rule) === true) : sessionRuleSources;
+    return writeWhole(rule, resource.attributes, sources);
+  });
+  for (const { importId, attributes } of planned) {
+    if (importId !== null) continue;
+    const sources = kind === "app" ? appRuleSources(false) : sessionRuleSources;
+    const made = writeWhole({ id: "new", system: false }, attributes, sources);
+    const place = Number(made["priority"]);
+    const pushed = after.map((rule) =>
+      typeof rule["priority"] === "number" && rule["priority"] >= place
+        ? { ...rule, priority: rule["priority"] + 1 }
+        : rule,
+    );
+    after = [...pushed, made];
+  }
+  return after;
+}
+
+function contextOf(artifacts: CollectedArtifacts, kind: PolicyKind): ModelContext {
+  const zones = zonesIn(artifacts);
+  const isEverywhere = (id: string) => judgeIncludedZones([id], null, zones).kind === "everywhere";
+  return { accessPath: accessPaths[kind], everyone: everyoneIn(artifacts.built_in_groups), isEverywhere };
+}
+
+/** The org's zones as rules name them. */
+export function zonesIn({ network_zones: zones }: CollectedArtifacts): Zones {
+  return readZones(zones ?? missing<JsonList>("provider_error", "not collected"));
+}
