@@ -41,9 +41,11 @@ export function writeWhole(
   attributes: ReadonlyMap<string, { readonly value: Value }>,
   sources: readonly Source[],
 ): JsonObject {
-  return sources.reduce((written, { attribute, path }) => {
+  return sources.reduce((written, { attribute, path, read }) => {
     const value = attributes.get(attribute)?.value;
-    return setField(written, path.split("."), value === undefined ? undefined : plainValue(value));
+    const plain = value === undefined ? undefined : plainValue(value);
+    // A variable may stand for a whole list.
+    return setField(written, path.split("."), read === "texts" && typeof plain === "string" ? [plain] : plain);
   }, object);
 }
 

@@ -54,6 +54,7 @@ function minutes(value: unknown): number {
 
 function isAppFieldStrict(name: string, after: unknown, before: unknown): boolean {
   if (name === "access") return true;
+  if (name === "keepMeSignedIn" && isJsonObject(after) && after["postAuth"] === "NOT_ALLOWED") return true;
   if (name !== "verificationMethod") return isSame(after, before);
   return everyField(after, before, (field, one, other) => {
     if (field === "type") return isSame(one ?? "ASSURANCE", other ?? "ASSURANCE");

@@ -12,7 +12,7 @@ import { accessPolicyId } from "../../checks/parsing/access_policy.ts";
 import { activityOf } from "../../checks/parsing/activity.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
 import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
-import { appRuleSources } from "../planners/app_rule_fields.ts";
+import { appRuleSources, keepSignedInSources } from "../planners/app_rule_fields.ts";
 import { sessionRuleSources } from "../planners/session_rule_fields.ts";
 import { idOf, listed, type Loss } from "../plan_draft.ts";
 import type { ResourceDraft, TerraformResource } from "../terraform.ts";
@@ -31,7 +31,7 @@ export const ruleTypes: Readonly<Record<PolicyKind, string>> = {
 
 const accessPaths = { app: "actions.appSignOn.access", session: "actions.signon.access" } as const;
 
-type Planned = Pick<TerraformResource | ResourceDraft, "type" | "importId" | "attributes">;
+type Planned = Pick<TerraformResource | ResourceDraft, "type" | "importId" | "attributes" | "blocks">;
 
 /** What the rules that are planned for a policy do to its people. */
 export function changeOf(
@@ -134,10 +134,13 @@ export function planRules(rules: JsonList, planned: readonly Planned[], kind: Po
     const sources = kind === "app" ? appRuleSources(isBuiltIn(rule) === true) : sessionRuleSources;
     return writeWhole(rule, resource.attributes, sources);
   });
-  for (const { importId, attributes } of planned) {
+  for (const { importId, attributes, blocks } of planned) {
     if (importId !== null) continue;
     const sources = kind === "app" ? appRuleSources(false) : sessionRuleSources;
-    const made = writeWhole({ id: "new", system: false }, attributes, sources);
+    const stayed = blocks.find(({ name }) => name === "keep_me_signed_in");
+    const kept =
+      stayed === undefined ? {} : { appSignOn: { keepMeSignedIn: writeWhole({}, stayed.attributes, keepSignedInSources) } };
+    const made = writeWhole({ id: "new", system: false, actions: kept }, attributes, sources);
     const place = Number(made["priority"]);
     const pushed = after.map((rule) =>
       typeof rule["priority"] === "number" && rule["priority"] >= place

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
-import { readList, readText } from "../../checks/parsing/fields.ts";
+import { readList, readObject, readText } from "../../checks/parsing/fields.ts";
 import { idOf } from "../plan_draft.ts";
 import { toAttributes, type Block, type Value, type JsonValue } from "../terraform.ts";
 import { readWhole, unknownFields, type Source } from "../whole_objects.ts";
@@ -141,6 +141,20 @@ function isWanted(
   if (name.startsWith("device_is_")) return registered === true;
   return !Array.isArray(value) || value.length > 0;
 }
+
+/** The option to stay signed in, which Terraform leaves as it is in a rule that it imports; a new rule has to say it. */
+export function keepSignedInBlock(rule: JsonObject): Block | null {
+  const found = readObject(rule, "actions.appSignOn.keepMeSignedIn");
+  if (found.kind !== "value") return null;
+  const { attributes } = readWhole(found.value, keepSignedInSources);
+  return { name: "keep_me_signed_in", attributes: toAttributes(attributes) };
+}
+
+/** Where the provider has the option, below `keepMeSignedIn`. */
+export const keepSignedInSources: readonly Source[] = [
+  { attribute: "post_auth", path: "postAuth", read: "text", ifAbsent: null },
+  { attribute: "post_auth_prompt_frequency", path: "postAuthPromptFrequency", read: "text", ifAbsent: null },
+];
 
 function platformsOf(rule: JsonObject): readonly Block[] {
   const platforms = readList(rule, platform);

@@ -9,7 +9,7 @@ import { readNumber, showValue } from "../../checks/parsing/fields.ts";
 import { listTexts, nameOf } from "../../checks/parsing/names.ts";
 import { everyoneIn } from "../../checks/parsing/rule_conditions.ts";
 import { appsOf, areAllAppsSeen, changeOf, lossOf, rulesOf, zonesIn } from "../access_model/planned_policies.ts";
-import { readAppRule, constraintsOf } from "./app_rule_fields.ts";
+import { constraintsOf, keepSignedInBlock, readAppRule } from "./app_rule_fields.ts";
 import { allowedZones, freeName, restrictNetwork, zonesProblem } from "./network_zones.ts";
 import { idOf, listed, type Failed, type PlanDraft } from "../plan_draft.ts";
 import { addressOf, change, identifier, type ResourceDraft, type Value } from "../terraform.ts";
@@ -157,7 +157,7 @@ function planZones(draft: PlanDraft, { policyId, failed }: OfPolicy): string | n
   if (isClosed) return null;
   const closed = importRule(draft, { policyId, rule: catchAll, failed });
   if (typeof closed === "string") return closed;
-  const made = newRule(draft, { policyId, from: closed, all, failed });
+  const made = newRule(draft, { policyId, from: closed, catchAll, all, failed });
   restrictNetwork(made, zones, rules);
   const was = closed.attributes.get("access")?.value;
   change(closed.attributes, "access", "DENY", { rules, was: `was ${showValue(was)}` });
@@ -178,7 +178,13 @@ function isOpen(rule: JsonObject, draft: PlanDraft): boolean {
 /** What the catch-all demands, from the allowed zones, for everybody whom no earlier rule is for. */
 function newRule(
   draft: PlanDraft,
-  { policyId, from, all, failed }: OfPolicy & { readonly from: ResourceDraft; readonly all: JsonList },
+  {
+    policyId,
+    from,
+    catchAll,
+    all,
+    failed,
+  }: OfPolicy & { readonly from: ResourceDraft; readonly catchAll: JsonObject; readonly all: JsonList },
 ): ResourceDraft {
   const attributes: Record<string, Value> = {};
   for (const [name, { value }] of from.attributes) attributes[name] = value;
@@ -195,6 +201,8 @@ function newRule(
     },
     failed,
   );
+  const keepSignedIn = keepSignedInBlock(catchAll);
+  resource.blocks.splice(0, resource.blocks.length, ...(keepSignedIn === null ? [] : [keepSignedIn]));
   // Without it the closed catch-all lets nobody in.
   resource.lifecycle = { preventDestroy: true };
   return resource;
