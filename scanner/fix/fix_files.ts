@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import { attributeLines, comment, expression, quote } from "./hcl.ts";
 import type { FixPlan } from "./plan_draft.ts";
-import { addressOf, type TerraformResource, type Variable } from "./terraform.ts";
+import { addressOf, type Attributes, type TerraformResource, type Variable } from "./terraform.ts";
 
 /** What the files say about where they come from. */
 export interface Origin {
@@ -9,21 +10,97 @@ export interface Origin {
   readonly collectedAt: string;
 }
 
+/** What an earlier run left in the folder. */
+export interface EarlierRun {
+  /** The addresses of its resources, and of those in a state beside it. */
+  readonly addresses: readonly string[];
+  /** The scopes of its provider. */
+  readonly scopes: readonly string[];
+}
+
+export const noEarlierRun: EarlierRun = { addresses: [], scopes: [] };
+
 /** The beginning of each file: a file without it is not ours, and is not replaced. */
 export const marker = "Written by scanstream fix";
 
+/** The files of a plan by name. A folder that held an earlier plan always gets a `main.tf`, which keeps its objects. */
+export function renderFiles(plan: FixPlan, origin: Origin, earlier: EarlierRun): Readonly<Record<string, string>> {
+  const hasMain = plan.resources.length > 0 || earlier.addresses.length > 0;
+  return {
+    ...Object.fromEntries(pagesOf(plan)),
+    ...(hasMain
+      ? {
+          "main.tf": renderMain(plan, origin, earlier),
+          "variables.tf": renderVariables(plan, origin),
+          "terraform.tfvars.example": renderExample(plan, origin),
+        }
+      : {}),
+  };
+}
+
 /** `main.tf`: the provider, and every resource beside the block that imports it. */
-export function renderMain(plan: FixPlan, origin: Origin): string {
+export function renderMain(plan: FixPlan, origin: Origin, earlier: EarlierRun = noEarlierRun): string {
   const header = [
     `# ${marker} for ${origin.orgUrl}, from evidence of ${origin.collectedAt}.`,
     "# Each changed value has the rule and the old value above it. Nothing is applied until you run terraform apply.",
+    ...pagesOf(plan).map(([name, text]) => `# ${name} ${digestOf(text)}`),
   ].join("\n");
-  const blocks = [terraformBlock, providerBlock(plan, origin), ...plan.resources.map(resourceBlocks)];
-  return `${header}\n\n${blocks.join("\n\n")}\n`;
+  const planned = new Set(plan.resources.map(addressOf));
+  const kept = earlier.addresses.filter((address) => !planned.has(address));
+  const blocks = [
+    terraformBlock,
+    providerBlock(scopesOfRun(plan, earlier), origin),
+    ...plan.resources.map(resourceBlocks),
+    ...kept.map(removedBlock),
+  ];
+  return sealed(`${header}\n`, `\n${blocks.join("\n\n")}\n`);
+}
+
+/** What the provider asks for: also what it needs to read the objects of an earlier plan again. */
+export function scopesOfRun({ resources }: FixPlan, { scopes }: EarlierRun): readonly string[] {
+  return [...new Set([...scopes, ...resources.flatMap(({ type }) => scopesOf(type))])].sort();
+}
+
+/** Takes an object out of the state that the plan no longer names, and leaves it in the org as it is. */
+function removedBlock(address: string): string {
+  return [
+    "# Of an earlier plan. Terraform forgets it, and leaves it in the org as it is.",
+    `removed {\n  from = ${address}\n\n  lifecycle {\n    destroy = false\n  }\n}`,
+  ].join("\n");
+}
+
+/** The text with a line that says what it was when it was written. */
+export function sealed(head: string, body: string): string {
+  return `${head}# Digest of the lines below: ${digestOf(body)}\n${body}`;
+}
+
+/** Whether the text is as it was written: false for a file of another hand, and for one that was edited. */
+export function isAsWritten(text: string): boolean {
+  const found = /^(?:# |<!-- )Digest of the lines below: (sha256:[0-9a-f]{64})(?: -->)?\n/m.exec(text);
+  return found !== null && digestOf(text.slice(found.index + found[0].length)) === found[1];
+}
+
+export function digestOf(text: string): string {
+  return `sha256:${createHash("sha256").update(text).digest("hex")}`;
+}
+
+/** The sign-in pages, each a file of its own. */
+function pagesOf({ resources }: FixPlan): readonly (readonly [name: string, text: string])[] {
+  return resources.flatMap((resource) =>
+    [...resource.attributes.values()].flatMap(({ value }) =>
+      typeof value === "object" && "kind" in value && value.kind === "page"
+        ? [[pageName(resource), value.text] as const]
+        : [],
+    ),
+  );
+}
+
+function pageName({ name }: TerraformResource): string {
+  return `pages/${name}.html`;
 }
 
 const terraformBlock = `terraform {
-  required_version = ">= 1.5"
+  required_version = ">= 1.7"
 
   required_providers {
     okta = {
@@ -34,16 +111,15 @@ const terraformBlock = `terraform {
 }`;
 
 /** Bound to the org, so that the plan is never applied to another one; the credentials come from the environment. */
-function providerBlock({ resources }: FixPlan, { orgUrl }: Origin): string {
+function providerBlock(scopes: readonly string[], { orgUrl }: Origin): string {
   const { protocol, host, origin } = new URL(orgUrl);
   const [name = "", ...domain] = host.split(".");
-  const scopes = new Set(resources.flatMap(({ type }) => scopesOf(type)));
   const lines = [
     ["org_name", quote(name)],
     ["base_url", quote(domain.join("."))],
     // A practice org: the provider reaches one without TLS as its proxy only.
     ...(protocol === "http:" ? [["http_proxy", quote(origin)] as const] : []),
-    ["scopes", expression([...scopes].sort())],
+    ["scopes", expression(scopes)],
   ] as const;
   const width = Math.max(...lines.map(([attribute]) => attribute.length));
   const attributes = lines.map(([attribute, value]) => `  ${attribute.padEnd(width)} = ${value}`);
@@ -74,14 +150,24 @@ function importBlock(resource: TerraformResource): string | null {
   return `import {\n  to = ${addressOf(resource)}\n  id = ${quote(resource.importId)}\n}\n`;
 }
 
-function resourceBlock({ type, name, attributes, blocks, lifecycle, dependsOn }: TerraformResource): string {
+function resourceBlock(resource: TerraformResource): string {
+  const { type, name, blocks, lifecycle, dependsOn } = resource;
   const parts = [
-    attributeLines(attributes, "  "),
+    attributeLines(withPageFiles(resource), "  "),
     ...blocks.map((block) => `  ${block.name} {\n${attributeLines(block.attributes, "    ")}\n  }`),
     ...(dependsOn.length === 0 ? [] : [`  depends_on = [${dependsOn.join(", ")}]`]),
     ...lifecycleLines(lifecycle),
   ];
   return `resource "${type}" "${name}" {\n${parts.join("\n\n")}\n}`;
+}
+
+function withPageFiles(resource: TerraformResource): Attributes {
+  const entries = [...resource.attributes].map(([name, { value, change }]) => {
+    const isPage = typeof value === "object" && "kind" in value && value.kind === "page";
+    const file = { kind: "reference", to: `file("\${path.module}/${pageName(resource)}")` } as const;
+    return [name, { value: isPage ? file : value, change }] as const;
+  });
+  return new Map(entries);
 }
 
 function lifecycleLines({ preventDestroy, ignoreChanges = [] }: TerraformResource["lifecycle"]): readonly string[] {
@@ -94,9 +180,20 @@ function lifecycleLines({ preventDestroy, ignoreChanges = [] }: TerraformResourc
 
 /** `variables.tf`: what a person has to decide. */
 export function renderVariables({ variables }: FixPlan, { orgUrl }: Origin): string {
-  const header = `# ${marker} for ${orgUrl}: what a person decides.`;
+  const header = `# ${marker} for ${orgUrl}: what a person decides.\n`;
   const blocks = variables.map(variableBlock);
-  return `${[header, ...(blocks.length === 0 ? ["# This plan needs no decision."] : blocks)].join("\n\n")}\n`;
+  return sealed(header, `\n${(blocks.length === 0 ? ["# This plan needs no decision."] : blocks).join("\n\n")}\n`);
+}
+
+/** `terraform.tfvars.example`: to be copied to `terraform.tfvars` and filled in. */
+export function renderExample({ variables }: FixPlan, { orgUrl }: Origin): string {
+  const header = `# ${marker} for ${orgUrl}: copy it to terraform.tfvars, and fill it in.\n`;
+  const lines = variables.map(({ name, type, description, default: value, isSensitive }) => {
+    if (isSensitive === true) return `${comment(description)}\n# export TF_VAR_${name}=…`;
+    const text = `${name} = ${type === "string" ? '""' : "[]"}`;
+    return `${comment(description)}\n${value === undefined ? text : `# ${text}`}`;
+  });
+  return sealed(header, `\n${lines.join("\n\n")}\n`);
 }
 
 function variableBlock({ name, type, description, default: value, isSensitive, isNonEmptyList }: Variable): string {

@@ -59,7 +59,7 @@ export function lossOf(
   const ofGroups = groups.length === 0 ? "of every group" : `of every group, ${listTexts(groups)} included`;
   const what =
     kind === "app" ? describeApps(artifacts, policyId) : `sign-in by ${describeSession(artifacts, policyId)}`;
-  return { of: policyId, text: `${who}, ${ofGroups}, loses access to ${what}, unless another rule lets them in` };
+  return { of: policyId, text: `${who}, ${ofGroups}, loses access to ${what}` };
 }
 
 /** All rules of a policy; null where some may be missing. */
@@ -139,7 +139,9 @@ export function planRules(rules: JsonList, planned: readonly Planned[], kind: Po
     const sources = kind === "app" ? appRuleSources(false) : sessionRuleSources;
     const stayed = blocks.find(({ name }) => name === "keep_me_signed_in");
     const kept =
-      stayed === undefined ? {} : { appSignOn: { keepMeSignedIn: writeWhole({}, stayed.attributes, keepSignedInSources) } };
+      stayed === undefined
+        ? {}
+        : { appSignOn: { keepMeSignedIn: writeWhole({}, stayed.attributes, keepSignedInSources) } };
     const made = writeWhole({ id: "new", system: false, actions: kept }, attributes, sources);
     const place = Number(made["priority"]);
     const pushed = after.map((rule) =>

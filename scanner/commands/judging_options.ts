@@ -1,0 +1,49 @@
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { selectChecks } from "../catalog/select_checks.ts";
+import type { CatalogCheck } from "../catalog/catalog.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
+import { readApprovedIssuers } from "../config.ts";
+import { readDecisions, type Decisions } from "../decisions/decisions.ts";
+import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
+import { readChecks } from "../decisions/own_rules/company_rules.ts";
+import { readParameters } from "../decisions/own_rules/parameters.ts";
+import { namesOf, toSelection, type SelectionFlags } from "./scan_options.ts";
+
+/** The options of every command that evaluates: which checks, by which limits, and which findings are accepted. */
+export interface JudgingFlags extends SelectionFlags {
+  readonly waivers?: string;
+  readonly attestations?: string;
+  readonly decisionsFromGateway?: boolean;
+  readonly quiet?: boolean;
+}
+
+export interface Judging {
+  readonly checks: readonly CatalogCheck[];
+  readonly parameters: ParameterValues;
+  /** The decisions of the files, and those of the gateway where they are asked for. */
+  decisionsFor(orgUrl: string): Promise<Decisions>;
+}
+
+/** Throws `UsageError` for an option or a file that cannot be used. */
+export async function readJudging(flags: JudgingFlags, io: CommandIo): Promise<Judging> {
+  const known = await readChecks(flags.checks);
+  const checks = selectChecks(toSelection(flags), known);
+  const parameters = await readParameters(flags.parameters, readApprovedIssuers(io.env));
+  const files = await readDecisions(
+    {
+      waiversFile: flags.waivers ?? null,
+      attestationsFile: flags.attestations ?? null,
+      baselineFile: null,
+      thresholdFile: null,
+    },
+    namesOf(known),
+  );
+  return {
+    checks,
+    parameters,
+    decisionsFor(orgUrl) {
+      const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+      return withGatewayDecisions(files, wanted, io);
+    },
+  };
+}

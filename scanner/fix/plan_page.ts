@@ -1,0 +1,145 @@
+import { catalog } from "../catalog/catalog.ts";
+import type { CheckResult } from "../../shared/report.ts";
+import { markdownCell, markdownText } from "../reports/markdown_text.ts";
+import { digestOf, marker, scopesOfRun, type Origin } from "./fix_files.ts";
+import type { FixFolder } from "./fix_folder.ts";
+import type { ByHand, Failed, FixPlan } from "./plan_draft.ts";
+import { addressOf, type Variable } from "./terraform.ts";
+
+export interface PlanPageInput {
+  readonly plan: FixPlan;
+  readonly results: readonly CheckResult[];
+  readonly origin: Origin;
+  readonly folder: Pick<FixFolder, "addresses" | "scopes" | "others">;
+}
+
+/** `plan.md`: what the plan does, who loses access, what a person decides, and what is left to the Admin Console. */
+export function renderPlanPage({ plan, results, origin, folder }: PlanPageInput): string {
+  const planned = new Set(plan.resources.map(addressOf));
+  const kept = folder.addresses.filter((address) => !planned.has(address));
+  const hasMain = plan.resources.length > 0 || kept.length > 0;
+  const sections = [
+    ...(plan.resources.length === 0 ? [nothingToPlan(plan)] : planSections(plan)),
+    ...keptSection(kept),
+    ...(hasMain ? useSections(plan, folder) : []),
+    ...acceptedSection(plan.accepted),
+    ...byHandSection(plan.byHand),
+    ...unjudgedSection(results),
+  ];
+  const head = `# Fixes for ${markdownText(origin.orgUrl)}\n\n${marker}, from evidence of ${origin.collectedAt}. Nothing was changed in the org.\n`;
+  const body = `\n${sections.join("\n\n")}\n`;
+  return `${head}\n<!-- Digest of the lines below: ${digestOf(body)} -->\n${body}`;
+}
+
+function nothingToPlan({ byHand }: FixPlan): string {
+  return byHand.length === 0
+    ? "Every check that was evaluated passes or is accepted: there is nothing to fix."
+    : "Nothing of what fails can be fixed with Terraform.";
+}
+
+function keptSection(kept: readonly string[]): readonly string[] {
+  if (kept.length === 0) return [];
+  const text =
+    "An earlier plan in this folder, or the state beside it, has these resources. `main.tf` holds a `removed` block for each, so that " +
+    "`terraform apply` forgets it and leaves it in the org as it is. Do not delete `main.tf` while the state has them: " +
+    "Terraform would then destroy them.";
+  return [`## What stays from earlier plans\n\n${text}\n\n${kept.map((address) => `- \`${address}\``).join("\n")}`];
+}
+
+function acceptedSection(accepted: readonly Failed[]): readonly string[] {
+  if (accepted.length === 0) return [];
+  const lines = accepted.map(
+    ({ rule, finding }) => `- ${rule}: ${markdownText(finding.detail)} ${markdownText(finding.waiver?.reason ?? "")}`,
+  );
+  return [`## Accepted by a waiver, so not planned\n\n${lines.join("\n")}`];
+}
+
+function planSections(plan: FixPlan): readonly string[] {
+  const imported = plan.resources.filter(({ importId }) => importId !== null).length;
+  const created = plan.resources.length - imported;
+  const rows = plan.resources.map((resource) => {
+    const attributes = [resource.attributes, ...resource.blocks.map((block) => block.attributes)];
+    const changed = attributes.flatMap((map) => [...map].filter(([, { change }]) => change !== null));
+    const rules = [...new Set(changed.flatMap(([, { change }]) => change?.rules ?? []))].sort();
+    const names = [...new Set(changed.map(([name]) => `\`${name}\``))];
+    const how = resource.importId === null ? "new" : "imported";
+    return `| \`${addressOf(resource)}\` | ${markdownCell(resource.title)} | ${how} | ${names.join(", ")} | ${rules.join(", ")} |`;
+  });
+  const warnings = plan.resources.flatMap(({ title, warnings: all }) =>
+    all.map((warning) => `- ${markdownText(title)}: ${markdownText(warning)}`),
+  );
+  return [
+    "## The plan",
+    `\`main.tf\` imports ${imported} of the org's objects as a whole, changes only the attributes below in them, and makes ${created} new ones. It destroys nothing, lets nobody in who is kept out now, and lets nobody in with less than now.`,
+    ["| resource | what it is | | sets | rules |", "|---|---|---|---|---|", ...rows].join("\n"),
+    ...(warnings.length === 0 ? [] : [`## Read before you apply\n\n${warnings.join("\n")}`]),
+    ...lossesSection(plan),
+    ...(plan.variables.length === 0 ? [] : [variableTable(plan.variables)]),
+  ];
+}
+
+function lossesSection({ losses }: FixPlan): readonly string[] {
+  if (losses.length === 0) return ["## Who loses access\n\nNobody loses access by a rule, a zone or a token."];
+  return [`## Who loses access\n\n${losses.map(({ text }) => `- ${markdownText(text)}.`).join("\n")}`];
+}
+
+function useSections(plan: FixPlan, folder: Pick<FixFolder, "scopes" | "addresses" | "others">): readonly string[] {
+  const scopes = scopesOfRun(plan, folder);
+  const imported = plan.resources.flatMap(({ importId }) => (importId === null ? [] : [`\`${importId}\``]));
+  return [
+    "## How to use it",
+    [
+      `1. Give a service application of its own, not the scanner's, these scopes and the role Super Administrator: ${scopes.map((scope) => `\`${scope}\``).join(", ")}.`,
+      "2. Set `OKTA_API_CLIENT_ID` and `OKTA_API_PRIVATE_KEY` (the key itself, PEM). Copy `terraform.tfvars.example` to `terraform.tfvars` and fill it in.",
+      "3. `terraform init`, then `terraform plan`. Read the plan: it must destroy nothing, and change in what it imports only the attributes above.",
+      "4. `terraform apply`, and scan again.",
+    ].join("\n"),
+    "## State, backend and secrets",
+    [
+      "- The state holds every attribute that Terraform writes, in clear text: the names of objects, networks, sign-in pages, and the token of a log stream. Keep it in a backend that encrypts it and that only those who administer the org can read. Put the `backend` block into a file of its own, such as `backend.tf`.",
+      "- Never commit `terraform.tfvars`, `terraform.tfstate` or a plan file.",
+      "- Keep the folder and its state together. `fix` may be run again here: it keeps what an earlier plan made, and refuses to replace a file that was edited.",
+      "- Whether another workspace of Terraform manages an object is unknown to `fix`. Search its state for these ids before you apply, because two workspaces would undo each other's changes" +
+        (imported.length === 0 ? "." : `: ${imported.join(", ")}.`),
+      ...(folder.others.length === 0
+        ? []
+        : [
+            `- Files of somebody else are in this folder, and were left alone: ${folder.others.map((name) => `\`${name}\``).join(", ")}. Terraform reads them together with the plan.`,
+          ]),
+    ].join("\n"),
+  ];
+}
+
+function variableTable(variables: readonly Variable[]): string {
+  const rows = variables.map(({ name, description, default: value }) => {
+    const standard =
+      value === undefined ? "you have to set it" : value === null ? "unset" : `\`${JSON.stringify(value)}\``;
+    return `| \`${name}\` | ${markdownCell(description)} | ${standard} |`;
+  });
+  return ["## What you decide\n", "| variable | | default |", "|---|---|---|", ...rows].join("\n");
+}
+
+function byHandSection(byHand: readonly ByHand[]): readonly string[] {
+  if (byHand.length === 0) return [];
+  const parts = catalog.flatMap((check) => {
+    const ofCheck = byHand.filter((item) => item.check === check.name);
+    if (ofCheck.length === 0) return [];
+    const findings = ofCheck.map(
+      ({ finding, why }) => `- ${markdownText(finding.detail)} Not in the plan: ${markdownText(why)}.`,
+    );
+    const steps = check.explanation.fix.map((step, index) => `${index + 1}. ${step}`);
+    return [`### ${check.rule.vuln_id} ${check.name}\n\n${findings.join("\n")}\n\n${steps.join("\n")}`];
+  });
+  return ["## By hand, in the Admin Console", ...parts];
+}
+
+/** A verdict that was not reached is no plan: what is missing is said. */
+function unjudgedSection(results: readonly CheckResult[]): readonly string[] {
+  const unjudged = results.filter(({ findings }) => findings.some(({ status }) => status === "MANUAL"));
+  if (unjudged.length === 0) return [];
+  const lines = unjudged.map(({ check, vuln_id: rule, findings }) => {
+    const first = findings.find(({ status }) => status === "MANUAL");
+    return `- ${rule} ${check}: ${markdownText(first?.detail ?? "")}`;
+  });
+  return [`## For a person to judge, so not planned\n\n${lines.join("\n")}`];
+}
