@@ -20,8 +20,7 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .option("--no-stream", "do not register and publish the scan");
   addConfigOptions(scan);
   addConnectionOptions(scan);
-  addSelectionOptions(scan);
-  addRuleOptions(scan);
+  addJudgingOptions(scan);
   addReportOptions(scan);
   addVerbosityOptions(scan);
   addExamples(
@@ -58,10 +57,9 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .command("evaluate")
     .description("judge saved evidence, offline")
     .option("--from-artifacts <file>", "a file of `scan` or `collect` (required)");
-  addSelectionOptions(evaluate);
-  addRuleOptions(evaluate);
+  addJudgingOptions(evaluate);
   addReportOptions(evaluate);
-  evaluate.addOption(verboseOption());
+  addVerbosityOptions(evaluate);
   addExamples(
     evaluate,
     "scanstream evaluate --from-artifacts evidence.json",
@@ -75,11 +73,16 @@ export function addScannerCommands(program: Command, run: RunCommand): void {
     .command("fix")
     .description("write Terraform that makes failing checks pass, and the steps that are left to a person")
     .option("--from-artifacts <file>", "plan from saved evidence, offline")
-    .option("--output <dir>", "where main.tf, variables.tf and README.md go (required)");
+    .option("--output <dir>", "where main.tf, variables.tf and plan.md go (required)");
   addConnectionOptions(fix);
-  addSelectionOptions(fix);
+  addJudgingOptions(fix);
   addVerbosityOptions(fix);
-  addExamples(fix, "scanstream fix -o fixes", "scanstream fix --from-artifacts evidence.json -o fixes --severity high");
+  addExamples(
+    fix,
+    "scanstream fix -o fixes",
+    "scanstream fix --from-artifacts evidence.json -o fixes --severity high",
+    "scanstream fix -o fixes --waivers decisions.json --parameters limits.json",
+  );
   fix.action((flags: FixFlags) =>
     run(async (io) => {
       keepHeapSmall();
@@ -156,10 +159,6 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--once", "catch up from the saved state, and end")
     .option("--until-clean", "end with 0 as soon as nothing fails")
     .addOption(failOnOption("what ends it with 1 when it is new: fail, manual, never, fail:high, … (default: never)"))
-    .addOption(checkNamesOption("--check <names>", "only these checks, separated by commas"))
-    .addOption(checkNamesOption("--exclude <names>", "not these checks"))
-    .option("--waivers <file>", "findings that are accepted for a time")
-    .option("--attestations <file>", "what people attest where the API shows too little")
     .addOption(
       offering(new Option("--format <format>", "table or ndjson (default: table)"), "one", () =>
         Promise.resolve(["table", "ndjson"]),
@@ -168,7 +167,8 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--with-addresses", "IP addresses of who made a change, too")
     .option("--no-stream", "do not register and publish the monitor");
   addConnectionOptions(follow);
-  follow.addOption(verboseOption());
+  addJudgingOptions(follow);
+  addVerbosityOptions(follow);
   addExamples(follow, "scanstream follow", "scanstream follow -i 30 -f ndjson --fail-on fail:high");
   follow.action((flags: FollowFlags) =>
     run(async (io) => {
@@ -196,6 +196,16 @@ function addSelectionOptions(command: Command): void {
         Promise.resolve(["high", "medium", "low"]),
       ),
     );
+}
+
+/** The options of every command that evaluates: which checks, by which limits, and which findings are accepted. */
+function addJudgingOptions(command: Command): void {
+  addSelectionOptions(command);
+  addRuleOptions(command);
+  command
+    .option("--waivers <file>", "findings that are accepted for a time")
+    .option("--attestations <file>", "what people attest where the API shows too little")
+    .option("--decisions-from-gateway", "the waivers and attestations that are kept at SCANSTREAM_URL, too");
 }
 
 function addVerbosityOptions(command: Command): void {
@@ -264,9 +274,6 @@ function addReportOptions(command: Command): void {
     .addOption(failOnOption("what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)"))
     .option("--threshold <file>", "bounds on the counts of rules, as of SAF (YAML or JSON); one not met exits with 1")
     .option("--fail-on-new", "only findings that the baseline does not have count")
-    .option("--waivers <file>", "findings that are accepted for a time")
-    .option("--attestations <file>", "what people attest where the API shows too little")
-    .option("--decisions-from-gateway", "the waivers and attestations that are kept at SCANSTREAM_URL, too")
     .option("--checklist <file>", "a CKLB or CKL that people worked in: cklb and ckl keep their answers")
     .option("--baseline <report.json>", "mark findings new, unchanged or resolved against an earlier report");
 }

@@ -66,6 +66,7 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
 
 export interface EvaluateFlags extends SelectionFlags, ReportFlags {
   readonly fromArtifacts?: string;
+  readonly quiet?: boolean;
   readonly verbose?: boolean;
 }
 
@@ -95,7 +96,7 @@ export async function evaluateCommand(flags: EvaluateFlags, io: CommandIo): Prom
   const { org_url: orgUrl } = document.scan;
   const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
   const decisions = await withGatewayDecisions(files, wanted, io);
-  const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags: {} };
+  const finishOptions = { decisions, checklist, options, id: randomUUID(), tenantId: null, flags };
   const { code, report } = await finishScan(scan, finishOptions, io);
   await writeGitHubFeedback([{ name: null, report }], io);
   return code;

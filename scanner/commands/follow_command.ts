@@ -7,10 +7,8 @@ import { lockStateDirectory, type StateLock } from "../../command_line/state_loc
 import { printable } from "../../command_line/terminal.ts";
 import { errorCode } from "../../shared/error_code.ts";
 import { UsageError } from "../../shared/usage_error.ts";
-import { catalog } from "../catalog/catalog.ts";
-import { selectChecks } from "../catalog/select_checks.ts";
 import { readApprovedIssuers, readScannerConfig } from "../config.ts";
-import { applyDecisions, readDecisions } from "../decisions/decisions.ts";
+import { applyDecisions } from "../decisions/decisions.ts";
 import { changeText } from "../follow/change_text.ts";
 import type { ChangeLine } from "../follow/changes.ts";
 import { createDoorbell } from "../follow/doorbell.ts";
@@ -22,25 +20,18 @@ import { connect } from "../idp/connection.ts";
 import { IdpError } from "../idp/idp_error.ts";
 import { createMonitor } from "./follow_monitor.ts";
 import { parseFollowOptions, type FollowFlags } from "./follow_options.ts";
+import { readJudging } from "./judging_options.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
-import { toSelection } from "./scan_options.ts";
 import { createTrace } from "./trace_lines.ts";
 
 /** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
 export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<number> {
   const { directory, intervalMs, reconcileMs, failOn, format } = parseFollowOptions(flags);
-  const checks = selectChecks(toSelection(flags));
+  const judging = await readJudging(flags, io);
+  const { checks, parameters } = judging;
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
-  const decisions = await readDecisions(
-    {
-      waiversFile: flags.waivers ?? null,
-      attestationsFile: flags.attestations ?? null,
-      baselineFile: null,
-      thresholdFile: null,
-    },
-    new Set(catalog.map(({ name }) => name)),
-  );
+  const decisions = await judging.decisionsFor(config.orgUrl);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   await requireDirectory(directory);
   const lock = await lockDirectory(directory);
@@ -56,6 +47,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
         clientId: config.clientId,
         checks,
         approvedIssuers,
+        parameters,
         intervalMs,
         reconcileMs,
         once: flags.once === true,
@@ -77,7 +69,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
           io.stdout(lines.map((line) => `${text(line)}\n`).join(""));
         },
         say,
-        monitor: createMonitor(streamConfig, { doorbell, log: say }),
+        monitor: createMonitor(streamConfig, { doorbell, log: say, isQuiet: flags.quiet === true }),
         doorbell,
         trace: createTrace(flags, say),
       },

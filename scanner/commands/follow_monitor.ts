@@ -7,7 +7,11 @@ import type { StreamConfig } from "../streaming/stream_config.ts";
 /** The follower as others see it, at a gateway; null: it is not streamed. */
 export function createMonitor(
   config: StreamConfig | null,
-  { doorbell, log }: { readonly doorbell: Doorbell; readonly log: (text: string) => void },
+  {
+    doorbell,
+    log,
+    isQuiet,
+  }: { readonly doorbell: Doorbell; readonly log: (text: string) => void; readonly isQuiet: boolean },
 ): MonitorPort {
   if (config === null) return noMonitor;
   let publisher: MonitorPublisher | null = null;
@@ -15,7 +19,8 @@ export function createMonitor(
     started(facts) {
       const { monitorId, onRegistered } = facts;
       const onDoorbell = () => doorbell.ring();
-      publisher = startMonitoring(config, monitorId, { warn: log, info: log, onDoorbell, onRegistered });
+      const info = isQuiet ? () => {} : log;
+      publisher = startMonitoring(config, monitorId, { warn: log, info, onDoorbell, onRegistered });
       publisher.started(facts);
     },
     // Before the first answer of the provider there is nothing to say: the registration says that the monitor runs.

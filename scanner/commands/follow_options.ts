@@ -3,19 +3,16 @@ import { UsageError } from "../../shared/usage_error.ts";
 import type { ScannerFlags } from "../config.ts";
 import { failOnWords, parseFailOn, type FailOn } from "../decisions/gates/fail_on.ts";
 import type { ChangeFormat } from "../follow/change_text.ts";
+import type { JudgingFlags } from "./judging_options.ts";
 
 /** The options of `follow` as typed on the command line. */
-export interface FollowFlags extends ScannerFlags {
+export interface FollowFlags extends ScannerFlags, JudgingFlags {
   readonly state?: string;
   readonly interval?: string;
   readonly reconcile?: string;
   readonly once?: boolean;
   readonly untilClean?: boolean;
   readonly failOn?: string;
-  readonly check?: string;
-  readonly exclude?: string;
-  readonly waivers?: string;
-  readonly attestations?: string;
   readonly format?: string;
   readonly withAddresses?: boolean;
   readonly stream?: boolean;

@@ -1,4 +1,5 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
+import type { ParameterValues } from "../checks/parameter.ts";
 import type { FailOn } from "../decisions/gates/fail_on.ts";
 import type { CheckResult } from "../../shared/report.ts";
 import type { Clock } from "../idp/clock.ts";
@@ -14,6 +15,8 @@ export interface FollowPlan {
   readonly clientId: string;
   readonly checks: readonly CatalogCheck[];
   readonly approvedIssuers: readonly string[] | null;
+  /** The organization's values in place of the STIG's; absent: none. */
+  readonly parameters?: ParameterValues;
   readonly intervalMs: number;
   readonly reconcileMs: number;
   /** Catches up from the saved cursor and ends. */

@@ -81,8 +81,8 @@ export class FollowedOrg {
 
   /** Reads what is doubtful; the rest is in memory. */
   async collect(): Promise<CollectedArtifacts> {
-    const { checks, signal } = this.#plan;
-    const collection = createCollection(this.#memory, { signal, trace: this.#parts.trace });
+    const { checks, signal, parameters = {} } = this.#plan;
+    const collection = createCollection(this.#memory, { signal, parameters, trace: this.#parts.trace });
     await Promise.all(checks.map((check) => collection.obtainFor(check)));
     return collection.artifacts();
   }

@@ -52,8 +52,8 @@ export class Verdicts {
 
   /** Only checks with findings that moved. */
   judge({ artifacts, touched, engine, evaluatedAt, decide, trace }: JudgeOptions): readonly JudgedCheck[] {
-    const { checks, orgUrl, approvedIssuers } = this.#plan;
-    const context = toContext({ engine, evaluatedAt, orgUrl, approvedIssuers });
+    const { checks, orgUrl, approvedIssuers, parameters = {} } = this.#plan;
+    const context = toContext({ engine, evaluatedAt, orgUrl, approvedIssuers, parameters });
     const judged: JudgedCheck[] = [];
     for (const check of checks) {
       const needs = needsOf(check, artifacts);

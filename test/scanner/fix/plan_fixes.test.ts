@@ -59,7 +59,14 @@ describe("planFixes", () => {
   });
 
   test("nothing fails: nothing is planned", async () => {
-    expect(planOf(await failing, [])).toEqual({ resources: [], variables: [], fixed: [], byHand: [] });
+    expect(planOf(await failing, [])).toEqual({
+      resources: [],
+      variables: [],
+      fixed: [],
+      byHand: [],
+      losses: [],
+      accepted: [],
+    });
   });
 
   test("only the checks that were selected are planned", async () => {

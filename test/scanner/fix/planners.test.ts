@@ -69,9 +69,9 @@ describe("global session rules", () => {
       session_lifetime: 1080,
       session_persistent: false,
       network_connection: "ZONE",
-      network_includes: { kind: "reference", to: "var.session_zones" },
+      network_includes: { kind: "reference", to: "var.session_zones_contractors_00pSgkIcdem0cePVi5d7" },
     });
-    const made = find(plan, 'New first rule of the global session policy "Default Policy"');
+    const made = find(plan, 'New rule before the built-in one of the global session policy "Default Policy"');
     expect(made.importId).toBeNull();
     expect([...made.attributes].map(([name, { value }]) => [name, value])).toEqual(
       expect.arrayContaining([
@@ -84,22 +84,33 @@ describe("global session rules", () => {
 });
 
 describe("network zones", () => {
-  test("several fitting zones: a person names them", async () => {
-    const [zones] = planOf(await typical).variables.filter(({ name }) => name === "session_zones");
-    expect(zones).not.toHaveProperty("default");
-    expect(zones?.description).toMatch(/"Branch offices" is nzo\w+, "Headquarters" is nzo\w+\.$/);
-  });
-
-  test("one fitting zone is the default", async () => {
-    const artifacts = await typical;
-    const one = editEach(artifacts.network_zones, (zone) =>
-      zone["name"] === "Branch offices" ? { ...zone, status: "INACTIVE" } : zone,
-    );
-    const [zones] = planOf({ ...artifacts, network_zones: one }).variables.filter(
-      ({ name }) => name === "session_zones",
-    );
-    expect(zones?.default).toEqual([expect.stringMatching(/^nzo/)]);
-  });
+  test.each(["Branch offices", "Headquarters"])(
+    "a person names them, also where only one fits, without %s",
+    async (name) => {
+      const artifacts = await typical;
+      const one = editEach(artifacts.network_zones, (zone) =>
+        zone["name"] === name ? { ...zone, status: "INACTIVE" } : zone,
+      );
+      for (const zones of [artifacts.network_zones, one]) {
+        const variables = planOf({ ...artifacts, network_zones: zones }).variables.filter(
+          ({ type }) => type === "list(string)",
+        );
+        expect(variables.map(({ name: of }) => of.replace(/_\w+$/, ""))).toEqual([
+          "app",
+          "app",
+          "app",
+          "app",
+          "session",
+          "session",
+          "token",
+        ]);
+        for (const variable of variables) {
+          expect(variable).not.toHaveProperty("default");
+          expect(variable.description.includes(`"${name}" is nzo`)).toBe(zones !== one);
+        }
+      }
+    },
+  );
 
   test("no fitting zone: one is made of the networks that a person names", async () => {
     const plan = planOf(await failing);
@@ -118,7 +129,7 @@ describe("network zones", () => {
 describe("app rules", () => {
   test("what an app's deciding rule demands goes into the new rule that takes its place", async () => {
     const plan = planOf(await typical);
-    const made = find(plan, 'New first rule of the authentication policy of "Okta Admin Console"');
+    const made = find(plan, 'New rule before the catch-all of the authentication policy of "Okta Admin Console"');
     expect(made.attributes.get("constraints")?.value).toEqual([
       {
         kind: "json",
@@ -143,7 +154,11 @@ describe("app rules", () => {
     const [rule] = consoleApp.rules.value;
     const edited = { ...rule, actions: { appSignOn: { access: "ALLOW", verificationMethod: chains } } };
     const plan = planOf(
-      { ...artifacts, admin_console_app: obtained({ app: consoleApp.app, rules: obtained([edited]) }) },
+      {
+        ...artifacts,
+        app_policy_rules: undefined,
+        admin_console_app: obtained({ app: consoleApp.app, rules: obtained([edited]) }),
+      },
       catalog.filter(({ name }) => name === "application_admin_console_mfa_required"),
     );
     expect(plan.resources).toEqual([]);
