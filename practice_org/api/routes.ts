@@ -109,7 +109,7 @@ export const routes: readonly Route[] = [
   ),
   route(
     "/api/v1/users/*/groups",
-    ["groups.read", "users.read"],
+    ["users.read"],
     ofUser(({ groupIds }, { contents }) =>
       unpaged(contents.groups.map(({ group }) => group).filter(({ id }) => groupIds.includes(id))),
     ),
