@@ -223,15 +223,16 @@ export function ofGroup(kind: string, answer: (found: Group, call: Call) => Answ
   );
 }
 
-/** `q` is the beginning of a name. */
+/** `q` is the beginning of a name, and its answer has no links. */
 export function groups({ contents, query }: Call): Answer {
+  const filter = parseFilter(query.get("filter"), ["id", "type"]);
+  if ("refusal" in filter) return filter.refusal;
   const start = query.get("q")?.toLowerCase() ?? "";
   const nameOf = ({ group }: Group) => String((group["profile"] as JsonObject)["name"]).toLowerCase();
-  const found = contents.groups.filter((item) => nameOf(item).startsWith(start));
-  return paged(
-    found.map(({ group }) => group),
-    { defaultLimit: 10_000, maxLimit: 10_000 },
-  );
+  const found = contents.groups
+    .filter((item) => nameOf(item).startsWith(start) && filter.matches(item.group))
+    .map(({ group }) => group);
+  return query.has("q") ? unpaged(found) : paged(found, { defaultLimit: 10_000, maxLimit: 10_000 });
 }
 
 export function clientRoles({ clientId, role, segments, url }: Call): Answer {

@@ -208,6 +208,45 @@ describe("Role", () => {
   });
 });
 
+describe("Objects that the scanner tells apart", () => {
+  interface GivenApp {
+    readonly label: string;
+    readonly signOnMode: string | null;
+    readonly settings: { readonly oauthClient?: { readonly application_type: string } };
+    readonly _links: { readonly accessPolicy?: unknown };
+  }
+
+  test("Apps that nobody signs in to: no sign-on or a service, with and without a policy", async () => {
+    const apps = (await (await session.get("/api/v1/apps?limit=200")).json()) as GivenApp[];
+    const kindOf = ({ signOnMode, settings, _links }: GivenApp) =>
+      [signOnMode, settings.oauthClient?.application_type, "accessPolicy" in _links] as const;
+    const kinds = Object.fromEntries(apps.map((app) => [app.label, kindOf(app)]));
+    expect(kinds).toMatchObject({
+      "practice.example": [null, undefined, false],
+      "Contractors' list": [null, undefined, false],
+      "Nightly export": ["OPENID_CONNECT", "service", false],
+      "Compliance scanner": ["OPENID_CONNECT", "service", true],
+      Wiki: ["OPENID_CONNECT", "web", true],
+      "Okta Dashboard": ["OPENID_CONNECT", undefined, true],
+    });
+  });
+
+  test("Groups that the provider keeps by itself are found by their type", async () => {
+    const names = async (query: string) => {
+      const groups = (await (await session.get(`/api/v1/groups?${query}`)).json()) as { profile: { name: string } }[];
+      return groups.map(({ profile }) => profile.name);
+    };
+    expect(await names(`filter=${encodeURIComponent('type eq "BUILT_IN"')}&limit=200`)).toEqual([
+      "Everyone",
+      "Okta Administrators",
+    ]);
+    expect(await names(`filter=${encodeURIComponent('type eq "OKTA_GROUP"')}`)).not.toContain("Everyone");
+    const refused = await session.get(`/api/v1/groups?filter=${encodeURIComponent('profile.name eq "Everyone"')}`);
+    expect(await errorOf(refused)).toMatchObject({ status: 400, code: "E0000031" });
+    expect((await session.get("/api/v1/groups?q=every")).headers.get("link")).toBeNull();
+  });
+});
+
 describe("Path and method", () => {
   test.each(["/api/v1/nothing", "/api/v1/zones/", "/api/v1/policies/x/rules/y/z"])("%s: 404", async (path) => {
     expect(await errorOf(await session.get(path))).toMatchObject({ status: 404, code: "E0000007" });

@@ -18,7 +18,7 @@ test("a doctor finds nothing wrong with a read-only service application", async 
   expect(detailOf(results, "private_key")).toContain("RS256");
   expect(detailOf(results, "organization")).toContain("Identity Engine");
   expect(detailOf(results, "dpop")).toContain("DPoP");
-  expect(detailOf(results, "scopes")).toContain("10 of 10");
+  expect(detailOf(results, "scopes")).toContain("11 of 11");
   expect(detailOf(results, "role")).toContain("READ_ONLY_ADMIN");
   expect(detailOf(results, "rate_limits")).toContain("150 a minute (token)");
 });
@@ -40,7 +40,7 @@ test("a doctor names the scopes that are not granted", async () => {
     await examinePractice({ role: "read-only", grantedScopes: ["policies.read", "apps.read"] }),
     "scopes",
   );
-  expect(scopes).toMatchObject({ state: "warn", detail: expect.stringContaining("2 of 10") as string });
+  expect(scopes).toMatchObject({ state: "warn", detail: expect.stringContaining("2 of 11") as string });
   expect(scopes.detail).toContain("okta.logStreams.read");
   expect(scopes.remedy).toContain("Okta API Scopes");
 });
