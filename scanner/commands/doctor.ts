@@ -222,7 +222,8 @@ async function roleResult(
     const reasons = unexpected.map(({ detail }) => detail).join("; ");
     const detail = `${found}; ${unexpected.length} of ${answers.length} reads were refused: ${reasons}`;
     const isRole = unexpected.some(({ reason }) => reason === "missing_role");
-    return { ...warn("role", detail, isRole ? assignRole : null), facts };
+    const isReadOnly = roles.includes("READ_ONLY_ADMIN");
+    return { ...warn("role", detail, isRole && !isReadOnly ? assignRole : null), facts };
   }
   const result = session.roleEvidence.role() === "super_admin" ? warn("role", found, useReadOnly) : ok("role", found);
   return { ...result, facts };

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { catalog, type CatalogCheck } from "../catalog/catalog.ts";
 import { accessPolicyId } from "../checks/parsing/access_policy.ts";
-import type { ArtifactName } from "../evidence/artifacts.ts";
+import { findCheck } from "../catalog/select_checks.ts";
+import { obtained, type ArtifactName } from "../evidence/artifacts.ts";
 import { pathSegment } from "../evidence/collectors/collector.ts";
 import type { AuthorizedClient } from "../idp/connection.ts";
 import type { IdpRequest, Reading } from "../idp/idp_client.ts";
@@ -48,11 +49,13 @@ export async function examineRules(session: AuthorizedClient): Promise<RuleAnswe
   const askDirectory = ask(session, appsNamed("active_directory"));
   await Promise.all([...readAll, askDirectory]);
   const owner = await readOwner(session, reads.get("api_tokens")?.answer ?? null);
-  const limitsOf = (check: CatalogCheck) => limitsOfCheck(check, { session, reads, owner });
+  const seesAll = seesEveryApp(reads);
+  const hasApp = seesAll !== false || hasJudgedApp(await ask(session, appsRequest));
+  const limitsOf = (check: CatalogCheck) => limitsOfCheck(check, { session, reads, owner, seesAll, hasApp });
   return {
     limits: grouped(catalog.map((check) => [check.rule.vuln_id, limitsOf(check)] as const)),
     facts: [
-      appsFact(reads),
+      appsFact(seesAll),
       directoryFact(await askDirectory),
       answerFact("GET /api/v1/users/{id}/roles", owner[0]?.answer ?? null, "No API token shows an owner to ask for"),
       answerFact("GET /api/v1/logStreams", reads.get("log_streams")?.answer ?? null, "Log streams were not asked for"),
@@ -70,6 +73,25 @@ async function ask({ client }: AuthorizedClient, request: IdpRequest): Promise<A
   if (request.path.startsWith("/api/v1/apps?")) return client.getList(request);
   const page = await client.getPage(request);
   return page.state === "obtained" ? { state: "obtained", value: page.value.entries } : { ...page, partial: null };
+}
+
+const appsRequest: IdpRequest = { path: "/api/v1/apps?limit=200", scope: "apps.read" };
+
+/** Every organization has the provider's own apps, so a list without them is not whole. Null: it could not be read. */
+function seesEveryApp(reads: ReadonlyMap<ArtifactName, Read>): boolean | null {
+  const answers = [reads.get("admin_console_app")?.answer, reads.get("dashboard_app")?.answer];
+  if (answers.some((answer) => answer?.state !== "obtained")) return null;
+  return answers.every((answer) => valueOf(answer ?? null).length > 0);
+}
+
+/** Whether V-279693 judges any of the apps that the role sees: the check itself knows which ones people sign in to. */
+function hasJudgedApp(apps: Answer): boolean {
+  const nothing = obtained<never[]>([]);
+  const artifacts = { apps: obtained(valueOf(apps)), app_policy_rules: obtained({}), network_zones: nothing };
+  const context = { engine: "identity", evaluatedAt: new Date(0).toISOString() } as const;
+  return findCheck("V-279693")
+    .evaluate(artifacts, context)
+    .some(({ resource }) => resource !== null);
 }
 
 /** The roles and groups of one token's owner, and the roles of one of these groups. Empty where no token shows an owner. */
@@ -99,6 +121,9 @@ interface Asked {
   readonly session: AuthorizedClient;
   readonly reads: ReadonlyMap<ArtifactName, Read>;
   readonly owner: readonly Read[];
+  readonly seesAll: boolean | null;
+  /** Whether the role sees an app that people sign in to. */
+  readonly hasApp: boolean;
 }
 
 function limitsOfCheck({ artifacts, rule }: CatalogCheck, asked: Asked): readonly Limit[] {
@@ -110,12 +135,13 @@ function limitsOfCheck({ artifacts, rule }: CatalogCheck, asked: Asked): readonl
     if (needed !== undefined) declared.add(needed);
   }
   const found = [...declared].flatMap((name) => limitsOfArtifact(name, asked));
-  return rule.coverage === "partial" && !found.some(({ outcome }) => outcome === "manual")
-    ? [...found, leftToPerson]
-    : found;
+  if (artifacts.includes("apps") && !asked.hasApp) found.push(noApp);
+  const open = found.filter(({ outcome }) => outcome === "manual");
+  if (open.length > 0) return open;
+  return rule.coverage === "partial" ? [...found, leftToPerson] : found;
 }
 
-function limitsOfArtifact(name: ArtifactName, { session, reads, owner }: Asked): readonly Limit[] {
+function limitsOfArtifact(name: ArtifactName, { session, reads, owner, seesAll }: Asked): readonly Limit[] {
   const refusals = (read: Read | undefined) => (read === undefined ? [] : refusal(read, session));
   if (name === "api_token_owners") return owner.flatMap(refusals);
   if (name === "app_policy_rules") return refusals(reads.get("global_session_policies"));
@@ -123,7 +149,7 @@ function limitsOfArtifact(name: ArtifactName, { session, reads, owner }: Asked):
     const builtIn = [reads.get("admin_console_app"), reads.get("dashboard_app")];
     const refused = builtIn.flatMap(refusals);
     if (refused.length > 0) return refused.slice(0, 1);
-    return builtIn.every((read) => valueOf(read?.answer ?? null).length > 0) ? [] : [someApps];
+    return seesAll === false ? [someApps] : [];
   }
   const read = reads.get(name);
   const refused = refusals(read);
@@ -145,6 +171,11 @@ const someApps: Limit = {
   why: "this role sees only some of the apps",
   remedy: superAdmin,
 };
+const noApp: Limit = {
+  outcome: "manual",
+  why: "this role sees no app that people sign in to",
+  remedy: superAdmin,
+};
 const withoutPolicy: Limit = {
   outcome: "manual",
   why: "the app has no authentication policy, as in every organization of the Classic Engine",
@@ -164,7 +195,8 @@ function refusal({ request, answer }: Read, { isGranted, requestedScopes }: Auth
     return [{ outcome: "manual", why: `the scope ${scope} is not granted`, remedy }];
   }
   if (answer.reason !== "missing_role") return [{ outcome: "manual", why: answer.detail, remedy: null }];
-  const why = `this role may not read GET ${toShownPath(request.path.replace(/\?.*/, ""))}`;
+  const call = toShownPath(request.path.replace(/\?.*/, "")).replace(/\/(users|groups)\/[^/]+/, "/$1/{id}");
+  const why = `this role may not read GET ${call}`;
   return [{ outcome: "manual", why, remedy: superAdmin }];
 }
 
@@ -183,10 +215,9 @@ function grouped(limits: readonly (readonly [rule: string, limits: readonly Limi
   return all.toSorted((one, other) => Number(one.outcome === "partial") - Number(other.outcome === "partial"));
 }
 
-function appsFact(reads: ReadonlyMap<ArtifactName, Read>): string {
-  const answers = [reads.get("admin_console_app")?.answer, reads.get("dashboard_app")?.answer];
-  if (answers.some((answer) => answer?.state !== "obtained")) return "The list of apps could not be read";
-  return answers.every((answer) => valueOf(answer ?? null).length > 0)
+function appsFact(seesAll: boolean | null): string {
+  if (seesAll === null) return "The list of apps could not be read";
+  return seesAll
     ? "This role sees the Okta Admin Console and the Okta Dashboard, and so every app"
     : "This role does not see the Okta Admin Console and the Okta Dashboard, and so only some of the apps";
 }
