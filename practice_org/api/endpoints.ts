@@ -104,10 +104,14 @@ export function firstPartyAppSettings({ contents, role, segments }: Call): Answe
     : notFound(segments[0] ?? "", "FirstPartyApp");
 }
 
-/** Below Super Administrator the service application sees itself only; the provider's own apps are filtered out. */
+/** Below Super Administrator the service application sees itself and what is assigned to it; the provider's own apps are filtered out. */
 function visibleApps({ contents, role, serviceApp }: Call): Listing<App> {
-  if (role !== "super") return listingOf([serviceApp]);
   const others = contents.apps;
+  if (role !== "super") {
+    const assigned = contents.assignedApps ?? [];
+    const found = assigned.length === 0 ? [] : [...each(others)].filter(({ id }) => assigned.includes(id));
+    return listingOf([...found, serviceApp]);
+  }
   return { length: others.length + 1, get: (index) => (index < others.length ? others.get(index) : serviceApp) };
 }
 

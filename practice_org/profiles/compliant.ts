@@ -114,22 +114,29 @@ function sessionPolicies(site: Site): readonly PolicyWithRules[] {
   ];
 }
 
+/** Each value exactly at the STIG's limit. */
+export const stigPassword: PasswordSettings = {
+  minLength: 15,
+  minLowerCase: 1,
+  minUpperCase: 1,
+  minNumber: 1,
+  minSymbol: 1,
+  commonPasswordsExcluded: true,
+  maxAgeDays: 60,
+  minAgeMinutes: 1440,
+  historyCount: 5,
+  maxAttempts: 3,
+};
+
 function passwordPolicies(site: Site): readonly PolicyWithRules[] {
-  const settings: PasswordSettings = {
-    minLength: 15,
-    minLowerCase: 1,
-    minUpperCase: 1,
-    minNumber: 1,
-    minSymbol: 1,
-    commonPasswordsExcluded: true,
-    maxAgeDays: 60,
-    minAgeMinutes: 1440,
-    historyCount: 5,
-    maxAttempts: 3,
-  };
   return [
-    passwordPolicy(site, { name: "Administrators", priority: 1, groupIds: [groupId("HR integrations")], settings }),
-    defaultPasswordPolicy(site, 2, settings),
+    passwordPolicy(site, {
+      name: "Administrators",
+      priority: 1,
+      groupIds: [groupId("HR integrations")],
+      settings: stigPassword,
+    }),
+    defaultPasswordPolicy(site, 2, stigPassword),
   ];
 }
 
