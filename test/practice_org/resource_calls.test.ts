@@ -131,6 +131,23 @@ describe("Scope", () => {
     );
   });
 
+  test.each([
+    ["/api/v1/users/some-id/groups", "okta.users.read"],
+    ["/api/v1/users/some-id/roles", "okta.roles.read"],
+  ])("of %s is %s, and no other one does; a bearer token is told in the recorded form", async (path, scope) => {
+    const others = ["okta.groups.read", "okta.users.read", "okta.roles.read"].filter((name) => name !== scope);
+    const bearer = await startOrg({ dpop: "off" });
+    const { body } = await (await createRawClient(bearer)).requestToken({ proof: null, scope: others.join(" ") });
+    const headers = { authorization: `Bearer ${body.access_token ?? ""}` };
+    const response = await fetch(`${bearer.url}${path}`, { headers });
+    expect([response.status, await response.text()]).toEqual([403, ""]);
+    expect(response.headers.get("www-authenticate")).toBe(
+      `Bearer authorization_uri="${bearer.url}/oauth2/v1/authorize", realm="${bearer.url}", ` +
+        `scope="${scope}", error="insufficient_scope", ` +
+        `error_description="The access token provided does not contain the required scopes.", resource="${path}"`,
+    );
+  });
+
   test("opens its own endpoints and no others", async () => {
     const withIds = routes.filter(({ scopes }) => scopes !== null);
     for (const name of new Set(withIds.flatMap(({ scopes }) => scopes ?? []))) {
