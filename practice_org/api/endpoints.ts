@@ -251,7 +251,8 @@ export function logs({ request, log }: Call): Answer {
 
 export function identityProviders({ contents, query }: Call): Answer {
   const type = query.get("type");
-  return paged(contents.identityProviders.filter((provider) => type === null || provider["type"] === type));
+  const matches = (provider: Resource) => type === null || provider["type"] === type;
+  return { ...paged(contents.identityProviders), matches, dropsQuery: true };
 }
 
 export const identityProviderKey = ofNamed(
