@@ -135,7 +135,8 @@ export function customRole(site: Site, label: string, description: string): Reso
 export interface ApiTokenSpec {
   readonly name: string;
   readonly ownerLogin: string;
-  readonly network: JsonObject;
+  /** Absent: the answer has no such field, as in an official example. */
+  readonly network?: JsonObject;
 }
 
 const tokenWindowMs = 30 * 24 * 3_600_000;
@@ -149,7 +150,7 @@ export function apiToken(site: Site, spec: ApiTokenSpec): Resource {
     userId: owner,
     clientName: "Okta API",
     tokenWindow: null,
-    network: spec.network,
+    ...(spec.network === undefined ? {} : { network: spec.network }),
     // A token lives for thirty days after its last use.
     expiresAt: new Date(site.nowMs + tokenWindowMs).toISOString(),
     created,

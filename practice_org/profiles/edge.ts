@@ -60,7 +60,7 @@ export function edgeOrg(site: Site): OrgContents {
         name: "Old badges",
       },
     ],
-    apiTokens: [...whole.apiTokens, tokenWithoutNetwork(site)],
+    apiTokens: [...whole.apiTokens, apiToken(site, { name: "Old token", ownerLogin: "siem@practice.example" })],
     // A SIEM pulls the log with a token.
     logStreams: [],
   };
@@ -190,16 +190,6 @@ function apps(site: Site, orgId: string): readonly App[] {
     ...names.map((name) => app(name, name)),
     appObject(site, { name: "practice_source_1", label: "Identity source", signOnMode: null, policyId: null, orgId }),
   ];
-}
-
-/** As the official example shows one: a token that was made before networks could be set. */
-function tokenWithoutNetwork(site: Site) {
-  const { network, ...token } = apiToken(site, {
-    name: "Old token",
-    ownerLogin: "siem@practice.example",
-    network: anywhere,
-  });
-  return token;
 }
 
 function allBut(...names: readonly string[]): JsonObject {
