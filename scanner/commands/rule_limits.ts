@@ -70,7 +70,7 @@ async function ask({ client }: AuthorizedClient, request: IdpRequest): Promise<A
     return object.state === "obtained" ? { state: "obtained", value: [object.value] } : { ...object, partial: null };
   }
   // A list of one name ends with its first page, and shows whether the role sees the provider's own apps.
-  if (request.path.startsWith("/api/v1/apps?")) return client.getList(request);
+  if (request.path.startsWith("/api/v1/apps?filter=")) return client.getList(request);
   const page = await client.getPage(request);
   return page.state === "obtained" ? { state: "obtained", value: page.value.entries } : { ...page, partial: null };
 }
@@ -136,9 +136,20 @@ function limitsOfCheck({ artifacts, rule }: CatalogCheck, asked: Asked): readonl
   }
   const found = [...declared].flatMap((name) => limitsOfArtifact(name, asked));
   if (artifacts.includes("apps") && !asked.hasApp) found.push(noApp);
+  if (artifacts.some((name) => withGroups.has(name))) found.push(...withoutGroups(asked));
   const open = found.filter(({ outcome }) => outcome === "manual");
   if (open.length > 0) return open;
   return rule.coverage === "partial" ? [...found, leftToPerson] : found;
+}
+
+/** Evidence with rules that may be for groups. */
+const withGroups = new Set<ArtifactName>(["global_session_policies", "admin_console_app", "dashboard_app"]);
+
+function withoutGroups({ session, reads }: Asked): readonly Limit[] {
+  const read = reads.get("built_in_groups");
+  const refused = read === undefined ? [] : refusal(read, session);
+  const effect = "so a rule for the group Everyone counts as one for some people only";
+  return refused.map(({ why, remedy }) => ({ outcome: "partial", why: `${why}, ${effect}`, remedy }));
 }
 
 function limitsOfArtifact(name: ArtifactName, { session, reads, owner, seesAll }: Asked): readonly Limit[] {

@@ -21,6 +21,7 @@ const few = defaultScopes.filter((scope) => !["users.read", "networkZones.read",
 
 test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonly string[]]>([
   ["typical", { role: "super" }, []],
+  ["edge", { role: "read-only" }, ["V-273187", "V-273190", "V-273191", "V-273193", "V-273194"]],
   ["typical", { role: "read-only" }, ["V-273187", "V-273190", "V-273191", "V-273193", "V-273194", "V-279693"]],
   [
     "compliant",
@@ -43,6 +44,17 @@ test.each<[profile: string, Omit<PracticeOrgOptions, "profile">, opened: readonl
   expect(opened).toEqual(expect.arrayContaining(limited));
   const manual = results.filter(({ status }) => status === "MANUAL").map(({ vuln_id }) => vuln_id);
   expect(manual).toEqual(expect.arrayContaining([...opened]));
+});
+
+test("a doctor without the built-in groups names the rules that may be for Everyone", async () => {
+  const grantedScopes = defaultScopes.filter((scope) => scope !== "groups.read");
+  org = await createPracticeOrg({ profile: { name: "compliant" }, role: "super", grantedScopes });
+  const { state, limits = [] } = await resultOf(org, "rules");
+  expect(state).toBe("ok");
+  expect(limits.find(({ why }) => why.includes("okta.groups.read"))).toMatchObject({
+    rules: ["V-273186", "V-273190", "V-273191", "V-273193", "V-273194", "V-273203", "V-273206", "V-279691"],
+    outcome: "partial",
+  });
 });
 
 test("a doctor says what this organization answers this role, with few requests", async () => {
