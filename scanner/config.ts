@@ -20,7 +20,7 @@ export interface ScannerFlags {
   readonly timeout?: string | undefined;
 }
 
-/** The eleven scopes of the default request. A scan goes on with those that are granted. */
+/** The eleven scopes of the default request. A scan continues with the granted ones. */
 export const defaultScopes: readonly string[] = [
   "policies.read",
   "brands.read",

@@ -183,7 +183,7 @@ interface OauthClient {
   readonly requiresDpop: boolean;
 }
 
-/** What an app of OpenID Connect has beside the other fields; a service has no address to come back to. */
+/** The fields that only an app of OpenID Connect has; a service has no address to come back to. */
 function oauthFields(site: Site, id: string, { type, requiresDpop }: OauthClient): ModeFields {
   const isService = type === "service";
   const secret = isService ? "jwks" : "secrets";

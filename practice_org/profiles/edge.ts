@@ -29,7 +29,7 @@ const unfilled = "Not filled in yet";
 const strict = { idleMinutes: 15, lifetimeMinutes: 1080, persistentCookie: false };
 const stig = "STIG strong authentication";
 
-/** The compliant org with what decides in rare cases only: rules that deny, zones left out, devices, a directory beside Okta. */
+/** The compliant org with what decides in rare cases only: rules that deny, zones left out, devices, a directory as well as Okta. */
 export function edgeOrg(site: Site): OrgContents {
   const whole = compliantOrg(site);
   const policies = [...sessionPolicies(site), ...appPolicies(site)];

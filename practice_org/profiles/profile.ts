@@ -16,7 +16,7 @@ export const profileNames = {
   narrow: "compliant, but for some people only: lax zones, a rule for a group, a hidden banner",
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
   unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
-  edge: "compliant, but for rare cases: rules that deny, zones left out, a directory beside Okta",
+  edge: "compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta",
   "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
 } as const;
 

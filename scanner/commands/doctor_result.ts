@@ -22,9 +22,9 @@ export interface DoctorResult {
   readonly detail: string;
   /** What to click or set; null where there is nothing to do. */
   readonly remedy: string | null;
-  /** Of the role: what this organization answers it where the provider's documents do not say. */
+  /** For the role: what this organization answers it where the provider's documents do not say. */
   readonly facts?: readonly string[];
-  /** Of the rules: which of them a scan cannot decide, or not whole. */
+  /** For the rules: which of them a scan cannot decide, or only in part. */
   readonly limits?: readonly RuleLimit[];
 }
 

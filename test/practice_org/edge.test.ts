@@ -60,7 +60,7 @@ describe("under the role and the scopes of README.md", () => {
     }
   });
 
-  test("a PASS about the apps that are seen names those that are not", async () => {
+  test("a PASS about some of the apps says that others were not seen", async () => {
     const org = await createPracticeOrg({ profile: { name: "edge" }, role: "read-only" });
     try {
       const apps = resultsById((await scanPracticeOrg(org)).results).get("V-279693");
