@@ -187,6 +187,7 @@ const reasonOrder: readonly ManualReason[] = [
   "not_available",
   "provider_error",
   "unreadable",
+  "interrupted",
   "needs_review",
   "not_applicable",
 ];

@@ -3,7 +3,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { writeWhole } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
-import { countStatuses, type Report } from "../../shared/report.ts";
+import { summarizeChecks, type Report } from "../../shared/report.ts";
 import { benchmark } from "../catalog/catalog.ts";
 import type { Checklist } from "../checklists/checklist.ts";
 import { applyDecisions, type Decisions } from "../decisions/decisions.ts";
@@ -59,7 +59,7 @@ export async function finishScan(
       ...scan.document.scan,
       status: scan.status,
     },
-    summary: countStatuses(results),
+    summary: summarizeChecks(results),
     checks: results,
     baseline: comparison,
   };

@@ -1,4 +1,5 @@
 import type { CheckResult } from "../../shared/report.ts";
+import { outcomeText } from "../../shared/outcome_text.ts";
 import type { ScanCounts } from "../streaming/outbox.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { paintStatus, printable, textWidth, type Terminal } from "../../command_line/terminal.ts";
@@ -73,7 +74,7 @@ function createLines(terminal: Terminal): Progress {
 
 function createBar(terminal: Terminal, options: ProgressOptions): Progress {
   let waiting: readonly string[] = [];
-  let counts: ScanCounts = { checks_done: 0, checks_total: 0, pass: 0, fail: 0, manual: 0 };
+  let counts: ScanCounts = { checks_done: 0, checks_total: 0, pass: 0, fail: 0, manual: 0, not_applicable: 0 };
   let startedAtMs = options.now();
   let isShown = false;
 
@@ -136,8 +137,8 @@ function barText(counts: ScanCounts, running: string | undefined, { elapsedMs, c
   return text;
 }
 
-function verdicts({ pass, fail, manual }: ScanCounts): string {
-  return `${pass} passed, ${fail} failed, ${manual} manual`;
+function verdicts(counts: ScanCounts): string {
+  return outcomeText((state) => counts[state]);
 }
 
 function resultLine(result: CheckResult, counts: ScanCounts, terminal: Terminal): string {

@@ -3,9 +3,11 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
+import { countStates, type CheckResult } from "../../shared/report.ts";
 import { selectChecks } from "../catalog/select_checks.ts";
 import { readChecklist } from "../checklists/checklist.ts";
 import { readApprovedIssuers, readScannerConfig, type ScannerFlags } from "../config.ts";
+import { applyAttestations } from "../decisions/attestations.ts";
 import { readDecisions } from "../decisions/decisions.ts";
 import { withGatewayDecisions } from "../decisions/gateway_decisions.ts";
 import { readChecks } from "../decisions/own_rules/company_rules.ts";
@@ -77,6 +79,11 @@ export async function prepareScan(
   const decisions = await withGatewayDecisions(files, wanted, io);
   return { orgUrl, run };
 
+  /** As the report counts them. */
+  function attested(results: readonly CheckResult[]): readonly CheckResult[] {
+    return applyAttestations(results, decisions.attestations, io.now().getTime()).results;
+  }
+
   async function run(): Promise<ScanOutcome> {
     // A message may quote an answer of the gateway or the broker.
     const warn = (text: string) => progress.message(printable(text));
@@ -101,6 +108,7 @@ export async function prepareScan(
             progress.checkEvaluated(result, counts);
             stream?.checkEvaluated(result, counts);
           },
+          count: (results) => countStates(attested(results)),
           now: io.now,
           trace: createTrace(flags, (line) => progress.message(line)),
         },
@@ -117,7 +125,7 @@ export async function prepareScan(
       // Evidence first: it is on disk before the wait for the gateway.
       areSaved = await saveArtifacts(flags.saveArtifacts, scan, io);
     } finally {
-      await stream?.end(scan.status, scan.results);
+      await stream?.end(scan.status, attested(scan.results));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
     const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags }, io);
