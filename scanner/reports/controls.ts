@@ -28,13 +28,15 @@ function controlStatus(checks: readonly (CheckResult | null)[]): Status {
 
 export interface BaselineCounts {
   readonly baseline: ControlBaseline;
+  /** How many controls of it this scan examined. */
+  readonly total: number;
   readonly counts: StatusCounts;
 }
 
 /** How the controls of each baseline stand, as far as the STIG examines them. */
 export function countBaselines(results: readonly ControlResult[]): readonly BaselineCounts[] {
-  return controlBaselines.map((baseline) => ({
-    baseline,
-    counts: countStates(results.filter(({ baselines }) => baselines.includes(baseline))),
-  }));
+  return controlBaselines.map((baseline) => {
+    const examined = results.filter(({ baselines }) => baselines.includes(baseline));
+    return { baseline, total: examined.length, counts: countStates(examined) };
+  });
 }

@@ -1,4 +1,4 @@
-import { stateOf, type CheckResult, type Finding, type Plan, type Waiver } from "../../shared/report.ts";
+import { ruleStates, stateOf, type CheckResult, type Finding, type Plan, type Waiver } from "../../shared/report.ts";
 
 /** The status of a rule in a checklist. `pass` needs evidence, or an attestation, for all of the rule. */
 export type Disposition = "pass" | "fail" | "not_applicable" | "not_reviewed";
@@ -32,8 +32,17 @@ export function findingLine(finding: Finding): string {
 
 /** The status with its reason, where it has one. */
 export function verdictOf({ status, reason }: CheckResult | Finding): string {
+  if (reason === "not_applicable") return "Not Applicable";
   return `${status}${reason === null ? "" : ` (${reason})`}`;
 }
+
+/** For `sort`: failures first, then what needs manual review. */
+export function byState(one: CheckResult, other: CheckResult): number {
+  return ruleStates.indexOf(stateOf(one)) - ruleStates.indexOf(stateOf(other));
+}
+
+/** As people read the four states. */
+export const stateLabels = { pass: "PASS", fail: "FAIL", manual: "MANUAL", not_applicable: "N/A" } as const;
 
 /**
  * What a finding's sentence says beside `expected` and `actual`, for reports that show these two by themselves: its note,

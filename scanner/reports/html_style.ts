@@ -12,7 +12,7 @@ h3 { margin: 0 0 .25rem; font-size: 1.05rem; }
 h4 { margin: 0; font-size: 1rem; }
 small, .ids, caption, header p, dt, .label { color: var(--soft); font-weight: normal; font-size: .875rem; }
 a { color: inherit; }
-.cards { display: flex; gap: .75rem; padding: 0; list-style: none; }
+.cards { display: flex; flex-wrap: wrap; gap: .75rem; padding: 0; list-style: none; }
 .cards li { flex: 1; padding: .75rem 1rem; background: var(--paper); border: 1px solid var(--line); border-radius: .6rem; }
 .cards b { display: block; font-size: 1.8rem; line-height: 1.2; }
 .cards .fail b { color: var(--fail); } .cards .manual b { color: var(--manual); } .cards .pass b { color: var(--pass); }
@@ -24,7 +24,7 @@ section { margin: .75rem 0; padding: .75rem 1rem; background: var(--paper); bord
 section.pass { margin: .4rem 0; padding: .4rem 1rem; }
 .ids, .expected { margin: .25rem 0; }
 article { margin: .4rem 0; padding: .1rem .75rem; border-left: 4px solid var(--pass); }
-article.fail { border-color: var(--fail); } article.manual { border-color: var(--manual); }
+article.not_applicable { border-color: var(--line); } article.fail { border-color: var(--fail); } article.manual { border-color: var(--manual); }
 article p { margin: .1rem 0; }
 details { margin-top: .4rem; } section.pass details { margin: 0; }
 summary { cursor: pointer; } summary h3 { display: inline; font-size: 1rem; font-weight: normal; }
