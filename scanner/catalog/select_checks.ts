@@ -1,5 +1,6 @@
 import { AppError } from "../../shared/app_error.ts";
 import type { Severity } from "../../shared/report.ts";
+import { parseSeverity, severityWords } from "../../shared/severity.ts";
 import { catalog, type CatalogCheck } from "./catalog.ts";
 import { nearestName } from "./nearest_name.ts";
 
@@ -9,8 +10,6 @@ export interface CheckSelection {
   readonly exclude?: readonly string[];
   readonly severity?: readonly string[];
 }
-
-const severities: readonly Severity[] = ["high", "medium", "low"];
 
 /** The check of a name, V-id, rule id or STIG id, in any case; throws `AppError` ("not_found") naming the nearest. */
 export function findCheck(name: string, checks: readonly CatalogCheck[] = catalog): CatalogCheck {
@@ -30,7 +29,7 @@ export function selectChecks(
   const { check = [], exclude = [], severity = [] } = selection;
   const included = new Set(check.map((name) => findCheck(name, checks)));
   const excluded = new Set(exclude.map((name) => findCheck(name, checks)));
-  const wanted = new Set(severity.map(parseSeverity));
+  const wanted = new Set(severity.map(requireSeverity));
   const selected = checks.filter(
     (candidate) =>
       (included.size === 0 || included.has(candidate)) &&
@@ -46,10 +45,10 @@ function namesOf(check: CatalogCheck): readonly string[] {
   return [check.name, vuln_id.toLowerCase(), stig_id.toLowerCase(), rule_id.toLowerCase()];
 }
 
-function parseSeverity(text: string): Severity {
-  const severity = severities.find((candidate) => candidate === text.trim().toLowerCase());
-  if (severity !== undefined) return severity;
-  throw new AppError("invalid", `No severity is named "${text}": it should be one of ${severities.join(", ")}`);
+function requireSeverity(text: string): Severity {
+  const severity = parseSeverity(text);
+  if (severity !== null) return severity;
+  throw new AppError("invalid", `--severity ${JSON.stringify(text)}: expected ${severityWords}`);
 }
 
 function describe(selection: Required<CheckSelection>): string {

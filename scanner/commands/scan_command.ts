@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { CommandIo } from "../../command_line/command_io.ts";
-import { exitCodes } from "../../command_line/exit_code.ts";
 import { requireWritable } from "../../command_line/files.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { countStates, type CheckResult } from "../../shared/report.ts";
@@ -128,15 +127,10 @@ export async function prepareScan(
       await stream?.end(scan.status, attested(scan.results));
     }
     const { id, tenant_id: tenantId } = stream?.registered() ?? { id: randomUUID(), tenant_id: null };
-    const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags }, io);
+    const reported = await finishScan(scan, { decisions, checklist, options, id, tenantId, flags, areSaved }, io);
     await stream?.storeReport(reported.report);
-    return { code: exitCode(scan, areSaved, reported), reported, error: null };
+    return { code: reported.code, reported, error: null };
   }
-}
-
-function exitCode({ status }: FinishedScan, areSaved: boolean, { code }: ReportedScan): number {
-  if (status === "cancelled") return exitCodes.interrupted;
-  return areSaved ? code : exitCodes.usage;
 }
 
 async function endFailed(stream: ScanPublisher | null, error: unknown): Promise<void> {

@@ -1,10 +1,11 @@
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CheckSelection } from "../catalog/select_checks.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
-import { failOnWords, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
+import { failOnProblem, parseFailOn, type FailRule } from "../decisions/gates/fail_on.ts";
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { reportFileName } from "../reports/write_reports.ts";
+import { severityWords } from "../../shared/severity.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
 export interface SelectionFlags {
@@ -29,7 +30,7 @@ export function toSelection({ check, exclude = "", severity }: SelectionFlags): 
       ? [`--check ${JSON.stringify(check)}: expected names of checks, which the command checks lists`]
       : []),
     ...(severity !== undefined && selection.severity.length === 0
-      ? [`--severity ${JSON.stringify(severity)}: expected one or more of high, medium, low`]
+      ? [`--severity ${JSON.stringify(severity)}: expected one or more of ${severityWords}`]
       : []),
   ];
   if (problems.length > 0) throw new UsageError(problems);
@@ -72,7 +73,7 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
   const formats = chooseFormats(flags, reportFormats, problems);
   const failOnText = flags.failOn ?? "fail";
   const failOn = parseFailOn(failOnText);
-  if (failOn === null) problems.push(`--fail-on ${JSON.stringify(failOnText)}: expected ${failOnWords}`);
+  if (failOn === null) problems.push(failOnProblem(failOnText));
   if (flags.failOnNew === true && flags.baseline === undefined) {
     problems.push("--fail-on-new: needs --baseline REPORT.json to know what is new");
   }

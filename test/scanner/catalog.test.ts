@@ -155,7 +155,7 @@ describe("selectChecks", () => {
   test.each([
     [{ check: ["no_such_check_anywhere"] }, 'No check is named "no_such_check_anywhere"'],
     [{ exclude: ["no_such_check_anywhere"] }, 'No check is named "no_such_check_anywhere"'],
-    [{ severity: ["urgent"] }, 'No severity is named "urgent": it should be one of high, medium, low'],
+    [{ severity: ["urgent"] }, '--severity "urgent": expected high, medium or low'],
     [{ severity: ["low"] }, "The selection leaves no check: --severity low"],
     [
       { check: ["V-273186"], exclude: ["V-273186"] },

@@ -74,7 +74,7 @@ describe("on a terminal", () => {
     scanOn(terminal);
     expect(terminal.screen()).toEqual([
       "The gateway does not answer",
-      `${total} of ${total} checks in ${Math.ceil(total * 1.5)} s: 10 passed, ${total - 1} failed, 0 need manual review, 0 N/A`,
+      `${total} of ${total} checks evaluated in ${Math.ceil(total * 1.5)} s`,
       "",
     ]);
   });
