@@ -255,7 +255,7 @@ describe("usage and configuration exit with 2", () => {
   test.each([
     [["scan", "--format", "pdf"], /pdf.*table/s],
     [["scan", "--format", "table,json"], /--output/],
-    [["scan", "--fail-on", "always"], /fail, manual, never/],
+    [["scan", "--fail-on", "always"], /fail, manual or never/],
     [["scan", "--check", "authenticator_password_minimum_lenght_15"], /did you mean/],
     [["scan", "--severity", "critical"], /high, medium, low/],
     [["scan", "--check", "V-273187", "--exclude", "V-273187"], /leaves no check/],
