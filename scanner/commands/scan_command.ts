@@ -21,10 +21,11 @@ import { finishScan, reportIdpError, saveArtifacts, type ReportedScan } from "./
 import { writeGitHubFeedback } from "./github_actions.ts";
 import { newProgress, type Progress } from "./progress.ts";
 import {
-  namesOf,
+  rulesOf,
   parseReportOptions,
   reportPlaces,
   toSelection,
+  warnOn,
   type ReportFlags,
   type SelectionFlags,
 } from "./scan_options.ts";
@@ -65,16 +66,16 @@ export async function prepareScan(
 ): Promise<PreparedScan> {
   const options = parseReportOptions(flags);
   const known = await readChecks(flags.checks);
-  const checks = selectChecks(toSelection(flags), known);
+  const checks = selectChecks(toSelection(flags), { checks: known, warn: warnOn(io) });
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const parameters = await readParameters(flags.parameters, approvedIssuers);
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
-  const files = await readDecisions(options, namesOf(known));
+  const files = await readDecisions(options, { rules: rulesOf(known), warn: warnOn(io) });
   const checklist = await readChecklist(options.checklistFile);
   await requireWritable({ ...reportPlaces(options), file: flags.saveArtifacts });
   const { orgUrl, clientId } = config;
-  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, checkNames: namesOf(known) };
+  const wanted = { isAsked: flags.decisionsFromGateway === true, orgUrl, rules: rulesOf(known) };
   const decisions = await withGatewayDecisions(files, wanted, io);
   return { orgUrl, run };
 

@@ -1,3 +1,6 @@
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { printable } from "../../command_line/terminal.ts";
+import type { RuleNames } from "../../shared/rule_names.ts";
 import type { CatalogCheck } from "../catalog/catalog.ts";
 import type { CheckSelection } from "../catalog/select_checks.ts";
 import type { DecisionFiles } from "../decisions/decisions.ts";
@@ -11,6 +14,8 @@ import { UsageError } from "../../shared/usage_error.ts";
 export interface SelectionFlags {
   readonly check?: string;
   readonly exclude?: string;
+  /** The same as `exclude`. */
+  readonly excludeCheck?: string;
   readonly severity?: string;
   /** Rules of the organization's own, beside those of the STIG. */
   readonly checks?: string;
@@ -19,15 +24,20 @@ export interface SelectionFlags {
 }
 
 /** Throws `UsageError` for an option that is given and names nothing, as with a variable that is not set: it would select all. */
-export function toSelection({ check, exclude = "", severity }: SelectionFlags): Required<CheckSelection> {
+export function toSelection({
+  check,
+  exclude = "",
+  excludeCheck = "",
+  severity,
+}: SelectionFlags): Required<CheckSelection> {
   const selection = {
     check: splitList(check ?? ""),
-    exclude: splitList(exclude),
+    exclude: splitList(`${exclude},${excludeCheck}`),
     severity: splitList(severity ?? ""),
   };
   const problems = [
     ...(check !== undefined && selection.check.length === 0
-      ? [`--check ${JSON.stringify(check)}: expected names of checks, which the command checks lists`]
+      ? [`--check ${JSON.stringify(check)}: expected names or ids of checks; run \`scanstream checks\` for the list`]
       : []),
     ...(severity !== undefined && selection.severity.length === 0
       ? [`--severity ${JSON.stringify(severity)}: expected one or more of ${severityWords}`]
@@ -37,8 +47,13 @@ export function toSelection({ check, exclude = "", severity }: SelectionFlags): 
   return selection;
 }
 
-export function namesOf(checks: readonly CatalogCheck[]): ReadonlySet<string> {
-  return new Set(checks.map((check) => check.name));
+export function rulesOf(checks: readonly CatalogCheck[]): readonly RuleNames[] {
+  return checks.map(({ rule }) => rule);
+}
+
+/** Writes what a person should know of a name that was understood. */
+export function warnOn({ terminal }: Pick<CommandIo, "terminal">): (message: string) => void {
+  return (message) => terminal.write(`${printable(message)}\n`);
 }
 
 /** The report options of `scan` and `evaluate` as typed on the command line. */

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { stigRuleNames } from "../../../shared/rule_names.ts";
 import { applyAttestations, parseAttestations } from "../../../scanner/decisions/attestations.ts";
 import { compareWithBaseline, parseBaseline } from "../../../scanner/decisions/baseline.ts";
 import { applyWaivers, parseWaivers } from "../../../scanner/decisions/waivers.ts";
 import { aCheckResult, aFinding, aReport } from "../../support/report_builders.ts";
 
 const check = "signon_global_session_idle_timeout_15min";
-const source = { option: "--waivers", file: "waivers.json", checkNames: new Set([check]) };
+const source = { option: "--waivers", file: "waivers.json", rules: stigRuleNames };
 const now = Date.parse("2026-11-21T12:00:00Z");
 
 describe("parseWaivers", () => {
