@@ -9,7 +9,7 @@ type FieldName = { [Type in keyof ScanEvents]: keyof ScanEvents[Type] }[keyof Sc
 /** One line for an event of a scan's stream. Its payload is unchecked: any key of the tenant may publish any type, with any fields. */
 export function eventText(type: string, data: Resource, color: boolean): string {
   const field = (name: FieldName) => shown(data[name]);
-  const status = () => statusText(data["status"], color);
+  const status = () => statusText(data["reason"] === "not_applicable" ? "N/A" : data["status"], color);
   switch (type) {
     case "scan.start":
       return `Scan ${field("scan_id")} started: ${field("checks_total")} checks`;

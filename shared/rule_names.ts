@@ -46,14 +46,17 @@ function namesOf({ check, vuln_id: vulnId, stig_id: stigId, rule_id: ruleId }: R
   return [check, vulnId, stigId, ruleId];
 }
 
-/** Whether it has the form of DISA's ids, which no rule of an organization's own has. */
-export function isDisaName(name: string): boolean {
-  return /^(?:s?v-\d|okta-app-)/i.test(name.trim());
-}
-
 /** The check's name for any name of a rule of the STIG; other names, as of an organization's own rules, stay as they are. */
 export function toCheckName(name: string): string {
   return findRule(name, stigRuleNames)?.rule.check ?? name;
+}
+
+/** As `toCheckName`, with the problem of a name that has the form of DISA's ids and is none of the STIG's. */
+export function requireCheckName(name: string): { readonly check: string } | { readonly problem: string } {
+  const isDisas = /^(?:s?v-\d|okta-app-)/i.test(name.trim());
+  return isDisas && findRule(name, stigRuleNames) === null
+    ? { problem: unknownRule(name, stigRuleNames, "expected a rule of the Okta IDaaS STIG") }
+    : { check: toCheckName(name) };
 }
 
 /** The rules of the STIG, for those that do not hold its catalog; a test compares them with it. */

@@ -157,8 +157,8 @@ function addConnectedCommands(program: Command, run: RunCommand): void {
     .option("--until-clean", "end with 0 as soon as nothing fails")
     .addOption(failOnOption("what ends it with 1 when it is new: fail, manual, never, fail:high, … (default: never)"))
     .addOption(checkNamesOption("--check <names>", checkHelp))
-    .addOption(checkNamesOption("--exclude <names>", excludeHelp))
-    .addOption(excludeAlias())
+    .addOption(excludeOption("--exclude <names>"))
+    .addOption(excludeOption("--exclude-check <names>").hideHelp())
     .option("--waivers <file>", "findings that are accepted for a time")
     .option("--attestations <file>", "what people attest where the API shows too little")
     .addOption(
@@ -191,8 +191,8 @@ function addConnectionOptions(command: Command): void {
 function addSelectionOptions(command: Command): void {
   command
     .addOption(checkNamesOption("--check <names>", checkHelp))
-    .addOption(checkNamesOption("--exclude <names>", excludeHelp))
-    .addOption(excludeAlias())
+    .addOption(excludeOption("--exclude <names>"))
+    .addOption(excludeOption("--exclude-check <names>").hideHelp())
     .addOption(
       offering(
         new Option("--severity <levels>", "only high, medium or low (CAT I, II, III), separated by commas"),
@@ -225,10 +225,14 @@ function addConfigOptions(command: Command): void {
 }
 
 const checkHelp = "only these checks, by name, V-, SV- or OKTA-APP-id, separated by commas";
-const excludeHelp = "checks to skip (also --exclude-check)";
 
-function excludeAlias(): Option {
-  return checkNamesOption("--exclude-check <names>", excludeHelp).hideHelp();
+/** `--exclude` and `--exclude-check` are one option; what both name is skipped. */
+function excludeOption(flags: string): Option {
+  const option = checkNamesOption(flags, "checks to skip (also --exclude-check)");
+  option.attributeName = () => "exclude";
+  return option.argParser((names: string, before: string | undefined) =>
+    before === undefined ? names : `${before},${names}`,
+  );
 }
 
 function checkNamesOption(flags: string, description: string): Option {

@@ -14,7 +14,6 @@ export interface FollowFlags extends ScannerFlags {
   readonly failOn?: string;
   readonly check?: string;
   readonly exclude?: string;
-  readonly excludeCheck?: string;
   readonly waivers?: string;
   readonly attestations?: string;
   readonly format?: string;

@@ -14,8 +14,6 @@ import { UsageError } from "../../shared/usage_error.ts";
 export interface SelectionFlags {
   readonly check?: string;
   readonly exclude?: string;
-  /** The same as `exclude`. */
-  readonly excludeCheck?: string;
   readonly severity?: string;
   /** Rules of the organization's own, beside those of the STIG. */
   readonly checks?: string;
@@ -27,12 +25,11 @@ export interface SelectionFlags {
 export function toSelection({
   check,
   exclude = "",
-  excludeCheck = "",
   severity,
 }: SelectionFlags): Required<CheckSelection> {
   const selection = {
     check: splitList(check ?? ""),
-    exclude: splitList(`${exclude},${excludeCheck}`),
+    exclude: splitList(exclude),
     severity: splitList(severity ?? ""),
   };
   const problems = [
