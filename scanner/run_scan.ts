@@ -48,7 +48,7 @@ export interface FinishedScan {
 }
 
 const interrupted = {
-  reason: "provider_error",
+  reason: "interrupted",
   detail: "The scan was interrupted before this check was evaluated",
 } as const;
 

@@ -276,6 +276,16 @@ function addReportOptions(command: Command): void {
       ),
     )
     .option("--output <dir>", "write scan.<ext> for each format there")
+    .addOption(
+      offering(
+        new Option(
+          "--status <states>",
+          "print only these in table, html, markdown, csv and ndjson: pass, fail, manual, n/a",
+        ),
+        "list",
+        () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
+      ),
+    )
     .addOption(failOnOption("what exits with 1: fail, manual, never, fail:high, manual:medium, … (default: fail)"))
     .option("--threshold <file>", "bounds on the counts of rules, as of SAF (YAML or JSON); one not met exits with 1")
     .option("--fail-on-new", "only findings that the baseline does not have count")

@@ -75,6 +75,7 @@ export async function finishScan(
       color: io.colorStdout,
       width: io.terminal.columns,
       toolVersion: io.toolVersion,
+      states: options.states,
       ...(checklist === null ? {} : { checklist }),
     },
   );

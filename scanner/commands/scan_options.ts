@@ -8,6 +8,8 @@ import { failOnProblem, parseFailOn, type FailRule } from "../decisions/gates/fa
 import { reportFormats } from "../reports/formats.ts";
 import type { ReportFormat } from "../reports/report_format.ts";
 import { reportFileName } from "../reports/write_reports.ts";
+import { ruleStates, type RuleState } from "../../shared/report.ts";
+import { parseStates, stateWords } from "../../shared/rule_states.ts";
 import { severityWords } from "../../shared/severity.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 
@@ -22,11 +24,7 @@ export interface SelectionFlags {
 }
 
 /** Throws `UsageError` for an option that is given and names nothing, as with a variable that is not set: it would select all. */
-export function toSelection({
-  check,
-  exclude = "",
-  severity,
-}: SelectionFlags): Required<CheckSelection> {
+export function toSelection({ check, exclude = "", severity }: SelectionFlags): Required<CheckSelection> {
   const selection = {
     check: splitList(check ?? ""),
     exclude: splitList(exclude),
@@ -55,6 +53,8 @@ export function warnOn({ terminal }: Pick<CommandIo, "terminal">): (message: str
 
 /** The report options of `scan` and `evaluate` as typed on the command line. */
 export interface ReportFlags {
+  /** What is printed, by state. */
+  readonly status?: string;
   readonly format?: string;
   readonly output?: string;
   readonly failOn?: string;
@@ -71,6 +71,8 @@ export interface ReportOptions extends DecisionFiles, FailRule {
   readonly formats: readonly ReportFormat[];
   /** A directory for `scan.<extension>`; null: the one format goes to stdout. */
   readonly outputDir: string | null;
+  /** What is printed: rules, or findings, of these states. */
+  readonly states: readonly RuleState[];
   /** A CKLB or CKL that people worked in; null: the checklists begin empty. */
   readonly checklistFile: string | null;
 }
@@ -89,9 +91,12 @@ export function parseReportOptions(flags: ReportFlags): ReportOptions {
   if (flags.failOnNew === true && flags.baseline === undefined) {
     problems.push("--fail-on-new: needs --baseline REPORT.json to know what is new");
   }
-  if (problems.length > 0 || failOn === null) throw new UsageError(problems);
+  const states = flags.status === undefined ? ruleStates : parseStates(flags.status);
+  if (states === null) problems.push(`--status ${JSON.stringify(flags.status)}: expected ${stateWords}`);
+  if (problems.length > 0 || failOn === null || states === null) throw new UsageError(problems);
   return {
     formats,
+    states,
     outputDir: flags.output ?? null,
     failOn,
     failOnText,

@@ -12,7 +12,7 @@ import { attestationLine, byState, findingMarks, noteOf, tailoringLine } from ".
 import { benchmarkVersion, hostOf, isCompanyRule, levelOf, ruleOf } from "./benchmark_rules.ts";
 import { renderPage, type Html } from "./html_page.ts";
 import { controlResults, countBaselines } from "./controls.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
 import { countOf, outcomeText } from "../../shared/outcome_text.ts";
 
@@ -29,14 +29,16 @@ export const htmlFormat: ReportFormat = {
   extension: "html",
   isMachine: false,
   render(report, options) {
-    const checks = report.checks.toSorted(byState);
+    const checks = shownChecks(report.checks, options).toSorted(byState);
+    const onlyShown = shownLine(report.checks, options);
     return renderPage({
       title: `Scan of ${hostOf(report)}`,
       about: html`DISA Okta IDaaS STIG ${benchmarkVersion} · ${report.scan.status}
         <time datetime="${report.scan.ended_at}">${readableTime(report.scan.ended_at)}</time>`,
-      main: html`${summary(report)} ${overview(checks)}
+      main: html`${summary(report)} ${onlyShown === "" ? "" : html`<p class="mark">${onlyShown}.</p>`}
+        ${overview(checks)}
         <h2>Checks</h2>
-        ${checkSections(checks)} ${controlSection(report)}`,
+        ${checkSections(checks)} ${controlSection(report, checks)}`,
       footer: facts(report, options.toolVersion),
     });
   },
@@ -56,7 +58,7 @@ function summary(report: Report): Html {
 function overview(checks: readonly CheckResult[]): Html {
   return html`<table>
     <caption>
-      Every check of this scan
+      Every check that this page lists
     </caption>
     <thead>
       <tr>
@@ -83,7 +85,7 @@ function overview(checks: readonly CheckResult[]): Html {
 }
 
 /** The same verdicts by control, for those who read by NIST SP 800-53. */
-function controlSection(report: Report): Html | string {
+function controlSection(report: Report, shown: readonly CheckResult[]): Html | string {
   const results = controlResults(report);
   if (results.length === 0) return "";
   const vulnIds = new Map(report.checks.map((check) => [check.check, check.vuln_id]));
@@ -108,7 +110,11 @@ function controlSection(report: Report): Html | string {
                 <td>${badge(stateOf(verdict))}</td>
                 <td>
                   <b>${label}</b> ${title} <small>${baselines.join(", ") || "in no baseline"}</small><br />
-                  ${checks.map((name) => ruleLink(vulnIds.get(name) ?? name))}
+                  ${checks.map((name) =>
+                    shown.some(({ check }) => check === name)
+                      ? ruleLink(vulnIds.get(name) ?? name)
+                      : `${vulnIds.get(name) ?? name} `,
+                  )}
                 </td>
               </tr> `,
           )}

@@ -4,7 +4,7 @@ import { attestationLine, findingMarks, tailoringLine, verdictOf } from "./dispo
 import { hostOf, isCompanyRule } from "./benchmark_rules.ts";
 import { controlResults, countBaselines } from "./controls.ts";
 import { markdownCell, markdownText } from "./markdown_text.ts";
-import type { ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 const icons = { pass: "✅", fail: "❌", manual: "✋", not_applicable: "➖" } as const;
@@ -16,8 +16,10 @@ export const markdownFormat: ReportFormat = {
   name: "markdown",
   extension: "md",
   isMachine: false,
-  render(report) {
-    const { scan, checks } = report;
+  render(report, options) {
+    const { scan } = report;
+    const checks = shownChecks(report.checks, options);
+    const onlyShown = shownLine(report.checks, options);
     const { reached, interrupted } = splitInterrupted(checks);
     const shown = reached.filter(
       (check) => check.status !== "PASS" || stateOf(check) !== "pass" || check.tailoring !== undefined,
@@ -28,6 +30,7 @@ export const markdownFormat: ReportFormat = {
       "",
       `**${failed}**; ${others.join("; ")} · ${scan.status} ${markdownText(scan.ended_at)} · role \`${scan.role}\` · scan ${markdownText(scan.id)}`,
       ...comparisonLines(report),
+      ...(onlyShown === "" ? [] : ["", `${markdownText(onlyShown)}.`]),
       "",
       "| | check | STIG | category | verdict |",
       "|---|---|---|---|---|",

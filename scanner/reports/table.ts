@@ -11,7 +11,7 @@ import {
   tailoringLine,
   verdictOf,
 } from "./disposition.ts";
-import type { RenderOptions, ReportFormat } from "./report_format.ts";
+import { shownChecks, shownLine, type RenderOptions, type ReportFormat } from "./report_format.ts";
 import { interruptedLine, splitInterrupted, summaryParts } from "./summary_parts.ts";
 
 const severityOrder = { high: 0, medium: 1, low: 2 } as const;
@@ -28,10 +28,12 @@ export const tableFormat: ReportFormat = {
   isMachine: false,
   render(report, options) {
     const width = Math.max(options.width || defaultWidth, minWidth);
-    const { reached, interrupted } = splitInterrupted(report.checks);
+    const { reached, interrupted } = splitInterrupted(shownChecks(report.checks, options));
     const checks = reached.toSorted((a, b) => byState(a, b) || severityOrder[a.severity] - severityOrder[b.severity]);
     return [
-      ...header(report).flatMap((line) => wrapped(line, 2, width)),
+      ...[...header(report), shownLine(report.checks, options)]
+        .filter((line) => line !== "")
+        .flatMap((line) => wrapped(line, 2, width)),
       "",
       ...checks.flatMap((check) => checkLines(check, { ...options, width })),
       ...(interrupted.length === 0 ? [] : wrapped(interruptedLine(interrupted), 2, width)),
