@@ -78,7 +78,7 @@ describe("scan", () => {
     const { code, stdout } = await scan(await envOf(compliant), "--format", "json", "--quiet", "--fail-on", "manual");
     const report = parseReport(stdout);
     expect(report.checks.filter(({ status }) => status !== "PASS")).toEqual([]);
-    expect(report.summary).toEqual({ pass: catalog.length, fail: 0, manual: 0 });
+    expect(report.summary).toMatchObject({ pass: catalog.length, fail: 0, manual: 0, not_applicable: 0, attested: 0 });
     expect(report.scan.role).toBe("super_admin");
     expect(code).toBe(0);
   });
@@ -89,7 +89,10 @@ describe("scan", () => {
     ["never", 0],
   ])("--fail-on %s exits with %i on an org that fails", async (failOn, expected) => {
     const args = ["--check", "authenticator_password_minimum_length_15", "--fail-on", failOn, "--quiet"];
-    expect((await scan(await envOf(readOnly), ...args)).code).toBe(expected);
+    const { code, stderr } = await scan(await envOf(readOnly), ...args, "--format", "json", "--output", folder.path);
+    expect(code).toBe(expected);
+    // However quiet, a run that fails says why in one line.
+    expect(stderr).toMatch(expected === 1 ? /^Exit 1: 1 finding failed \(--fail-on .*\): V-273195\n$/ : /^$/);
   });
 
   test.each([
@@ -222,14 +225,17 @@ describe("scan", () => {
       env: await envOf(org),
     });
     await running.until("stderr", /\[ 3\/\d+\]/);
-    const { code, stdout } = await running.stop("SIGINT");
+    const { code, stdout, stderr } = await running.stop("SIGINT");
     await org.stop();
     expect(code).toBe(130);
     const report = parseReport(stdout);
     expect(report.scan.status).toBe("cancelled");
     expect(report.checks).toHaveLength(catalog.length);
-    expect(report.checks.filter(({ detail }) => !detail.includes("interrupted")).length).toBeGreaterThanOrEqual(3);
-    expect(report.checks.filter(({ status }) => status === "MANUAL").length).toBeGreaterThan(5);
+    const done = report.checks.filter(({ reason }) => reason !== "interrupted").length;
+    expect(done).toBeGreaterThanOrEqual(3);
+    expect(catalog.length - done).toBeGreaterThan(5);
+    // The findings of those that were evaluated would exit with 1.
+    expect(stderr).toContain(`Exit 130: the scan was interrupted after ${done} of ${catalog.length} rules`);
   });
 });
 
@@ -257,8 +263,10 @@ describe("usage and configuration exit with 2", () => {
     [["scan", "--format", "table,json"], /--output/],
     [["scan", "--fail-on", "always"], /fail, manual or never/],
     [["scan", "--check", "authenticator_password_minimum_lenght_15"], /did you mean/],
-    [["scan", "--severity", "critical"], /high, medium, low/],
-    [["scan", "--check", "V-273187", "--exclude", "V-273187"], /leaves no check/],
+    [["scan", "--severity", "critical"], /high, medium or low/],
+    [["scan", "--fail-on", "cat1"], /a severity needs a status: expected fail:cat1/],
+    [["scan", "--status", "open"], /pass, fail, manual, not_applicable/],
+    [["scan", "--check", "V-273187", "--exclude-check", "OKTA-APP-000025"], /leaves no check/],
     [["scan", "--waivers", "missing.json"], /missing\.json.*ENOENT/],
     [["scan", "--fail-on-new"], /--baseline/],
     [["scan", "--no-such-option"], /unknown option/],
@@ -266,11 +274,11 @@ describe("usage and configuration exit with 2", () => {
     [["evaluate"], /--from-artifacts/],
     [["evaluate", "--from-artifacts", "missing.json"], /ENOENT/],
     [["collect"], /--save-artifacts/],
-    [["explain", "no_such_check"], /No check is named/],
-    [["scan", "--check", ""], /--check "": expected names of checks/],
-    [["evaluate", "--from-artifacts", "none", "--check", " , "], /--check " , ": expected names of checks/],
-    [["scan", "--severity", ""], /--severity "": expected one or more of high, medium, low/],
-    [["follow", "--check", ""], /--check "": expected names of checks/],
+    [["explain", "no_such_check"], /Unknown check "no_such_check"/],
+    [["scan", "--check", ""], /--check "": expected names or ids of checks/],
+    [["evaluate", "--from-artifacts", "none", "--check", " , "], /--check " , ": expected names or ids of checks/],
+    [["scan", "--severity", ""], /--severity "": expected one or more of high, medium or low/],
+    [["follow", "--check", ""], /--check "": expected names or ids of checks/],
     [["practice-org", "--profile", "large:x"], /large:N/],
     [["practice-org", "--role", "admin"], /read-only/],
     [["practice-org", "--fault", "meteor"], /meteor/],
