@@ -140,9 +140,9 @@ describe("scan", () => {
     const { code, stderr } = await scan(env, "--format", "json", "--quiet", "--fail-on", "never");
     expect(code).toBe(0);
     expect(stderr).toContain("The job summary could not be written (ENOSPC)");
-    expect(stderr).toMatch(/^::notice::\d+ more findings fail; the report lists them$/m);
+    expect(stderr).toMatch(/^::notice::\d+ more findings failed; the report lists them$/m);
     const good = await scan({ ...env, GITHUB_STEP_SUMMARY: join(folder.path, "summary_2.md") }, "--format", "json");
-    expect(good.stderr).toMatch(/^::notice::\d+ more findings fail; the job summary lists them$/m);
+    expect(good.stderr).toMatch(/^::notice::\d+ more findings failed; the job summary lists them$/m);
   });
 
   test("writes every format into a folder in one run", async () => {

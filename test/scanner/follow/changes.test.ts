@@ -109,7 +109,7 @@ describe("isNewFailure", () => {
   });
 });
 
-test("countChecks counts each check once, what does not apply apart, and an attested one as attested", () => {
+it("countChecks counts each check once, what does not apply apart, and an attested one as attested", () => {
   const notApplicable = known({ status: "MANUAL", reason: "not_applicable" });
   const review = known({ status: "MANUAL", reason: "needs_review" });
   const checks = new Map([
