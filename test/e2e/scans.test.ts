@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startCommandGateway, type CommandGateway } from "../support/command_gateway.ts";
 import { runCommand, startCommand, type Outcome } from "../support/command_line.ts";
-import { createScanProducer, type ScanProducer, type StoredFinding } from "../support/scan_producer.ts";
+import { buildFinding, createScanProducer, type ScanProducer, type StoredFinding } from "../support/scan_producer.ts";
 import { freePort } from "../support/free_port.ts";
 import { problem, startScriptedServer, status } from "../support/scripted_server.ts";
 
