@@ -31,7 +31,7 @@ export function findingLine(finding: Finding): string {
 }
 
 /** The status with its reason, where it has one. */
-export function verdictOf({ status, reason }: CheckResult | Finding): string {
+export function verdictOf({ status, reason }: Pick<Finding, "status" | "reason">): string {
   if (reason === "not_applicable") return "Not Applicable";
   return `${status}${reason === null ? "" : ` (${reason})`}`;
 }

@@ -139,7 +139,9 @@ function Verdict({ verdict }: { readonly verdict: ComparedVerdict | null }) {
   return (
     <>
       <StateTag state={stateOf(verdict)} />
-      <span class="text">{reason === null ? actual : `${reason.replaceAll("_", " ")}: ${actual}`}</span>
+      <span class="text">
+        {reason === null || reason === "not_applicable" ? actual : `${reason.replaceAll("_", " ")}: ${actual}`}
+      </span>
     </>
   );
 }
