@@ -102,8 +102,10 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .argument("[scan-id]", "the scan's UUID")
     .option("--latest", "of the newest scan")
     .addOption(
-      offering(new Option("--status <statuses>", "only pass, fail, manual or n/a, or several with commas"), "list", () =>
-        Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
+      offering(
+        new Option("--status <statuses>", "only pass, fail, manual or n/a, or several with commas"),
+        "list",
+        () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
       ),
     )
     .option("--check <names>", "only of these checks, by name, V-, SV- or OKTA-APP-id, separated by commas")

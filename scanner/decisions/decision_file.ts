@@ -95,7 +95,9 @@ export function parseDecisionFile<Entry extends v.GenericSchema<unknown, Planned
     return [...unknown, ...planProblems(decision)].map((problem) => `${key}[${index}]${problem}`);
   });
   if (wrong.length > 0) throw fail(wrong);
-  for (const rule of found.values()) if (rule?.warning != null) warn?.(`${source.option}: ${rule.warning}`);
+  for (const rule of found.values()) {
+    if (typeof rule?.warning === "string") warn?.(`${source.option}: ${rule.warning}`);
+  }
   return parsed.output.map((decision) => ({
     ...decision,
     check: found.get(decision.check)?.rule.check ?? decision.check,

@@ -132,7 +132,9 @@ describe("addGatewayDecisions", () => {
     await decide({ ...waiver, check: "no_such" });
     expect(await add()).toEqual({
       decisions: noFiles,
-      warnings: ['The waiver of no_such by member@acme.test at the gateway is ignored: unknown check "no_such": this scan does not know it'],
+      warnings: [
+        'The waiver of no_such by member@acme.test at the gateway is ignored: unknown check "no_such": this scan does not know it',
+      ],
     });
   });
 });
