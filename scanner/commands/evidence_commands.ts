@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { countOf } from "../../shared/outcome_text.ts";
 import { UsageError } from "../../shared/usage_error.ts";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
@@ -55,7 +56,7 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
       },
     );
     const areSaved = await saveArtifacts(file, scan, io);
-    if (areSaved && flags.quiet !== true) progress.message(`Artifacts of ${checks.length} checks are in ${file}`);
+    if (areSaved && flags.quiet !== true) progress.message(`Saved evidence for ${countOf(checks.length, "check")} to ${file}`);
     if (scan.status === "cancelled") return exitCodes.interrupted;
     return areSaved ? exitCodes.ok : exitCodes.usage;
   } catch (error) {

@@ -51,7 +51,7 @@ describe("artifacts on a full disk", () => {
     expectNoBug(outcome);
     expect(outcome.code).toBe(2);
     expect(outcome.stderr).toContain("(ENOSPC)");
-    expect(outcome.stderr).not.toContain("Artifacts of");
+    expect(outcome.stderr).not.toContain("Saved evidence");
   });
 
   test("of an interrupted scan: 130 stays, and the reason is written", async () => {
