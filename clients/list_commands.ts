@@ -1,12 +1,11 @@
 import { requireGatewayAccess } from "../command_line/gateway_access.ts";
 import type { CommandIo } from "../command_line/command_io.ts";
 import { exitCodes } from "../command_line/exit_code.ts";
-import { printable } from "../command_line/terminal.ts";
 import { ruleStates } from "../shared/report.ts";
-import { findRule, stigRuleNames, unknownRule } from "../shared/rule_names.ts";
 import { parseStates, stateWords } from "../shared/rule_states.ts";
 import { shorten, toPrintableJson } from "../shared/text.ts";
 import { scanIdProblems, withGateway, type GatewayApi, type Resource } from "./gateway_api.ts";
+import { readCheckNames } from "./check_names.ts";
 import { entriesText, tableText, valueText } from "./printing.ts";
 
 export interface ListFlags {
@@ -64,7 +63,7 @@ export function findingsListCommand(
   io: CommandIo,
 ): Promise<number> {
   const states = flags.status === undefined ? ruleStates : parseStates(flags.status);
-  const checks = flags.check === undefined ? null : parseCheckNames(flags.check);
+  const checks = flags.check === undefined ? null : readCheckNames(flags.check, { option: "--check", io });
   const access = requireGatewayAccess(io.env, [
     ...oneScanProblems(scanId, flags.latest),
     ...(states === null ? [`--status ${JSON.stringify(flags.status)}: expected ${stateWords}`] : []),
@@ -73,7 +72,6 @@ export function findingsListCommand(
   return withGateway("list the findings", { access, io }, async (api) => {
     const id = scanId ?? (await requireLatest(api, io));
     if (id === null) return exitCodes.usage;
-    for (const warning of checks?.warnings ?? []) io.terminal.write(`${printable(warning)}\n`);
     const isWanted = (finding: Resource) =>
       (states ?? ruleStates).some((state) => state === stateText(finding)) &&
       (checks === null || checks.names.has(String(finding["check"])));
@@ -99,19 +97,6 @@ type Pages = ReturnType<GatewayApi["listScans"]>;
 
 async function* chosen(pages: Pages, isWanted: (finding: Resource) => boolean): Pages {
   for await (const { items, hasMore } of pages) yield { items: items.filter(isWanted), hasMore };
-}
-
-/** The names of the checks, each once; rules of an organization's own are known by their check's name alone. */
-function parseCheckNames(text: string) {
-  const given = text.split(",").map((name) => name.trim());
-  const found = given.map((name) => ({ name, rule: findRule(name, stigRuleNames) }));
-  return {
-    names: new Set(found.map(({ name, rule }) => rule?.rule.check ?? name)),
-    warnings: found.flatMap(({ rule }) => rule?.warning ?? []),
-    problems: found
-      .filter(({ name, rule }) => rule === null && !name.startsWith("company_"))
-      .map(({ name }) => `--check: ${unknownRule(name, stigRuleNames, "run `scanstream checks` for the list")}`),
-  };
 }
 
 interface ListOutput {

@@ -89,14 +89,14 @@ describe("scans and findings", () => {
     expect((await list("--status", "manual")).stdout).toBe("None\n");
     for (const args of [
       ["--status", "n/a"],
-      ["--check", "V-273201,apitoken_not_super_admin"],
+      ["--check", "V-279690,apitoken_not_super_admin"],
     ]) {
       expect((await list(...args)).stdout).toMatch(/^STATUS .*\nN\/A +\S+ +apitoken_not_super_admin .*\n$/);
     }
-    const other = await list("--check", "SV-273201r1_rule", "--format", "ndjson");
+    const other = await list("--check", "SV-273202r1_rule", "--format", "ndjson");
     expect(other.stdout.trimEnd().split("\n")).toHaveLength(1);
-    expect(other.stderr).toContain("SV-273201r1_rule is another revision of V-273201");
-    expect(await list("--check", "V-27320")).toMatchObject({
+    expect(other.stderr).toContain("SV-273202r1_rule is another revision of V-273202");
+    expect(await list("--check", "V-2732020")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("did you mean"),
     });
