@@ -150,7 +150,7 @@ function checkSection(check: CheckResult): Html {
     line === "" ? "" : html`<p class="mark">${line}</p>`,
   );
   if (state === "pass" || state === "not_applicable") {
-    return html`<section id="${check.vuln_id}" class="pass">
+    return html`<section id="${check.vuln_id}" class="folded ${state}">
       <details>
         <summary>${heading}</summary>
         ${ids} ${groups(others, otherItem)}
@@ -164,7 +164,7 @@ function checkSection(check: CheckResult): Html {
       others.length === 0
         ? ""
         : html`<details>
-            <summary>${others.length} of ${countOf(check.findings.length, "finding")} not open</summary>
+            <summary>${others.length} of ${countOf(check.findings.length, "finding")} are not open</summary>
             ${groups(others, otherItem)}
           </details>`
     }

@@ -141,7 +141,7 @@ function reportOf({ stdout, stderr }: Outcome, warningCount: number): Report {
     .split("\n")
     .filter(
       (line) =>
-        !/^(\[ ?\d+\/\d+\] .*|Streaming as scan \S+ at \S+|Scanning: \d+ checks|(Passed|Failed): --fail-on .*|)$/.test(
+        !/^(\[ ?\d+\/\d+\] .*|Streaming as scan \S+ at \S+|Scanning: \d+ checks|\d+ of \d+ rules failed .*|Exit \d+: .*|)$/.test(
           line,
         ),
     );
