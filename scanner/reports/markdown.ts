@@ -24,7 +24,7 @@ export const markdownFormat: ReportFormat = {
     const shown = reached.filter(
       (check) => check.status !== "PASS" || stateOf(check) !== "pass" || check.tailoring !== undefined,
     );
-    const [failed = "", ...others] = summaryParts(report).map(({ text }) => markdownText(text));
+    const [failed = "", ...others] = summaryParts(report).map(({ text }) => text);
     return [
       `# Scan of ${markdownText(hostOf(report))}`,
       "",
