@@ -132,7 +132,7 @@ function scansTable(scans: readonly Resource[]): string {
   );
 }
 
-/** Its payload is unchecked, so it may be none of the four states. */
+/** A payload is unchecked, so this may be another word than the four states. */
 function stateText({ status, reason }: Resource): string {
   return status === "MANUAL" && reason === "not_applicable" ? reason : String(status).toLowerCase();
 }

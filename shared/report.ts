@@ -49,7 +49,7 @@ export function summarizeChecks(checks: readonly CheckResult[]): Report["summary
   };
 }
 
-/** The findings of a check that are open: those that fail, and those that need manual review unless the check is attested. */
+/** The open findings of a check: each that fails, and each that needs manual review unless the check is attested. */
 export function openFindings({ findings, attestation }: CheckResult): readonly Finding[] {
   return findings.filter((finding) => {
     const state = stateOf(finding);

@@ -2,7 +2,7 @@ import { nearestName } from "./nearest_name.ts";
 
 /** What a rule may be called. Those of an organization's own rule are the same in all three ids. */
 export interface RuleNames {
-  /** Of the check, which is the name that reports print. */
+  /** The name of the check, which reports print. */
   readonly check: string;
   /** `V-273186`. */
   readonly vuln_id: string;
@@ -18,7 +18,7 @@ export interface FoundRule<Rule> {
   readonly warning: string | null;
 }
 
-/** The rule of a name, in any case; null for a name that none of the rules has. */
+/** The rule of a name, in any case; null for an unknown name. */
 export function findRule<Rule extends RuleNames>(name: string, rules: readonly Rule[]): FoundRule<Rule> | null {
   const wanted = name.trim().toLowerCase();
   const exact = rules.find((rule) => namesOf(rule).some((candidate) => candidate.toLowerCase() === wanted));
@@ -51,7 +51,7 @@ export function toCheckName(name: string): string {
   return findRule(name, stigRuleNames)?.rule.check ?? name;
 }
 
-/** As `toCheckName`, with the problem of a name that has the form of DISA's ids and is none of the STIG's. */
+/** As `toCheckName`, but an id in the form of DISA's that is not in the STIG is a problem. */
 export function requireCheckName(name: string): { readonly check: string } | { readonly problem: string } {
   const isDisas = /^(?:s?v-\d|okta-app-)/i.test(name.trim());
   return isDisas && findRule(name, stigRuleNames) === null
@@ -59,7 +59,7 @@ export function requireCheckName(name: string): { readonly check: string } | { r
     : { check: toCheckName(name) };
 }
 
-/** The rules of the STIG, for those that do not hold its catalog; a test compares them with it. */
+/** The rules of the STIG, for code that may not import its catalog; a test compares them with it. */
 const rows: readonly (readonly [check: string, vulnId: string, stigId: string, ruleId: string])[] = [
   ["signon_global_session_idle_timeout_15min", "V-273186", "OKTA-APP-000020", "SV-273186r1098825_rule"],
   ["application_admin_console_session_idle_timeout_15min", "V-273187", "OKTA-APP-000025", "SV-273187r1098828_rule"],

@@ -78,7 +78,7 @@ function wordsOf(markdown: string): readonly string[] {
     .filter((line) => !line.startsWith("|---"))
     .flatMap((line) => outsideCode(line.replace(/^(?:#{1,2} |- |\| )/, "").replace(/ \|$/, "")).split(/ \| | /))
     .map((word) => word.replaceAll(/\*\*|&[lg]t;/g, ""))
-    .filter((word) => !["", "·", "❌", "✅", "✋", "➖", "|", "N/A"].includes(word));
+    .filter((word) => !["", "·", "❌", "✅", "✋", "➖", "|", "N/A", "N/A;"].includes(word));
 }
 
 function reportWith(text: string): Report {
