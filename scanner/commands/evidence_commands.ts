@@ -56,7 +56,8 @@ export async function collectCommand(flags: CollectFlags, io: CommandIo): Promis
       },
     );
     const areSaved = await saveArtifacts(file, scan, io);
-    if (areSaved && flags.quiet !== true) progress.message(`Saved evidence for ${countOf(checks.length, "check")} to ${file}`);
+    if (areSaved && flags.quiet !== true)
+      progress.message(`Saved evidence for ${countOf(checks.length, "check")} to ${file}`);
     if (scan.status === "cancelled") return exitCodes.interrupted;
     return areSaved ? exitCodes.ok : exitCodes.usage;
   } catch (error) {
