@@ -157,7 +157,7 @@ export const faults: readonly Mutation[] = [
     mistake: "the gateway stores an end and publishes none",
     holds: [badNetwork],
     file: "gateway/features/scans/routes.ts",
-    find: "      await announceEnd({ ...row, status }, { publisher, log });\n",
+    find: "      await announceEnd({ ...row, status, not_applicable: row.notApplicable }, { publisher, log });\n",
     replace: "",
     testFile: "test/faults/scans_on_bad_network.test.ts",
     test: "on networks that are slow, lose answers and break",

@@ -103,7 +103,7 @@ export const processFaults: readonly Mutation[] = [
     mistake: "an interrupted scan is published as completed",
     holds: ["scanner interrupted (SIGINT) in the middle of a scan"],
     file: "scanner/commands/scan_command.ts",
-    find: "await stream?.end(scan.status, scan.results);",
+    find: "await stream?.end(scan.status, attested(scan.results));",
     replace: 'await stream?.end("completed", scan.results);',
     testFile: processes,
     test: "an interrupted scan: exit 130",

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { ManualReason } from "../../shared/report.ts";
 
 /** Why evidence could not be obtained; becomes the `reason` of every MANUAL that rests on it. */
-export type MissingReason = Exclude<ManualReason, "not_applicable" | "needs_review">;
+export type MissingReason = Exclude<ManualReason, "interrupted" | "not_applicable" | "needs_review">;
 
 /** A value that was obtained, or why it was not; never an empty default. */
 export type Evidence<Value> = { readonly state: "obtained"; readonly value: Value } | MissingEvidence<Value>;

@@ -54,6 +54,16 @@ test("a waiver is made, listed, counted by a scan and offline, and withdrawn", a
   expect((await decisions("list", "--all")).stdout).toMatch(new RegExp(`^${id} +waiver +withdrawn`, "m"));
 });
 
+test("a decision takes every name of its rule, and an unknown one is refused with the nearest", async () => {
+  const decide = (name: string) => decisions("waive", name, "--reason", "Moves in January");
+  expect((await decide("sv-279690")).code).toBe(0);
+  expect((await decisions("list", "--check", "OKTA-APP-003241")).stdout).toContain("apitoken_not_super_admin");
+  const wrong = await decide("apitoken_not_super_admim");
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('did you mean "apitoken_not_super_admin"?')]);
+  const [, id = ""] = /^([0-9a-f-]{36}) /m.exec((await decisions("list", "--check", "V-279690")).stdout) ?? [];
+  expect((await decisions("withdraw", id)).code).toBe(0);
+});
+
 test("a file's waiver of the same counts before the gateway's, and both are named", async () => {
   const id = await waive();
   await writeFile(join(stage.cwd, "waivers.json"), JSON.stringify([{ check, reason: "of the file" }]));
