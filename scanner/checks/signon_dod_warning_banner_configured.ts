@@ -1,10 +1,11 @@
-import type { BrandSignInPage } from "../evidence/artifacts.ts";
+import { isJsonObject } from "../../shared/json.ts";
+import { availableValue, type BrandSignInPage } from "../evidence/artifacts.ts";
 import { defineCheck, type FindingDraft } from "./check.ts";
 import { bannerSentences, shortBanner } from "./parsing/dod_banner.ts";
 import { fail, judgeList, manual, manualForMissing, pass, unreadable, type Subject } from "./judging/finding_drafts.ts";
 import { showValue } from "./parsing/fields.ts";
 import { readPage, wordsOf, type Doubt } from "./parsing/page_text.ts";
-import { listTexts, resourceOf } from "./parsing/names.ts";
+import { listTexts, nameOf, resourceOf } from "./parsing/names.ts";
 
 const expected = "a sign-in page with the whole Standard Mandatory DOD Notice and Consent Banner";
 
@@ -17,29 +18,46 @@ export const signonDodWarningBannerConfigured = defineCheck({
   name: "signon_dod_warning_banner_configured",
   artifacts: ["brand_sign_in_pages"],
   explanation: {
-    examines: "Whether the sign-in page of every brand holds DISA's notice and consent banner, word for word.",
+    examines:
+      "Whether the sign-in page of every brand holds DISA's notice and consent banner, word for word. A brand that is not the default " +
+      "one and has no domain is left out, because it shows its page to nobody.",
     why:
       "Users consent to monitoring only where the page announces it. The words are compared, not their markup: tags, entities, scripts, " +
-      "quotation marks, dashes and case make no difference; text in a comment, or hidden by the page itself, does not count, and a " +
-      "string of a script counts where the script passes it on to what shows it.",
+      "quotation marks, dashes and case make no difference. Text in a comment or in a hidden element does not count. A string of a " +
+      "script counts where the script passes it on to what shows it. Text that styles can hide, that only some browsers show, or that " +
+      "stands in code that never runs is for a person. A page that loads more styles or scripts covers a part of the rule.",
     fix: [
       "Open Customizations > Brands in the Admin Console and each brand (a custom domain is needed)",
       'On the Pages tab choose Configure next to "Sign-in page", and the code editor',
       "Insert the banner as the Okta DOD Warning Banner Configuration Guide of the STIG package says, and publish",
     ],
     deciding_fields: [
-      "GET /api/v1/brands: id, name",
+      "GET /api/v1/brands: id, name, isDefault, _embedded.domains",
+      "GET /api/v1/brands/{id}/domains: any (where the list of brands has no domains)",
       "GET /api/v1/brands/{id}/pages/sign-in/customized: pageContent",
       "GET /api/v1/brands/{id}/pages/sign-in/default: pageContent (where nothing is customized)",
     ],
   },
-  evaluate: ({ brand_sign_in_pages: pages }) =>
-    judgeList(pages, {
+  evaluate({ brand_sign_in_pages: pages }) {
+    const org: Subject = { resource: null, expected };
+    const unseen = listTexts((availableValue(pages) ?? []).filter(isUnseen).map(({ brand }) => `"${nameOf(brand)}"`));
+    const note = `left out, because no domain shows their pages: ${unseen}`;
+    const drafts = judgeList(pages, {
       expected,
-      judgeItem: judgeBrand,
-      judgeEmpty: () => [fail({ resource: null, expected }, "no brand")],
-    }),
+      judgeItem: (branded) => (isUnseen(branded) ? null : judgeBrand(branded)),
+      judgeEmpty: (all) => [all.length === 0 ? fail(org, "no brand") : unreadable(org, "no brand that is shown")],
+    });
+    if (unseen === "") return drafts;
+    return drafts.map((draft) => ({ ...draft, note: draft.note === undefined ? note : `${draft.note}; ${note}` }));
+  },
 });
+
+/** Whether nobody sees its page: a brand that is known to be neither the default one nor that of a domain. */
+function isUnseen({ brand, domains }: BrandSignInPage): boolean {
+  return (
+    isJsonObject(brand) && brand["isDefault"] === false && domains?.state === "obtained" && domains.value.length === 0
+  );
+}
 
 function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {
   const subject: Subject = { resource: resourceOf("brand", brand), expected };

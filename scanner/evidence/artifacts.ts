@@ -45,7 +45,7 @@ export interface Artifacts {
   readonly admin_console_settings: Evidence<JsonObject>;
   /** `GET /authenticators`. */
   readonly authenticators: Evidence<JsonList>;
-  /** `GET /brands`, each with its sign-in page: the customized one, or the default where none is set. */
+  /** `GET /brands?expand=domains`, each with its sign-in page: the customized one, or the default where none is set. */
   readonly brand_sign_in_pages: Evidence<readonly BrandSignInPage[]>;
   /** `GET /zones`. */
   readonly network_zones: Evidence<JsonList>;
@@ -84,6 +84,8 @@ export interface BuiltInApp {
 export interface BrandSignInPage {
   readonly brand: JsonObject;
   readonly page: Evidence<SignInPage>;
+  /** The domains that show the page. Absent: not asked for, or evidence of version 1. */
+  readonly domains?: Evidence<JsonList>;
 }
 
 export interface SignInPage {
