@@ -1,5 +1,4 @@
 import type { ArtifactName } from "../evidence/artifacts.ts";
-import { brandsPath } from "../evidence/collectors/brands.ts";
 import type { IdpRequest } from "./idp_client.ts";
 
 /**
@@ -23,7 +22,7 @@ const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null } = {
   global_session_policies: { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
   password_policies: { path: "/api/v1/policies?type=PASSWORD", scope: "policies.read" },
   authenticators: { path: "/api/v1/authenticators", scope: "authenticators.read" },
-  brand_sign_in_pages: { path: brandsPath, scope: "brands.read" },
+  brand_sign_in_pages: { path: "/api/v1/brands?expand=domains&limit=200", scope: "brands.read" },
   network_zones: { path: "/api/v1/zones?limit=200", scope: "networkZones.read" },
   admin_console_app: builtInApp("saasure"),
   dashboard_app: builtInApp("okta_enduser"),

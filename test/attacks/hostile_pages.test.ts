@@ -50,6 +50,22 @@ test.each([
   ["<script>", () => "/[a"],
   ["<script>", () => "'<script>`<"],
   ["<style>", () => "</styl"],
+  ["", (index: number) => `<style>.a.b${index}{opacity:0}</style><p class=a>`],
+  ["<style>", () => "a{opacity:0;"],
+  ["<style>", () => "a{opacity:0}"],
+  ["<style>.x:not(", () => ":not("],
+  ["<style>", () => "[a='"],
+  ["<style>", () => "url("],
+  ["<style>", () => "{{"],
+  ["<p style='", () => "display:none;"],
+  ["<p style='color:rgb(", () => ","],
+  ["<p style='font:", () => "1 1/"],
+  ["<script>", () => "if(0)"],
+  ["<script>", () => "false&&{"],
+  ["<script>", () => "function f(){return;"],
+  ["<script>", (index: number) => `f${index}=x=>`],
+  ["", (index: number) => (index === 0 ? `<script>${"x".repeat(500_000)}</script>` : `<p hidden id=a${index}>`)],
+  ["<select>", () => "<option>a"],
 ])("a page of a million characters that begins %j is read in time", (start, part) => {
   const before = process.cpuUsage();
   expect(() => {

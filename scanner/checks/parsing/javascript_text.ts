@@ -86,7 +86,12 @@ export function textsOfScript(
       case "PrivateIdentifier":
       case "NumericLiteral":
       case "RegularExpressionLiteral":
-      default:
+      case "Invalid":
+      case "WhiteSpace":
+      case "LineTerminatorSequence":
+      case "SingleLineComment":
+      case "MultiLineComment":
+      case "HashbangComment":
         before = before === "literal" && token.value === "+" ? "plus" : "else";
     }
   }

@@ -12,12 +12,11 @@ import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from ".
 
 const scope = "brands.read";
 
-export const brandsPath = "/api/v1/brands?expand=domains&limit=200";
 const keep = keeping(["id", "name", "isDefault", "_embedded.domains"]);
 const keepDomain = keeping(["id", "domain", "validationStatus"]);
 
 export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async ({ client }) => {
-  const expanded = await client.getList({ path: brandsPath, scope, keep });
+  const expanded = await client.getList({ path: "/api/v1/brands?expand=domains&limit=200", scope, keep });
   const isRefused = expanded.state === "missing" && expanded.refusal?.httpStatus === 400;
   const brands = isRefused ? await client.getList({ path: "/api/v1/brands?limit=200", scope, keep }) : expanded;
   return mapEvidence(evidenceOf(brands), (found) =>
