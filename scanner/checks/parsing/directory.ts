@@ -48,9 +48,7 @@ export function directoryOf({
     if (evidence === undefined) return { kind: "missing", evidence: notRequested };
     if (evidence.state === "missing") return { kind: "missing", evidence };
   }
-  const unclear = policies.find(
-    (policy) => isUnidentified(policy) || isDirectoryPolicy(policy) || !isOwnPolicy(policy),
-  );
+  const unclear = policies.find((policy) => isDirectoryPolicy(policy) || !isOwnPolicy(policy));
   if (unclear !== undefined) return { kind: "unreadable", found: `the password policy "${nameOf(unclear)}"` };
   const [unclearApp] = directoryApps;
   if (unclearApp !== undefined) return { kind: "unreadable", found: `the app "${nameOf(unclearApp)}"` };

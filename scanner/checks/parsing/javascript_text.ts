@@ -8,7 +8,7 @@ export interface ScriptText {
   readonly isShown: boolean;
 }
 
-export type ScriptToken = Token & CodeToken;
+type ScriptToken = Token & CodeToken;
 
 /** Far more than in any script that a person pastes into a sign-in page. */
 const maxTokens = 1_000_000;

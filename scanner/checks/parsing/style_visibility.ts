@@ -97,8 +97,7 @@ function withoutTemplates(css: string): string {
 const cssToken =
   /\/\*[^]*?(?:\*\/|$)|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|url\([^"')]*\)?|\\[^]|[^"'\\/{}();[\]u]+|[^]/giy;
 // Their blocks hold no rules for elements.
-const otherRules =
-  /^@(?:-\w+-)?(?:keyframes|font-|page|counter-style|property|view-transition|position-try|color-profile|starting-style)/i;
+const otherRules = /^@(?:-\w+-)?(?:keyframes|starting-style)\b/i;
 
 /** The blocks of CSS with their declarations, the text outside of every rule first. Never fails. */
 function readBlocks(css: string): readonly Block[] {
