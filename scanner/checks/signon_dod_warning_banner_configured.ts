@@ -53,10 +53,9 @@ export const signonDodWarningBannerConfigured = defineCheck({
 });
 
 /** Whether nobody sees its page: a brand that is known to be neither the default one nor that of a domain. */
-function isUnseen({ brand, domains }: BrandSignInPage): boolean {
-  return (
-    isJsonObject(brand) && brand["isDefault"] === false && domains?.state === "obtained" && domains.value.length === 0
-  );
+function isUnseen({ brand }: BrandSignInPage): boolean {
+  if (!isJsonObject(brand) || brand["isDefault"] !== false) return false;
+  return Array.isArray(brand["domains"]) && brand["domains"].length === 0;
 }
 
 function judgeBrand({ brand, page }: BrandSignInPage): FindingDraft {

@@ -82,10 +82,9 @@ export interface BuiltInApp {
 }
 
 export interface BrandSignInPage {
+  /** With `domains`, the list of those that show it. Without: it could not be read, is not needed, or is evidence of version 1. */
   readonly brand: JsonObject;
   readonly page: Evidence<SignInPage>;
-  /** The domains that show the page. Absent: not asked for, or evidence of version 1. */
-  readonly domains?: Evidence<JsonList>;
 }
 
 export interface SignInPage {

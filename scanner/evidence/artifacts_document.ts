@@ -147,12 +147,7 @@ const artifactSchemas: { readonly [Name in ArtifactName]: Schema<Artifacts[Name]
   dashboard_app: evidence(builtInApp),
   admin_console_settings: evidence(json),
   authenticators: evidence(jsonList),
-  brand_sign_in_pages: evidence(
-    v.array(
-      v.object({ brand: json, page: evidence(signInPage), domains: v.exactOptional(evidence(jsonList)) }),
-      "and should be a list",
-    ),
-  ),
+  brand_sign_in_pages: evidence(v.array(v.object({ brand: json, page: evidence(signInPage) }), "and should be a list")),
   network_zones: evidence(jsonList),
   api_tokens: evidence(jsonList),
   api_token_owners: evidence(

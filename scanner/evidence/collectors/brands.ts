@@ -1,11 +1,4 @@
-import {
-  missing,
-  obtained,
-  type BrandSignInPage,
-  type Evidence,
-  type JsonList,
-  type SignInPage,
-} from "../artifacts.ts";
+import { missing, type BrandSignInPage, type Evidence, type JsonList, type SignInPage } from "../artifacts.ts";
 import { isJsonObject, type JsonObject } from "../../../shared/json.ts";
 import type { IdpClient, Reading } from "../../idp/idp_client.ts";
 import { keeping, mapEvidence, pathSegment, type Collector, evidenceOf } from "./collector.ts";
@@ -26,20 +19,20 @@ export const collectBrandSignInPages: Collector<"brand_sign_in_pages"> = async (
           signInPage(client, brand),
           isRefused ? null : domainsOf(client, brand, embedded),
         ]);
-        return { brand, page, ...(domains === null ? {} : { domains }) };
+        return { brand: domains === null ? brand : { ...brand, domains }, page };
       }),
     ),
   );
 };
 
-/** Null for the default brand, which is shown in any case. */
-async function domainsOf(client: IdpClient, brand: JsonObject, embedded: unknown): Promise<Evidence<JsonList> | null> {
+/** Null where they cannot be read, and for the default brand, which is shown in any case. */
+async function domainsOf(client: IdpClient, brand: JsonObject, embedded: unknown): Promise<JsonList | null> {
   const domains = isJsonObject(embedded) ? embedded["domains"] : null;
-  if (Array.isArray(domains))
-    return obtained(domains.map((domain) => (isJsonObject(domain) ? keepDomain(domain) : {})));
+  if (Array.isArray(domains)) return domains.map((domain) => (isJsonObject(domain) ? keepDomain(domain) : {}));
   const id = pathSegment(brand["id"]);
   if (brand["isDefault"] !== false || id === null) return null;
-  return evidenceOf(await client.getList({ path: `/api/v1/brands/${id}/domains`, scope, keep: keepDomain }));
+  const read = await client.getList({ path: `/api/v1/brands/${id}/domains`, scope, keep: keepDomain });
+  return read.state === "obtained" ? read.value : null;
 }
 
 /** The customized page; the default one where the provider answers 404 or null for the customized one. */
