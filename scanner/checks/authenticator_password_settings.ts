@@ -191,7 +191,7 @@ function passwordCheck<Value>(setting: PasswordSetting<Value>): Check {
         judgeItem: (policy) => judgePolicy(policy, { expected, limit, setting }),
         judgeEmpty: () => [fail({ resource: null, expected }, "no active password policy")],
       });
-      return setting.isLeftToDirectory === true ? besideDirectories(drafts) : drafts;
+      return setting.isLeftToDirectory === true ? withDirectories(drafts) : drafts;
     },
   });
 }
@@ -225,8 +225,8 @@ function judgePolicy<Value>(
   });
 }
 
-/** A directory's policies decide only where there are no others; a PASS beside them names them. */
-function besideDirectories(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
+/** A directory's policies decide only where there are no others. A PASS of another policy names them. */
+function withDirectories(drafts: readonly FindingDraft[]): readonly FindingDraft[] {
   const isDirectory = (draft: FindingDraft): boolean => draft.status === "MANUAL" && draft.reason === "not_applicable";
   const directories = drafts.filter(isDirectory);
   if (directories.length === 0) return drafts;

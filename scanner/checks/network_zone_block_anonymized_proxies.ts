@@ -20,7 +20,7 @@ export const networkZoneBlockAnonymizedProxies = defineCheck({
   explanation: {
     examines:
       "Whether a network zone of the blocklist keeps anonymizing proxies out before any policy is evaluated. If one zone does, the " +
-      "others do not matter. Whether the CSSP has provided a list of its own is not seen, so this covers a part of the rule.",
+      "others do not matter. Whether the CSSP has provided a list is not seen, so this covers a part of the rule.",
     why:
       "Attackers come through Tor and rented proxies, so that an address says nothing about them. Okta's enhanced dynamic zone follows " +
       "the anonymizers; a static list, or one with exceptions, is as good as its maintenance, so a person has to review it. " +

@@ -62,7 +62,7 @@ const invisible = /[\u00AD\u200B-\u200F\u2060\uFEFF]/g;
 interface Surroundings {
   readonly rules: HidingRules;
   readonly code: string;
-  /** Of elements: whether a script names them. */
+  /** Whether a script contains the id or class of a hidden element, by id or class. */
   readonly named: Map<string, boolean>;
   readonly scripts: ReadonlyMap<Element, readonly ScriptText[]>;
   readonly isUsed: (name: string) => boolean;

@@ -72,7 +72,7 @@ export class HidingRules {
 }
 
 interface Compound {
-  /** All lower-case: `div`, `#id`, `.class`, `[attribute`. None of them fits everything. */
+  /** All lower-case: `div`, `#id`, `.class`, `[attribute`. A compound without names fits every element. */
   readonly names: readonly string[];
   readonly reason: string;
 }

@@ -11,7 +11,7 @@ interface Frame {
   /** The index of the opening bracket; -1 for the script. */
   readonly start: number;
   readonly isUnreachable: boolean;
-  /** Of parentheses: whether `if`, `for`, `while` or `with` precedes them. */
+  /** Whether `if`, `for`, `while` or `with` precedes these parentheses. */
   readonly isControl: boolean;
   readonly isFalseCondition: boolean;
   /** What is unreachable: everything up to the end of the frame, of the statement, or of the expression. */

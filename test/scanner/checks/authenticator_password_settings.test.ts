@@ -157,7 +157,7 @@ describe("authenticator_password_lockout_threshold_3", () => {
     ["nothing that can be read", [{}], "MANUAL", "unreadable"],
     ["an inactive one of Okta's", [of("OKTA", { status: "INACTIVE" })], "MANUAL", "not_applicable"],
     ["another directory's", [of("ACTIVE_DIRECTORY")], "MANUAL", "not_applicable"],
-  ])("a directory's policy beside %s: %s", (_, others, status, reason) => {
+  ])("a directory's policy and %s: %s", (_, others, status, reason) => {
     const result = evaluate(check, { password_policies: obtained([directory, ...others]) });
     expect(result).toMatchObject({ status, reason });
     const theirs = result.findings.find(({ resource }) => resource.name === "Corp");

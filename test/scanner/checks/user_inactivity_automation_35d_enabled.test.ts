@@ -127,7 +127,7 @@ describe("several automations", () => {
     expect(judge([pair])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
   });
 
-  test("null beside the action of one that complies changes nothing, alone it is no evidence", () => {
+  test("null next to the action of one that complies changes nothing, alone it is no evidence", () => {
     expect(judge([[anAutomation(), [nothing, anAction()]]]).status).toBe("PASS");
     expect(judge([[anAutomation(), [nothing]]])).toMatchObject({ status: "MANUAL", reason: "unreadable" });
   });
@@ -244,13 +244,13 @@ describe("a directory that sources users", () => {
       "unreadable",
     ],
     [
-      "its password policy beside {}",
+      "its password policy and {}",
       { password_policies: obtained([directoryPolicy("LDAP"), {}]) },
       "MANUAL",
       "needs_review",
     ],
     [
-      "its password policy beside null",
+      "its password policy and null",
       { password_policies: obtained([directoryPolicy("LDAP"), nothing]) },
       "MANUAL",
       "needs_review",
@@ -265,7 +265,7 @@ describe("a directory that sources users", () => {
     ["{} among the apps", { apps: obtained([anApp(), {}]) }, "MANUAL", "unreadable"],
     ["null among the apps", { apps: obtained([nothing]) }, "MANUAL", "unreadable"],
     [
-      "{} beside Active Directory",
+      "{} and Active Directory",
       { apps: obtained([{}, anApp({ name: "active_directory" })]) },
       "MANUAL",
       "needs_review",
