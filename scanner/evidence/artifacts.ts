@@ -45,7 +45,7 @@ export interface Artifacts {
   readonly admin_console_settings: Evidence<JsonObject>;
   /** `GET /authenticators`. */
   readonly authenticators: Evidence<JsonList>;
-  /** `GET /brands`, each with its sign-in page: the customized one, or the default where none is set. */
+  /** `GET /brands?expand=domains`, each with its sign-in page: the customized one, or the default where none is set. */
   readonly brand_sign_in_pages: Evidence<readonly BrandSignInPage[]>;
   /** `GET /zones`. */
   readonly network_zones: Evidence<JsonList>;
@@ -82,6 +82,7 @@ export interface BuiltInApp {
 }
 
 export interface BrandSignInPage {
+  /** With `domains`, the list of those that show it. Without: it could not be read, is not needed, or is evidence of version 1. */
   readonly brand: JsonObject;
   readonly page: Evidence<SignInPage>;
 }

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startCommandStage, type CommandStage } from "../support/command_gateway.ts";
@@ -74,10 +74,23 @@ test("a file's waiver of the same counts before the gateway's, and both are name
   await decisions("withdraw", id);
 });
 
-test("an attestation is made, and a second one is refused with the first one's name", async () => {
-  const attest = () =>
-    decisions("attest", "systemlog_streaming_enabled", "--status", "PASS", "--reason", "seen", "-f", "json");
+test("the attestation of the help is made and counted, and a second one is refused with the first one's name", async () => {
+  const streams = "systemlog_streaming_enabled";
+  await run(["scan", "--check", streams, "--quiet", "--save-artifacts", "streams.json"]);
+  const evidence = JSON.parse(await readFile(join(stage.cwd, "streams.json"), "utf8")) as { artifacts: object };
+  const artifacts = { ...evidence.artifacts, log_streams: { state: "obtained", value: [] } };
+  await writeFile(join(stage.cwd, "streams.json"), JSON.stringify({ ...evidence, artifacts }));
+  const judge = (...args: readonly string[]) =>
+    run(["evaluate", "--from-artifacts", "streams.json", "--check", streams, "--fail-on", "manual", ...args]);
+  expect((await judge()).code).toBe(1);
+
+  const { stdout: help } = await decisions("attest", "--help");
+  const [, example = ""] = /\$ scanstream decisions attest (.*)/.exec(help) ?? [];
+  expect(example).toContain(streams);
+  const words = [...example.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, word]) => quoted ?? word ?? "");
+  const attest = () => decisions("attest", ...words, "-f", "json");
   const { id } = JSON.parse((await attest()).stdout) as { id: string };
+  expect((await judge("--decisions-from-gateway")).code).toBe(0);
   const again = await attest();
   expect([again.code, again.stdout]).toEqual([2, ""]);
   expect(again.stderr).toMatch(new RegExp(`^Cannot attest: 409 The same is decided already by ${id}: [^\n]*\n$`));

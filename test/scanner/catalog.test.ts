@@ -78,7 +78,7 @@ describe("the catalog", () => {
     for (const { rule } of catalog) expect(rule.category).toBe({ high: "I", medium: "II", low: "III" }[rule.severity]);
   });
 
-  test("marks five checks that need Super Administrator, and six that cover a part of their rule", () => {
+  test("marks five checks that need Super Administrator, and seven that cover a part of their rule", () => {
     const named = (isOne: (check: (typeof catalog)[number]) => boolean) =>
       catalog.filter(isOne).map((check) => check.name);
     expect(named((check) => check.rule.role === "super_admin").toSorted()).toEqual([
@@ -93,6 +93,7 @@ describe("the catalog", () => {
       "apitoken_restricted_to_network_zone",
       "application_authentication_policy_network_zone_enforced",
       "idp_smart_card_dod_approved_ca",
+      "network_zone_block_anonymized_proxies",
       "signon_global_session_policy_network_zone_enforced",
       "user_inactivity_automation_35d_enabled",
     ]);
