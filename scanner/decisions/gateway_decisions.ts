@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { CommandIo } from "../../command_line/command_io.ts";
 import { requireGatewayAccess, type GatewayAccess } from "../../command_line/gateway_access.ts";
-import { createGatewayCall, parseResource, problemOf } from "../../command_line/gateway_call.ts";
+import { createGatewayCall, parseResource, problemOf, readPages } from "../../command_line/gateway_call.ts";
 import { printable } from "../../command_line/terminal.ts";
 import { endOfExpiry, expiryMessage } from "../../shared/decisions/expiry.ts";
 import { pageOf } from "../../shared/schemas/page.ts";
@@ -108,19 +108,16 @@ async function fetchDecisions(request: GatewayDecisionsRequest): Promise<readonl
   const { access, orgUrl, signal } = request;
   const call = createGatewayCall({ url: access.gatewayUrl, apiKey: access.apiKey, timeoutMs: callTimeoutMs });
   const all: FetchedDecision[] = [];
-  let cursor: string | null = null;
+  const read = async (cursor: string | null) => {
+    const query = new URLSearchParams({ active: "true", org_url: orgUrl, limit: "200" });
+    if (cursor !== null) query.set("cursor", cursor);
+    return parseResource(pageSchema, await call("GET", `/api/v1/decisions?${query}`, undefined, signal));
+  };
   try {
-    do {
-      const query = new URLSearchParams({ active: "true", org_url: orgUrl, limit: "200" });
-      if (cursor !== null) query.set("cursor", cursor);
-      const page: v.InferOutput<typeof pageSchema> = parseResource(
-        pageSchema,
-        await call("GET", `/api/v1/decisions?${query}`, undefined, signal),
-      );
-      all.push(...page.items);
-      cursor = page.next_cursor;
+    for await (const { items } of readPages(read)) {
+      all.push(...items);
       if (all.length > maxDecisions) throw new RangeError(`there are more than ${maxDecisions}`);
-    } while (cursor !== null);
+    }
   } catch (error) {
     throw new UsageError(
       [`Cannot use --decisions-from-gateway: ${problemOf(error)}: expected the tenant's decisions`],
