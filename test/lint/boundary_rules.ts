@@ -225,7 +225,7 @@ const environment: Rule = {
     const file = pathOf(context);
     const isAllowed =
       /(^|\/)(main\w*|config)\.ts$/.test(file) ||
-      /^((test|bench|soak|mutations|tools|examples\/clients)\/|scanstream\.ts|start\.ts|[\w.]+\.config\.ts)/.test(file);
+      /^((test|bench|soak|tools|examples\/clients)\/|scanstream\.ts|start\.ts|[\w.]+\.config\.ts)/.test(file);
     if (isAllowed) return {};
     const report = (node: Node) =>
       context.report({ node, message: "only mains and config read the environment: take the value as an argument" });
