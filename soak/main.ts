@@ -1,29 +1,20 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
-import { recordSoak, type SoakRecord } from "./record.ts";
 import { runSoak } from "./soak.ts";
 
-// `--figures FILE` keeps what was measured; `--record FILE` puts the figures of such a file into the pages instead of
-// running anything.
+// `--figures FILE` keeps what was measured.
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
     clients: { type: "string", default: "100" },
     calm: { type: "boolean", default: false },
     figures: { type: "string" },
-    record: { type: "string" },
   },
 });
-if (values.record !== undefined) {
-  await recordSoak(JSON.parse(await readFile(values.record, "utf8")) as SoakRecord);
-  process.exit(0);
-}
 const minutes = Number(values.minutes);
 const clients = Number(values.clients);
 if (!(minutes > 0) || !Number.isInteger(clients) || clients < 1) {
-  console.error(
-    "Usage: npm run soak -- --minutes N [--clients N] [--calm] [--figures FILE] | --record FILE: expected numbers above 0",
-  );
+  console.error("Usage: npm run soak -- --minutes N [--clients N] [--calm] [--figures FILE]: expected numbers above 0");
   process.exit(2);
 }
 const figures = await runSoak({
@@ -32,7 +23,7 @@ const figures = await runSoak({
   hasFaults: !values.calm,
   say: (line) => console.error(line),
 });
-const soak: SoakRecord = { at: new Date().toISOString(), node: process.versions.node, minutes, clients, ...figures };
+const soak = { at: new Date().toISOString(), node: process.versions.node, minutes, clients, ...figures };
 if (values.figures !== undefined) await writeFile(values.figures, JSON.stringify(soak));
 // The samples are many; the file has them.
 const { lives: _lives, ...rest } = soak;
