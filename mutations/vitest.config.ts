@@ -1,5 +1,13 @@
 import { defineConfig } from "vitest/config";
 import { fastTests } from "../vitest.config.ts";
 
-/** The fast tests alone, because they meet each mutation within a second and need no server. */
-export default defineConfig({ test: { ...fastTests, expect: { poll: { timeout: 15_000 } } } });
+/** The unit tests of the mutated files. They need no server, so that each mutation costs a second at most. */
+export default defineConfig({
+  test: {
+    ...fastTests,
+    include: ["test/{scanner,gateway/auth,gateway/streaming}/**/*.test.ts", "test/shared/*.test.ts"],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 15_000 } },
+  },
+});

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { call, given, keyOf, openStream, refused, type GatewayCase, type GatewayUnderTest } from "./gateway_harness.ts";
+import { call, given, keyOf, openStream, refused, type GatewayCase, type GatewayUnderTest } from "./harness.ts";
 
 const newMonitor = { org_url: "https://acme.okta.com", client_id: "0oa1", interval_seconds: 10 };
 

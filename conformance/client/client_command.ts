@@ -27,10 +27,10 @@ const heartbeatsOfSilence = 5;
 const concurrency = 4;
 
 /**
- * `conformance client [-- COMMAND ARGS…]`: runs a client against scripted streams, or serves them to one that is started elsewhere,
+ * `client [-- COMMAND ARGS…]`: runs a client against scripted streams, or serves them to one that is started elsewhere,
  * and says what a right client would have done. Resolves with the exit code.
  */
-export async function conformanceCommand(
+export async function clientCommand(
   command: readonly string[],
   flags: ConformanceFlags,
   io: CommandIo,

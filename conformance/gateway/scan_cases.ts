@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { call, createScan, given, keyOf, openStream, refused, type GatewayCase } from "./gateway_harness.ts";
+import { call, createScan, given, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
 
 const progress = (n: number) => ({ type: "scan.progress", data: { n } });
 const numbersIn = (text: string) => [...text.matchAll(/data: \{"n":(\d+)\}/g)].map(([, n]) => Number(n));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { call, refused, type CallOptions, type GatewayCase, type GatewayUnderTest } from "../gateway_harness.ts";
+import { call, refused, type CallOptions, type GatewayCase, type GatewayUnderTest } from "../harness.ts";
 import { castOf, type Caller } from "./callers.ts";
 import { sampleOf, type SampleRequest } from "./sample_requests.ts";
 import { servedRoutes, type ServedRoute } from "./served_routes.ts";

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { aChange } from "../../support/change_builders.ts";
-import { aReport } from "../../support/report_builders.ts";
-import { call, type GatewayUnderTest } from "../gateway_harness.ts";
+import { aChange } from "../../../test/support/change_builders.ts";
+import { aReport } from "../../../test/support/report_builders.ts";
+import { call, type GatewayUnderTest } from "../harness.ts";
 import type { ServedRoute } from "./served_routes.ts";
 import { walkName, type Cast } from "./callers.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { call, createScan, given, keyOf, openStream, publish, refused, type GatewayCase } from "./gateway_harness.ts";
+import { call, createScan, given, keyOf, openStream, publish, refused, type GatewayCase } from "./harness.ts";
 
 const nowhere = "00000000-0000-4000-8000-000000000000";
 

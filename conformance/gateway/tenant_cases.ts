@@ -11,7 +11,7 @@ import {
   type ConformanceScan,
   type GatewayCase,
   type GatewayUnderTest,
-} from "./gateway_harness.ts";
+} from "./harness.ts";
 
 const tenantStream = "/api/v1/event-stream";
 const streamOf = (scans: readonly Pick<ConformanceScan, "id">[], more = "") =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSequence } from "../../clients/load/sequence.ts";
+import { createSequence } from "../../conformance/load/sequence.ts";
 
 /** What one stream counts: opened after an event, these received, closed after another. */
 interface Opening {

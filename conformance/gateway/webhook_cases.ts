@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { Webhook } from "standardwebhooks";
-import { startReceiver } from "../support/webhook_receiver.ts";
+import { startReceiver } from "../../test/support/webhook_receiver.ts";
 import {
   call,
   createScan,
@@ -11,7 +11,7 @@ import {
   type ConformanceTenant,
   type GatewayCase,
   type GatewayUnderTest,
-} from "./gateway_harness.ts";
+} from "./harness.ts";
 
 interface CreatedWebhook {
   readonly id: string;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { aCheckResult, aFinding, aReport } from "../support/report_builders.ts";
-import { call, createScan, given, keyOf, openStream, refused, type GatewayCase } from "./gateway_harness.ts";
+import { aCheckResult, aFinding, aReport } from "../../test/support/report_builders.ts";
+import { call, createScan, given, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
 
 /** Random, so that it does not compress: several parts in the database. */
 function randomText(bytes: number): string {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { frame, progress, scanEnd, type ConformanceCase, type Observed } from "../../../clients/conformance/case.ts";
-import { conformanceCases } from "../../../clients/conformance/cases.ts";
-import { findMissing, judge } from "../../../clients/conformance/judge.ts";
-import { endedStream, status } from "../../../clients/conformance/answers.ts";
+import { frame, progress, scanEnd, type ConformanceCase, type Observed } from "../../conformance/client/case.ts";
+import { conformanceCases } from "../../conformance/client/cases.ts";
+import { findMissing, judge } from "../../conformance/client/judge.ts";
+import { endedStream, status } from "../../conformance/client/answers.ts";
 
 const one: ConformanceCase = {
   name: "a",

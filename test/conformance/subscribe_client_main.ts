@@ -1,4 +1,4 @@
-import { subscribe } from "../../../shared/client/subscribe.ts";
+import { subscribe } from "../../shared/client/subscribe.ts";
 
 // A client for `scanstream conformance client`: `subscribe`, with what its caller gives it.
 const { STREAM_URL = "", TOKEN_URL = "", STATE_URL = "", HEARTBEAT_SECONDS = "15" } = process.env;

@@ -9,7 +9,7 @@ import {
   type ConformanceTenant,
   type GatewayCase,
   type GatewayUnderTest,
-} from "../gateway_harness.ts";
+} from "../harness.ts";
 
 interface NewKey {
   readonly id: string;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { call, createScan, given, keyOf, openStream, refused, type GatewayCase } from "./gateway_harness.ts";
+import { call, createScan, given, keyOf, openStream, refused, type GatewayCase } from "./harness.ts";
 
 type Decision = Readonly<Record<string, unknown>>;
 

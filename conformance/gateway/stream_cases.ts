@@ -11,7 +11,7 @@ import {
   send,
   type GatewayCase,
   type StreamReader,
-} from "./gateway_harness.ts";
+} from "./harness.ts";
 
 const nowhere = "00000000-0000-4000-8000-000000000000";
 const progress = (n: number) => ({ type: "scan.progress", data: { n } });

@@ -1,23 +1,10 @@
 import { AssertionError } from "node:assert/strict";
-import { gatewayContract } from "./gateway_contract.ts";
-import { missingNeeds, type GatewayUnderTest, type Need } from "./gateway_harness.ts";
-import { readSession, type SessionAnswer } from "./gateway_session_cases.ts";
-
-// `npm run conformance -- URL`: the promises of a running gateway, as far as they can be seen from outside. It registers
-// scans of its tenant and ends or abandons them; give it a tenant of its own.
-const usage = `Usage: npm run conformance -- URL [WORDS]
-
-Checks a running gateway, wherever it runs, and exits with 1 when it breaks a promise. With WORDS: only the cases that have
-them in their names.
-
-  CONFORMANCE_API_KEY           required: an API key of a tenant that is there for this, with all scopes
-                                (scanstream admin api-key create --scopes read,publish,admin …)
-  CONFORMANCE_TOKEN             a JWT of an operator or admin of the same tenant
-  CONFORMANCE_STRANGER_API_KEY  an API key of another tenant, with all scopes
-  CONFORMANCE_ORIGIN            an origin of CORS_ORIGINS
-  CONFORMANCE_RUNTIME           "workers" for a gateway on Workers, which cannot see empty headers
-
-What needs something that is not given is counted and named, not passed.`;
+import type { CommandIo } from "../../command_line/command_io.ts";
+import { exitCodes } from "../../command_line/exit_code.ts";
+import { UsageError } from "../../shared/usage_error.ts";
+import { gatewayContract } from "./contract.ts";
+import { missingNeeds, type GatewayCase, type GatewayUnderTest, type Need } from "./harness.ts";
+import { readSession, type SessionAnswer } from "./session_cases.ts";
 
 /** How somebody who runs this would meet the need of a case. */
 const howToMeet: Readonly<Record<Need, string>> = {
@@ -28,30 +15,30 @@ const howToMeet: Readonly<Record<Need, string>> = {
   control: "the gateway's own database and broker",
 };
 
-/** The gateway or a credential is not what the cases need: a word about it, and exit code 2. */
+/** The gateway or a credential is not what the cases need. */
 class CannotCheck extends Error {}
 
-const [address, words = ""] = process.argv.slice(2);
-const cases = gatewayContract.filter(({ name }) => name.includes(words));
-const apiKey = variable("CONFORMANCE_API_KEY");
-let code = 2;
-if (address === undefined || !URL.canParse(address) || apiKey === null) {
-  console.error(usage);
-} else if (cases.length === 0) {
-  console.error(`Cannot check anything: no case has ${JSON.stringify(words)} in its name`);
-} else {
+/**
+ * `gateway URL [WORDS]`: runs the cases whose names have the words. Resolves with the exit code: 1 when a promise is broken, 2 when
+ * the gateway or a credential is not what the cases need.
+ */
+export async function gatewayCommand(address: string, words: string, io: CommandIo): Promise<number> {
+  const cases = gatewayContract.filter(({ name }) => name.includes(words));
+  if (cases.length === 0) throw new UsageError([`No case has ${JSON.stringify(words)} in its name`]);
+  if (!URL.canParse(address)) throw new UsageError([`URL ${JSON.stringify(address)}: expected the gateway's address`]);
   const url = new URL(address).href.replace(/\/+$/, "");
   try {
-    code = await check(await readGateway(url, apiKey));
+    return await check(await readGateway(url, io), cases, io);
   } catch (error) {
     if (!(error instanceof CannotCheck)) throw error;
-    console.error(`Cannot check ${url}: ${error.message}`);
+    throw new UsageError([`Cannot check ${url}: ${error.message}`]);
   }
 }
-// A case that failed may have left a stream open, which would keep the process for as long as the gateway lives.
-process.exit(code);
 
-async function readGateway(url: string, key: string): Promise<GatewayUnderTest> {
+async function readGateway(url: string, { env }: CommandIo): Promise<GatewayUnderTest> {
+  const variable = (name: string) => env[name]?.trim() || null;
+  const key = variable("CONFORMANCE_API_KEY");
+  if (key === null) throw new CannotCheck("CONFORMANCE_API_KEY is not set: expected an API key with all scopes");
   const own = await readKey(url, "CONFORMANCE_API_KEY", key);
   const token = variable("CONFORMANCE_TOKEN");
   const user = token === null ? null : await readMember(url, token, own.tenant?.id);
@@ -101,29 +88,24 @@ async function read(url: string, name: string, as: string): Promise<SessionAnswe
   }
 }
 
-async function check(gateway: GatewayUnderTest): Promise<number> {
+async function check(gateway: GatewayUnderTest, cases: readonly GatewayCase[], { stdout }: CommandIo): Promise<number> {
   const counts = { passed: 0, failed: 0, left: 0 };
   for (const one of cases) {
     const missing = missingNeeds(gateway, one);
     if (missing.length > 0) {
       counts.left += 1;
-      console.log(`left out  ${one.name} (needs ${missing.map((need) => howToMeet[need]).join(", ")})`);
+      stdout(`left out  ${one.name} (needs ${missing.map((need) => howToMeet[need]).join(", ")})\n`);
       continue;
     }
     try {
       await one.run(gateway);
       counts.passed += 1;
-      console.log(`passed    ${one.name}`);
+      stdout(`passed    ${one.name}\n`);
     } catch (error) {
       counts.failed += 1;
-      console.log(`FAILED    ${one.name}\n          ${error instanceof Error ? error.message : String(error)}`);
+      stdout(`FAILED    ${one.name}\n          ${error instanceof Error ? error.message : String(error)}\n`);
     }
   }
-  console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.left} left out`);
-  return counts.failed === 0 ? 0 : 1;
-}
-
-function variable(name: string): string | null {
-  const value = process.env[name]?.trim() ?? "";
-  return value === "" ? null : value;
+  stdout(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.left} left out\n`);
+  return counts.failed === 0 ? exitCodes.ok : exitCodes.findings;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { permissions } from "../../../gateway/auth/permissions.ts";
 import { roleSchema, scopeSchema, type Role, type Scope } from "../../../shared/schemas/team.ts";
-import { call, eventually, given, keyOf, type ConformanceTenant, type GatewayUnderTest } from "../gateway_harness.ts";
+import { call, eventually, given, keyOf, type ConformanceTenant, type GatewayUnderTest } from "../harness.ts";
 import type { ServedRoute } from "./served_routes.ts";
 
 export interface Caller {

@@ -10,7 +10,7 @@ import {
   type ConformanceTenant,
   type GatewayCase,
   type GatewayUnderTest,
-} from "./gateway_harness.ts";
+} from "./harness.ts";
 
 const session = "/api/v1/session";
 const tenantStream = "/api/v1/event-stream";
