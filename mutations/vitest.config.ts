@@ -5,7 +5,12 @@ import { fastTests } from "../vitest.config.ts";
 export default defineConfig({
   test: {
     ...fastTests,
-    include: ["test/{scanner,gateway/auth,gateway/streaming}/**/*.test.ts", "test/shared/*.test.ts"],
+    exclude: [...fastTests.exclude, "test/gateway/auth/permission*.test.ts", "test/shared/brokers/**"],
+    include: [
+      "test/scanner/*.test.ts",
+      "test/{scanner/{checks,evidence,idp},gateway/auth,gateway/streaming}/**/*.test.ts",
+      "test/shared/*.test.ts",
+    ],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 15_000 } },

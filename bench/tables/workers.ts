@@ -11,7 +11,7 @@ export async function workersSection(): Promise<string> {
       "|---|---|---|---|---|---|---|",
       ...Object.entries(servers).flatMap(([name, server]) => fanOutRows(name, server)),
     ].join("\n"),
-    figureTable([...Object.entries(servers).flatMap(([name, server]) => figureRows(name, server))]),
+    figureTable(Object.entries(servers).flatMap(([name, server]) => figureRows(name, server))),
   ].join("\n\n");
 }
 

@@ -15,7 +15,8 @@ import {
   type GatewayUnderTest,
 } from "../../conformance/gateway/harness.ts";
 import { hasCode } from "../../shared/error_code.ts";
-import { denoProgram, startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
+import { denoProgram } from "../runtimes/programs.ts";
+import { startDenoGateway, type DenoGateway } from "../support/deno_gateway.ts";
 import { startEdgeBackends, type EdgeBackends } from "../support/edge_backends.ts";
 import { describeGateway, smallBounds, toGatewayUnderTest } from "./gateway_under_test.ts";
 
