@@ -2,6 +2,7 @@ import type { CommandIo } from "../../command_line/command_io.ts";
 import { exitCodes } from "../../command_line/exit_code.ts";
 import { GatewayRefusal, problemOf } from "../../command_line/gateway_call.ts";
 import { printable } from "../../command_line/terminal.ts";
+import { pause } from "../../shared/abortable.ts";
 import { isUuid } from "../../shared/channel_name.ts";
 import { createEnvironmentReader } from "../../shared/environment_reader.ts";
 import { toPrintableJson } from "../../shared/text.ts";
@@ -24,15 +25,16 @@ const otherFiles = 64;
 /** `load URL`: opens many streams of a gateway of one's own, and says what came. Resolves with the exit code. */
 export async function loadCommand(url: string, flags: LoadFlags, io: CommandIo): Promise<number> {
   const access = parse(url, flags, io);
+  const signal = AbortSignal.any([io.interrupted, io.stdoutFailed]);
   let report: LoadReport;
   try {
     report = await runLoad({
       access,
       streams: flags.streams,
-      seconds: flags.seconds,
+      hold: () => pause(flags.seconds * 1000, [signal]),
       scanId: flags.scan ?? null,
       publish: flags.publish,
-      signal: AbortSignal.any([io.interrupted, io.stdoutFailed]),
+      signal,
       log: (line) => io.terminal.write(`${line}\n`),
     });
   } catch (error) {

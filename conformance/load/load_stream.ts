@@ -17,20 +17,21 @@ export interface LoadStream {
 
 export interface LoadStreamOptions {
   readonly url: URL;
-  readonly apiKey: string;
+  readonly credentials: { readonly apiKey: string } | { readonly getAccessToken: () => Promise<string> };
   readonly tally: Tally;
   /** Null: the run publishes nothing. */
   readonly published: PublishedEvents | null;
 }
 
-export function openLoadStream({ url, apiKey, tally, published }: LoadStreamOptions): LoadStream {
+export function openLoadStream({ url, credentials, tally, published }: LoadStreamOptions): LoadStream {
   const answered = Promise.withResolvers<void>();
   const sequence: Sequence | null = published === null ? null : createSequence(tally);
   let isOpen = false;
+  let lostAtMs = 0;
   let lastError: SubscribeError | null = null;
 
   const subscription = subscribe<Record<string, Readonly<Record<string, unknown>>>>(url, {
-    apiKey,
+    ...credentials,
     async fetch(input, init) {
       const sentMs = performance.now();
       const response = await fetch(input, init);
@@ -51,8 +52,9 @@ export function openLoadStream({ url, apiKey, tally, published }: LoadStreamOpti
     onStateChange(state, { error, openCount }) {
       if (state === "connecting") return;
       answered.resolve();
-      if (state === "live" && openCount > 1) tally.reopened();
+      if (state === "live" && openCount > 1) tally.reopened(performance.now() - lostAtMs);
       if (state === "live") return;
+      if (isOpen) lostAtMs = performance.now();
       isOpen = false;
       if (state === "ended") tally.closed("ended");
       // Reported before the pause and after it.

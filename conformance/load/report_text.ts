@@ -14,7 +14,7 @@ export function reportText(report: LoadReport): string {
     ],
     ...report.refused.map(refusedText),
     ...Object.entries(report.failed).map(([code, count]) => ["Failed", `${count} ${code}`] as const),
-    ["Reconnects", String(report.reconnects)],
+    ["Reconnects", `${report.reconnects}${percentilesText(report.away_ms)}`],
     ...Object.entries(report.closed).map(([reason, count]) => ["Closed", `${count} ${printable(reason)}`] as const),
     ["Held", `${report.held_seconds} s`],
     ["Events", `${report.events} received${publishedText(report)}`],

@@ -8,8 +8,8 @@ import { createTally, type TallyFigures } from "./tally.ts";
 export interface LoadOptions {
   readonly access: GatewayAccess;
   readonly streams: number;
-  /** From the moment that all are open, or refused. */
-  readonly seconds: number;
+  /** Resolves when the streams have been held for long enough; called when all are open, or refused. */
+  readonly hold: () => Promise<void>;
   /** Followed by every stream; null: the tenant's stream, or what is published. */
   readonly scanId: string | null;
   /** Events a second that the run publishes itself; 0: none. */
@@ -51,7 +51,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const openStream = () => {
     const stream = openLoadStream({
       url: new URL(path, access.gatewayUrl),
-      apiKey: access.apiKey,
+      credentials: { apiKey: access.apiKey },
       tally,
       published,
     });
@@ -65,8 +65,8 @@ export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const openedMs = performance.now();
   const open = () => streams.filter(({ isOpen }) => isOpen).length;
   const openAtStart = open();
-  log(`${openAtStart} of ${streams.length} streams are open; holding them for ${options.seconds} s`);
-  const publishProblem = await hold(options, published);
+  log(`${openAtStart} of ${streams.length} streams are open`);
+  const publishProblem = await holdAndPublish(options, published);
   const heldMs = performance.now() - openedMs;
   await settle(streams, signal);
   const openAtEnd = open();
@@ -99,8 +99,8 @@ async function openAll(openStream: () => LoadStream, count: number, signal: Abor
 }
 
 /** Resolves when the time is over, with why publishing ended before. */
-async function hold(
-  { seconds, publish, signal }: LoadOptions,
+async function holdAndPublish(
+  { hold, publish, signal }: LoadOptions,
   published: PublishedEvents | null,
 ): Promise<string | null> {
   const over = new AbortController();
@@ -108,7 +108,7 @@ async function hold(
     () => null,
     (error: unknown) => problemOf(error),
   );
-  await pause(seconds * 1000, [signal]);
+  await hold();
   over.abort();
   return (await publishing) ?? null;
 }

@@ -4,7 +4,8 @@ import { createHistogram, type RecordableHistogram } from "node:perf_hooks";
 export interface Tally {
   /** A stream was opened, so long after its request. */
   opened(ms: number): void;
-  reopened(): void;
+  /** A stream was opened again, after so long without one. */
+  reopened(ms: number): void;
   refused(refusal: Refusal): void;
   /** An opening, or an open stream, that failed without an answer: `unreachable`, `timeout`, `cut`, `silent`, … */
   failed(code: string): void;
@@ -32,6 +33,8 @@ export interface TallyFigures {
   readonly opened: number;
   readonly opening_ms: Percentiles | null;
   readonly reconnects: number;
+  /** How long streams that came back were away. */
+  readonly away_ms: Percentiles | null;
   /** By status and words, the most frequent first. */
   readonly refused: readonly {
     readonly status: number;
@@ -58,15 +61,14 @@ export interface Percentiles {
 export function createTally(): Tally {
   const openings = createHistogram();
   const deliveries = createHistogram();
+  const absences = createHistogram();
   const refusals = new Map<string, { first: Refusal; count: number; retryAfterSeconds: number[] }>();
   const failures = new Map<string, number>();
   const closings = new Map<string, number>();
-  const counts = { reconnects: 0, events: 0, lost: 0, missed: 0, repeated: 0 };
+  const counts = { events: 0, lost: 0, missed: 0, repeated: 0 };
   return {
     opened: (ms) => record(openings, ms),
-    reopened() {
-      counts.reconnects += 1;
-    },
+    reopened: (ms) => record(absences, ms),
     refused(refusal) {
       const key = `${refusal.status} ${refusal.detail}`;
       const entry = refusals.get(key) ?? { first: refusal, count: 0, retryAfterSeconds: [] };
@@ -95,7 +97,8 @@ export function createTally(): Tally {
     figures: () => ({
       opened: openings.count,
       opening_ms: percentiles(openings),
-      reconnects: counts.reconnects,
+      reconnects: absences.count,
+      away_ms: percentiles(absences),
       refused: [...refusals.values()]
         .sort((one, other) => other.count - one.count)
         .map(({ first: { status, detail }, count, retryAfterSeconds: [least, most] }) => ({

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { exportJWK, generateKeyPair, SignJWT, type JWK } from "jose";
+import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import type { AdminArguments } from "../gateway/admin/arguments.ts";
 import { runAdmin } from "../gateway/admin/call_admin.ts";
 import type { AdminOperation } from "../gateway/admin/operations.ts";
@@ -13,7 +13,7 @@ import { startRedis } from "../test/support/redis.ts";
 import { startTcpProxy, type TcpProxy } from "../test/support/tcp_proxy.ts";
 
 /** What a gateway stands on: real servers, each behind a network that can be broken. */
-export interface Surroundings {
+export interface SoakEnvironment {
   /** What `serve` needs to run on them. */
   readonly environment: Readonly<Record<string, string>>;
   readonly brokerNetwork: TcpProxy;
@@ -25,10 +25,8 @@ export interface Surroundings {
   /** On a connection of its own, which never breaks. */
   admin(operation: AdminOperation, args: AdminArguments): Promise<unknown>;
   sign(claims: Claims): Promise<string>;
-  /** The issuer takes a new key into service, and signs with it; the first and the newest one count. */
-  rotate(): Promise<void>;
-  /** Channels with subscribers at Redis, and the most subscribers that one of them has. */
-  subscriptions(): Promise<{ readonly channels: number; readonly most: number }>;
+  /** The number of channels with subscribers at Redis. */
+  subscriptions(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -36,14 +34,12 @@ export interface Claims {
   readonly tenantId: string;
   readonly sub: string;
   readonly expiresAtSeconds: number;
-  /** Which of the issuer's keys signs. Default `first`. */
-  readonly key?: "first" | "newest";
 }
 
 const issuer = "https://issuer.soak";
 const audience = "scanstream-soak";
 
-export async function startSurroundings(): Promise<Surroundings> {
+export async function startEnvironment(): Promise<SoakEnvironment> {
   await using opened = new AsyncDisposableStack();
   const postgres = await startPostgres();
   opened.defer(() => postgres.stop());
@@ -76,12 +72,9 @@ export async function startSurroundings(): Promise<Surroundings> {
     producer,
     admin: (operation, args) => administer(database.ownerUrl, operation, args),
     sign: (claims) => keys.sign(claims),
-    rotate: () => keys.rotate(),
     async subscriptions() {
       const channels = (await redis.command("PUBSUB", "CHANNELS", "scanstream:2:scan:*")) as readonly string[];
-      if (channels.length === 0) return { channels: 0, most: 0 };
-      const counts = (await redis.command("PUBSUB", "NUMSUB", ...channels)) as readonly (string | number)[];
-      return { channels: channels.length, most: Math.max(...counts.filter((count) => typeof count === "number")) };
+      return channels.length;
     },
     close: () => owned.disposeAsync(),
   };
@@ -99,45 +92,28 @@ async function administer(databaseUrl: string, operation: AdminOperation, args: 
   }
 }
 
-interface SigningKey {
-  readonly privateKey: CryptoKey;
-  readonly publicJwk: JWK;
-}
-
 async function startIssuer() {
-  const first = await createKey("soak-0");
-  let newest = first;
-  let rotations = 0;
+  const { privateKey, publicKey } = await generateKeyPair("ES256");
+  const key = { ...(await exportJWK(publicKey)), kid: "soak", alg: "ES256", use: "sig" };
   const server = createServer((_request, response) => {
-    const keys = [...new Set([first, newest])].map(({ publicJwk }) => publicJwk);
-    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ keys }));
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ keys: [key] }));
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   return {
     port: (server.address() as AddressInfo).port,
-    async rotate() {
-      newest = await createKey(`soak-${(rotations += 1)}`);
-    },
-    sign({ tenantId, sub, expiresAtSeconds, key = "first" }: Claims): Promise<string> {
-      const { privateKey, publicJwk } = key === "first" ? first : newest;
-      return new SignJWT({ tenant_id: tenantId })
-        .setProtectedHeader({ alg: "ES256", kid: publicJwk.kid ?? "" })
+    sign: ({ tenantId, sub, expiresAtSeconds }: Claims): Promise<string> =>
+      new SignJWT({ tenant_id: tenantId })
+        .setProtectedHeader({ alg: "ES256", kid: key.kid })
         .setIssuer(issuer)
         .setAudience(audience)
         .setSubject(sub)
         .setIssuedAt()
         .setExpirationTime(expiresAtSeconds)
-        .sign(privateKey);
-    },
+        .sign(privateKey),
     async close() {
       server.close();
       server.closeAllConnections();
       await once(server, "close");
     },
   };
-}
-
-async function createKey(kid: string): Promise<SigningKey> {
-  const { privateKey, publicKey } = await generateKeyPair("ES256");
-  return { privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg: "ES256", use: "sig" } };
 }
