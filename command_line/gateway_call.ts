@@ -56,8 +56,14 @@ export function parseResource<Schema extends v.GenericSchema>(schema: Schema, an
 /** With the code that `fetch` names only in its cause: refused, reset, not found. */
 export function problemOf(error: unknown): string {
   if (!(error instanceof Error)) return "it cannot be reached";
+  if (isTimeout(error)) return "it does not answer";
   const code = errorCode(error.cause);
   return code === null ? error.message : `${error.message} (${code})`;
+}
+
+/** The call took longer than its time. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === "TimeoutError";
 }
 
 /** The problem document's own words, when there is one; a proxy's page says nothing that helps. */

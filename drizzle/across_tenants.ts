@@ -18,11 +18,15 @@ export interface FoundApiKey {
 
 /** The key with exactly this SHA-256 (lower-case hex) unless it was revoked or has expired; null otherwise. One round trip. */
 export async function findApiKey(database: Database, hash: string): Promise<FoundApiKey | null> {
-  const rows = await withoutTenant(database, (tx) =>
-    tx.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
+  const rows = await withoutTenant(
+    database,
+    (tx) =>
+      tx.execute<{ id: string; tenant_id: string; name: string; scopes: string; expires_at_ms: string | null }>(sql`
       select id, tenant_id, name, array_to_json(scopes)::text as scopes,
         floor(extract(epoch from expires_at) * 1000)::bigint as expires_at_ms
       from scanstream.find_valid_api_key(${hash})`),
+    // Whose key it is, only the answer says.
+    { holder: hash },
   );
   const [row] = rows;
   if (row === undefined) return null;

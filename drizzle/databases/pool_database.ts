@@ -1,12 +1,13 @@
 import { AppError } from "../../shared/app_error.ts";
+import { FairShare } from "../../shared/fair_share.ts";
+import { FairTurns } from "../../shared/fair_turns.ts";
 import { answerGraceMs, type Database, defaultStatementTimeoutMs, type Rows } from "../database.ts";
-import { databaseUnavailable, DatabaseError, toDatabaseError } from "../database_error.ts";
+import { DatabaseError, toDatabaseError } from "../database_error.ts";
 import { BatchQuery } from "./batch_query.ts";
 import type { PreparedStatements } from "./prepared_statements.ts";
 
 /** A pool of node-postgres clients: `pg`'s, or one client on PGlite. */
 export interface ClientPool {
-  readonly waitingCount: number;
   readonly options: { readonly max: number };
   connect(): Promise<PooledClient>;
   end(): Promise<void>;
@@ -29,12 +30,14 @@ export interface PoolDatabaseOptions {
   readonly onClosed?: () => Promise<void>;
 }
 
-/** More waiting statements would time out in the queue: a bound turns an overload into 503s at once. */
-const maxWaiting = 10_000;
+/** Transactions that run or wait. More would time out in the queue: a bound turns an overload into refusals at once. */
+const maxTransactions = 10_000;
 
 export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOptions = {}): Database {
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const { prepared = null } = options;
+  const transactions = new FairShare({ max: maxTransactions, what: "statements for the database" });
+  const turns = new FairTurns(pool.options.max);
   let closed: Promise<void> | null = null;
   // An idle connection that breaks is dropped by the pool; without a listener the event would end the process.
   pool.on("error", ignore);
@@ -42,12 +45,15 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
   return {
     statementTimeoutMs,
     maxConnections: pool.options.max,
-    async transact(statements) {
+    async transact(statements, holder = "") {
+      transactions.take(holder);
       try {
-        return await run(new BatchQuery(statements, prepared));
+        return await turns.run(holder, () => run(new BatchQuery(statements, prepared)));
       } catch (error) {
         if (!(error instanceof DatabaseError && prepared?.isLost(error.sqlState) === true)) throw error;
-        return await run(new BatchQuery(statements));
+        return await turns.run(holder, () => run(new BatchQuery(statements)));
+      } finally {
+        transactions.give(holder);
       }
     },
     close() {
@@ -57,8 +63,6 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
   };
 
   async function run(batch: BatchQuery): Promise<Rows> {
-    if (pool.waitingCount >= maxWaiting)
-      throw databaseUnavailable(new Error("Too many statements wait for a connection"));
     return await runBatch(await connectTo(pool), batch, statementTimeoutMs + answerGraceMs);
   }
 }

@@ -248,7 +248,8 @@ BEGIN
 END
 $$;--> statement-breakpoint
 
--- What is due, each delivery to one caller until its lease ends. Tenants take turns, and a tenant's receivers take turns: at most 4
+-- What is due, each delivery to one caller until its lease ends. Of at most 16 tenants, from a random one on, so that a claim costs the
+-- same however many tenants wait. Tenants take turns, and a tenant's receivers take turns: at most 4
 -- requests at the same time to a receiver (host and port) of a tenant, 8 of a tenant, 16 to a host. The arrays have an element for each
 -- request that the caller has under way. Each webhook is asked for its first 4 by an index, so a claim costs the same however many are
 -- pending; without the two settings the planner, misled by the policy's condition on the role, sorts everything that a webhook has pending.
@@ -274,16 +275,25 @@ AS $$
 
   WITH RECURSIVE under_way AS (
     SELECT busy.tenant_id, busy.host FROM unnest(busy_tenants, busy_hosts) AS busy (tenant_id, host)
+  ), start AS (
+    SELECT gen_random_uuid() AS tenant_id
   ), waiting_tenants AS (
-    (SELECT first.tenant_id FROM public.webhook_deliveries AS first WHERE first.status = 'pending' ORDER BY first.tenant_id LIMIT 1)
+    SELECT start.tenant_id, 0 AS turn FROM start
     UNION ALL
-    SELECT (
+    SELECT coalesce((
       SELECT next.tenant_id FROM public.webhook_deliveries AS next
       WHERE next.status = 'pending' AND next.tenant_id > waiting_tenants.tenant_id ORDER BY next.tenant_id LIMIT 1
-    ) FROM waiting_tenants WHERE waiting_tenants.tenant_id IS NOT NULL
+    ), (
+      SELECT first.tenant_id FROM public.webhook_deliveries AS first WHERE first.status = 'pending' ORDER BY first.tenant_id LIMIT 1
+    )), turn + 1 FROM waiting_tenants WHERE waiting_tenants.turn < 16
   ), due AS (
     SELECT waiting.id, waiting.next_attempt_at, hook.tenant_id, hook.host
-    FROM waiting_tenants JOIN public.webhooks AS hook ON hook.tenant_id = waiting_tenants.tenant_id AND hook.enabled
+    FROM (SELECT DISTINCT tenant_id FROM waiting_tenants) AS waiting_tenant
+    -- With OFFSET the planner asks for each tenant by the index, and does not read everybody's webhooks.
+    CROSS JOIN LATERAL (
+      SELECT asked.id, asked.tenant_id, asked.host FROM public.webhooks AS asked
+      WHERE asked.tenant_id = waiting_tenant.tenant_id AND asked.enabled OFFSET 0
+    ) AS hook
     CROSS JOIN LATERAL (
       SELECT pending.id, pending.next_attempt_at FROM public.webhook_deliveries AS pending
       WHERE pending.tenant_id = hook.tenant_id AND pending.webhook_id = hook.id AND pending.status = 'pending'

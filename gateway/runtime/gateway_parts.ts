@@ -167,7 +167,7 @@ async function openParts(options: GatewayPartsOptions, owned: Cleanup): Promise<
     }),
     streamTokens,
     findApiKey: (hash) => findApiKey(database, hash),
-    findApiKeyForStream: (hash) => streams.lookups.share(`api_key:${hash}`, () => findApiKey(database, hash)),
+    findApiKeyForStream: (hash) => streams.lookups.share(hash, `api_key:${hash}`, () => findApiKey(database, hash)),
   });
   owned.defer(startExpiring({ database, publisher: broker, log }));
   owned.defer(startMarkingStale({ database, publisher: broker, log }));

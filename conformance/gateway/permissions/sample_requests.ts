@@ -162,10 +162,11 @@ const samples: Readonly<Record<string, MakeSample>> = {
   "PATCH /api/v1/webhooks/:id": ofWebhook("", { events: ["monitor.error"] }),
   "DELETE /api/v1/webhooks/:id": async (world) => ({ path: await aWebhook(world) }),
   "POST /api/v1/webhooks/:id/rotate-secret": ofWebhook("/rotate-secret"),
-  "POST /api/v1/webhooks/:id/test": ofWebhook("/test"),
+  "POST /api/v1/webhooks/:id/test": async (world) => ({ path: `${await aWebhook(world)}/test` }),
   "GET /api/v1/webhooks/:id/deliveries": ofWebhook("/deliveries"),
   "POST /api/v1/webhooks/:id/deliveries/:delivery_id/replay": async (world) => {
-    const path = await sharedWebhook(world);
+    // Of a test that is pending a webhook has one at most.
+    const path = await aWebhook(world);
     const { id } = await world.make("POST", `${path}/test`);
     return { path: `${path}/deliveries/${String(id)}/replay` };
   },

@@ -81,7 +81,7 @@ test.each<[string, Reply, string, number | null, string | null]>([
   ["200 with text", { body: "OK" }, "provider_error", 200, null],
   ["200 with an object", { body: { items: [] } }, "unreadable", 200, null],
   ["200 with null", { body: "null" }, "unreadable", 200, null],
-  ["200 nested beyond reason", { body: `[${"[".repeat(150_000)}${"]".repeat(150_000)}]` }, "unreadable", 200, null],
+  ["200 nested beyond reason", { body: `{"a":${"[".repeat(150_000)}${"]".repeat(150_000)}}` }, "unreadable", 200, null],
   ["time-out", { fault: "hang" }, "provider_error", null, null],
   ["reset", { fault: "reset" }, "provider_error", null, null],
   ["cut-off connection", { fault: "cut", body: [{ id: "p1" }] }, "provider_error", null, null],
@@ -102,14 +102,17 @@ test.each<[string, Reply, string, number | null, string | null]>([
 test.each<[body: readonly unknown[], partial: readonly unknown[]]>([
   [["p1"], []],
   [[null, { id: "p1" }, "p2", [{ id: "p3" }]], [{ id: "p1" }]],
-])("a list %j is unreadable, with its objects as partial", async (body, partial) => {
+  [[{ id: "p1" }, { id: "p2", deep: nestedList(150) }], [{ id: "p1" }]],
+])("a list %# is unreadable, with its objects as partial", async (body, partial) => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body });
   expect(await client.getList(request)).toMatchObject({
     state: "missing",
     reason: "unreadable",
     partial,
-    detail: expect.stringContaining("holds something that is not a JSON object") as string,
+    detail: expect.stringMatching(
+      /holds (something that is not a JSON object|an entry that is nested too deeply)/,
+    ) as string,
     refusal: { httpStatus: 200, errorCode: null },
   });
 });
@@ -472,4 +475,8 @@ async function setUp(options: IdpSetUp = {}) {
   const connected = await setUpClient({ dpop: true, ...options });
   await connected.tokens.current();
   return connected;
+}
+
+function nestedList(levels: number): unknown {
+  return JSON.parse("[".repeat(levels) + "]".repeat(levels));
 }
