@@ -69,14 +69,15 @@ export async function slowReader(run: SoakRun, scan: ProducedScan): Promise<void
       closed.then(() => null),
     ]);
     if (response?.statusCode === 200) {
-      await pause(5000, [run.over]);
       let tail = "";
-      let isReset = false;
-      response.on("error", () => (isReset = true));
+      const ended = new Promise<boolean>(
+        (resolve) => void response.on("error", () => undefined).once("close", () => resolve(true)),
+      );
+      await pause(5000, [run.over]);
       response.setEncoding("utf8").on("data", (text: string) => (tail = (tail + text).slice(-100)));
-      await Promise.race([new Promise((resolve) => void response.once("close", resolve)), pause(2000, [])]);
+      const isEnded = await Promise.race([ended, pause(2000, []).then(() => false)]);
       // A stream that is closed as slow has its last bytes, or a reset in their place.
-      if (isReset || tail.includes(": close slow")) run.counts.slowReaders += 1;
+      if (isEnded && !/: close (?:lost|drain)/.test(tail)) run.counts.slowReaders += 1;
     }
     request.destroy();
     await closed;

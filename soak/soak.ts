@@ -133,6 +133,7 @@ export async function runSoak({ durationMs, clients, hasFaults, log }: SoakOptio
     await injecting;
     if (life === 2) break;
     log("Restarting the gateway");
+    await untilManyAreOpen(gateway, clients / 2);
     await stopGateway(gateway, run);
     gateway = await startGateway(Number(new URL(url).port));
   }
@@ -183,6 +184,12 @@ async function stopGateway(gateway: GatewayProcess, { report }: SoakRun): Promis
   for (const line of gateway.log.errors) report(`the log holds an error: ${line}`);
 }
 
+/** After the last fault clients need some seconds to come back. Without streams there would be nothing to drain. */
+async function untilManyAreOpen(gateway: GatewayProcess, count: number): Promise<void> {
+  const untilMs = performance.now() + 30_000;
+  while ((await gateway.metric("scanstream_streams_open")) < count && performance.now() < untilMs) await pause(100, []);
+}
+
 /** Every place for a stream that was ever taken is free again. */
 async function requireAllPlaces({ url, report }: SoakRun, { apiKey }: SoakTenant, places: number): Promise<void> {
   const { open_at_start: open } = await runLoad({
@@ -197,8 +204,8 @@ async function requireAllPlaces({ url, report }: SoakRun, { apiKey }: SoakTenant
   if (open !== places) report(`a tenant that may have ${places} streams got ${open} after every client had left`);
 }
 
-/** The pool's idle connections to the database are closed after 30 s, the last subscriptions after 5 s. */
-const releaseMs = 45_000;
+/** The gateway keeps an idle connection of a client for 75 s, one to the database for 30 s, the last subscriptions for 5 s. */
+const releaseMs = 90_000;
 
 /** Measures until as little is held as before, or for as long as a release may take. */
 async function untilReleased(measure: () => Promise<Resources>, before: Resources): Promise<Resources> {

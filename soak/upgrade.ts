@@ -51,6 +51,7 @@ export async function runUpgrade({ streams, holdMs, log }: UpgradeOptions): Prom
     streams,
     scanId: null,
     publish: eventsPerSecond,
+    publishRetryMs: maxWaitMs,
     signal: new AbortController().signal,
     log,
     async hold() {

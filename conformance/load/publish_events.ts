@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { parseResource, type GatewayCall } from "../../command_line/gateway_call.ts";
+import { GatewayRefusal, parseResource, type GatewayCall } from "../../command_line/gateway_call.ts";
 import { pause } from "../../shared/abortable.ts";
 
 /** The events 1, 2, 3, … of a run, on the channel of a scan that it has registered for itself. */
@@ -10,8 +10,11 @@ export interface PublishedEvents {
   sentMs(number: number): number;
   /** Null: an event of somebody else. */
   numberOf(type: string, data: Readonly<Record<string, unknown>>): number | null;
-  /** Publishes until the signal aborts. Rejects when the gateway takes an event no more. */
-  publish(perSecond: number, signal: AbortSignal): Promise<void>;
+  /**
+   * Publishes until the signal aborts. An event that the gateway could not take is sent again for `retryMs`, under the same delivery
+   * id, so that nobody gets it twice. Rejects when the gateway still does not take it then.
+   */
+  publish(perSecond: number, signal: AbortSignal, retryMs?: number): Promise<void>;
   /** Ends the scan. */
   end(): Promise<void>;
 }
@@ -24,6 +27,18 @@ export async function registerLoadScan(call: GatewayCall, signal: AbortSignal): 
   const { id, channel } = parseResource(registered, await call("POST", "/api/v1/scans", {}, signal));
   const path = `/api/v1/channels/${encodeURIComponent(channel)}/events`;
   const sentAtMs: number[] = [];
+
+  async function isTaken(event: object, untilMs: number): Promise<boolean> {
+    try {
+      await call("POST", path, event, new AbortController().signal);
+      return true;
+    } catch (error) {
+      const isFinal = error instanceof GatewayRefusal && error.httpStatus < 500;
+      if (isFinal || performance.now() >= untilMs) throw error;
+      return false;
+    }
+  }
+
   return {
     scanId: id,
     last: () => sentAtMs.length,
@@ -32,15 +47,17 @@ export async function registerLoadScan(call: GatewayCall, signal: AbortSignal): 
       const { number } = data;
       return eventType === type && data["scan_id"] === id && typeof number === "number" ? number : null;
     },
-    async publish(perSecond, stopped) {
+    async publish(perSecond, stopped, retryMs = 0) {
       const startMs = performance.now();
       while (!stopped.aborted) {
         const dueMs = startMs + (sentAtMs.length * 1000) / perSecond;
         await pause(Math.max(0, dueMs - performance.now()), [stopped]);
         if (stopped.aborted) return;
         const number = sentAtMs.push(performance.now());
-        // One after the other, and never one twice: the order is what is looked at.
-        await call("POST", path, { type, data: { scan_id: id, number } }, new AbortController().signal);
+        const event = { type, data: { scan_id: id, number }, delivery_id: `load.${number}` };
+        const untilMs = performance.now() + retryMs;
+        // Each event waits for the one before it, because their order is checked.
+        while (!(await isTaken(event, untilMs))) await pause(100, []);
       }
     },
     async end() {

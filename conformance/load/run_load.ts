@@ -14,6 +14,8 @@ export interface LoadOptions {
   readonly scanId: string | null;
   /** Events a second that the run publishes itself; 0: none. */
   readonly publish: number;
+  /** How long an event that the gateway could not take is sent again, in milliseconds. Default: 0. */
+  readonly publishRetryMs?: number;
   /** Ends the run early; what was measured is reported. */
   readonly signal: AbortSignal;
   readonly log: (line: string) => void;
@@ -100,11 +102,11 @@ async function openAll(openStream: () => LoadStream, count: number, signal: Abor
 
 /** Resolves when the time is over, with why publishing ended before. */
 async function holdAndPublish(
-  { hold, publish, signal }: LoadOptions,
+  { hold, publish, publishRetryMs, signal }: LoadOptions,
   published: PublishedEvents | null,
 ): Promise<string | null> {
   const over = new AbortController();
-  const publishing = published?.publish(publish, AbortSignal.any([signal, over.signal])).then(
+  const publishing = published?.publish(publish, AbortSignal.any([signal, over.signal]), publishRetryMs).then(
     () => null,
     (error: unknown) => problemOf(error),
   );
