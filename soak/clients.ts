@@ -131,7 +131,6 @@ async function watchEnd(
   { credentials, end, reason }: EndingAuthority,
 ): Promise<void> {
   const opened = Promise.withResolvers<void>();
-  let isLive = false;
   let endedAtMs = Infinity;
   let lateOpenings = 0;
   const closeReasons: string[] = [];
@@ -144,16 +143,16 @@ async function watchEnd(
       if (performance.now() > endedAtMs + promisedMs) lateOpenings += 1;
     },
     onEvent: () => undefined,
-    onStateChange(state, { error }) {
-      isLive = state === "live";
+    onStateChange(_state, { error }) {
       if (error?.code === "closed" && error.detail !== null) closeReasons.push(error.detail);
     },
   });
   await Promise.race([opened.promise, subscription.finished, pause(5000, [run.over])]);
   await end();
   endedAtMs = performance.now();
-  while (isLive && performance.now() < endedAtMs + promisedMs) await pause(20, []);
-  if (isLive) run.report(`a stream was still open ${promisedMs / 1000} s after its authority was ${reason}`);
+  while (subscription.state === "live" && performance.now() < endedAtMs + promisedMs) await pause(20, []);
+  if (subscription.state === "live")
+    run.report(`a stream was still open ${promisedMs / 1000} s after its authority was ${reason}`);
   if (closeReasons.includes(reason)) {
     run.counts[reason] += 1;
     if (reason === "revoked")
