@@ -7,7 +7,7 @@ export default defineConfig({
     ...fastTests,
     exclude: [...fastTests.exclude, "test/gateway/auth/permission*.test.ts", "test/shared/brokers/**"],
     include: [
-      "test/scanner/*.test.ts",
+      "test/scanner/evaluate.test.ts",
       "test/{scanner/{checks,evidence,idp},gateway/auth,gateway/streaming}/**/*.test.ts",
       "test/shared/*.test.ts",
     ],
