@@ -109,9 +109,12 @@ export const routes: readonly Route[] = [
   ),
   route(
     "/api/v1/users/*/groups",
-    ["groups.read", "users.read"],
+    ["users.read"],
     ofUser(({ groupIds }, { contents }) =>
-      unpaged(contents.groups.map(({ group }) => group).filter(({ id }) => groupIds.includes(id))),
+      paged(
+        contents.groups.map(({ group }) => group).filter(({ id }) => groupIds.includes(id)),
+        { defaultLimit: 200, maxLimit: 200 },
+      ),
     ),
   ),
   route("/api/v1/groups", ["groups.read"], groups),

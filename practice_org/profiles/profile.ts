@@ -1,5 +1,6 @@
 import { classicOrg } from "./classic.ts";
 import { compliantOrg } from "./compliant.ts";
+import { edgeOrg } from "./edge.ts";
 import { emptyOrg } from "./empty.ts";
 import { largeOrg, smallestLargeOrg } from "./large.ts";
 import { narrowOrg } from "./narrow.ts";
@@ -15,6 +16,7 @@ export const profileNames = {
   narrow: "compliant, but for some people only: lax zones, a rule for a group, a hidden banner",
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
   unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
+  edge: "compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta",
   "large:N": `N apps (${smallestLargeOrg} to 1000000) that share a few policies, such as large:10000`,
 } as const;
 
@@ -54,4 +56,5 @@ const fixedOrgs = {
   narrow: narrowOrg,
   classic: classicOrg,
   unclear: unclearOrg,
+  edge: edgeOrg,
 } as const;

@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import { array, assert, constantFrom, integer, property, record } from "fast-check";
 import { expect, test } from "vitest";
 import { FairShare } from "../../shared/fair_share.ts";
 import { FairTurns } from "../../shared/fair_turns.ts";
@@ -36,9 +36,9 @@ test("a holder over its share is told so, and another that there is nothing left
 });
 
 test("what is given back is free, in any order", () => {
-  const step = fc.record({ holder: fc.constantFrom("a", "b", "c"), amount: fc.integer({ min: 1, max: 30 }) });
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+  const step = record({ holder: constantFrom("a", "b", "c"), amount: integer({ min: 1, max: 30 }) });
+  assert(
+    property(array(step, { maxLength: 60 }), (steps) => {
       const share = shareOf(100);
       const taken = steps.filter(({ holder, amount }) => {
         try {

@@ -43,6 +43,7 @@ import {
 const maxBodyBytes = 65_536;
 /** Five hundred changes, each with the log events that explain it. */
 const maxChangesBytes = 8 * 1024 * 1024;
+const maxChangesValues = 300_000;
 const maxFilterLength = 200;
 /** With this the end is still published while the producer waits. */
 const beforeEndMs = 500;
@@ -131,7 +132,10 @@ function monitorRoutes(dependencies: Dependencies): Hono<Allowed> {
   routes.post("/monitors/:id/changes", allow("publish"), async (c) => {
     const principal = c.get("principal");
     const id = pathId(c, "monitor");
-    const { changes } = parseBody(newChangesSchema, await readJson(c.req.raw, { maxBytes: maxChangesBytes }));
+    const { changes } = parseBody(
+      newChangesSchema,
+      await readJson(c.req.raw, { maxBytes: maxChangesBytes, maxValues: maxChangesValues }),
+    );
     const created = await storeNewChanges(principal, id, changes);
     await publishStored(
       { id, tenantId: principal.tenantId },

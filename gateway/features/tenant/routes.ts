@@ -4,6 +4,7 @@ import { tenantNameSchema, type ExportHeader } from "../../../shared/schemas/ten
 import { withPrincipal } from "../../auth/membership.ts";
 import type { AllowedPrincipal } from "../../auth/principal.ts";
 import { createAllow, type Allowed } from "../../http/allow.ts";
+import { accountOf } from "../../http/budget.ts";
 import { parseBody, readJson } from "../../http/body.ts";
 import type { Dependencies } from "../../http/dependencies.ts";
 import { deleteInBatches } from "../delete_in_batches.ts";
@@ -63,7 +64,7 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
     const lines = exportTenant(header, ({ table, after }) =>
       query(principal, (tx) => readExportPage(tx, requireExportedTable(table), after)),
     );
-    return c.body(toStream(lines), 200, {
+    return c.body(accountOf(c.req.raw).holdUntilRead(heldBytes, toStream(lines)), 200, {
       "content-type": "application/x-ndjson",
       "content-disposition": `attachment; filename="tenant-${id}.ndjson"`,
     });
@@ -78,6 +79,9 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
     return withPrincipal(database, principal, work);
   }
 }
+
+/** A page of the largest rows, in the gateway and on its way to a client that reads slowly. */
+const heldBytes = 4 * 1_048_576;
 
 /** A page is read when the client has taken the one before; an error breaks the answer off before its last line. */
 function toStream(lines: AsyncGenerator<string>): ReadableStream<Uint8Array> {

@@ -51,7 +51,7 @@ describe("a whole scan", () => {
       [paths.zones]: "networkZones.read",
       [paths.tokens]: "apiTokens.read",
       "/api/v1/users/00u1/roles": "roles.read",
-      "/api/v1/users/00u1/groups": "groups.read",
+      "/api/v1/users/00u1/groups": "users.read",
       "/api/v1/groups/00g1/roles": "roles.read",
       [paths.logStreams]: "logStreams.read",
       [paths.idps]: "idps.read",

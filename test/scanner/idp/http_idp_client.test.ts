@@ -128,6 +128,21 @@ test("a page with something else than objects does not end the paging", async ()
   });
 });
 
+test("a refused call names the scope of the provider's challenge, and ours where it names none", async () => {
+  const { idp, client } = await setUp();
+  const refusedFor = async (challenge: string) => {
+    idp.on("GET", path, { status: 403, headers: { "www-authenticate": challenge } });
+    const reading = await client.getList(request);
+    return reading.state === "missing" ? reading.detail : "";
+  };
+  const error = 'error="insufficient_scope"';
+  expect(await refusedFor(`DPoP algs="ES256", scope="okta.users.read", ${error}`)).toMatch(
+    /scope okta\.users\.read is/,
+  );
+  expect(await refusedFor(`Bearer scope="okta.a.read okta.b.read", ${error}`)).toContain("okta.a.read, okta.b.read is");
+  expect(await refusedFor(`Bearer scope="<script>", ${error}`)).toContain("scope okta.policies.read is");
+});
+
 test("an array where an object is expected is unreadable", async () => {
   const { idp, client } = await setUp();
   idp.on("GET", path, { body: [] });
