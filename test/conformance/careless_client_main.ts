@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 
-// A client for `scanstream conformance client` as many are written in a hurry: what it gets wrong, the cases must say.
+// A client for `npm run conformance -- client` as many are written in a hurry: what it gets wrong, the cases must say.
 const { STREAM_URL = "" } = process.env;
 for (;;) {
   try {

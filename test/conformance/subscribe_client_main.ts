@@ -1,6 +1,6 @@
 import { subscribe } from "../../shared/client/subscribe.ts";
 
-// A client for `scanstream conformance client`: `subscribe`, with what its caller gives it.
+// A client for `npm run conformance -- client`: `subscribe`, with what its caller gives it.
 const { STREAM_URL = "", TOKEN_URL = "", STATE_URL = "", HEARTBEAT_SECONDS = "15" } = process.env;
 type Events = Record<string, Readonly<Record<string, unknown>>>;
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { builtPackage, startProgram, temporaryFolder, type Outcome } from "../support/command_line.ts";
 
-/** `conformance client`: what it says of a client that is right, of one that is not, and of commands that are none. */
+/** `npm run conformance -- client`: what it says of a client that is right, of one that is not, and of commands that are none. */
 
 const clients = join(import.meta.dirname, "../conformance");
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
@@ -29,7 +29,7 @@ function node(client: string): readonly string[] {
   return ["--", process.execPath, join(clients, client)];
 }
 
-describe("conformance client", () => {
+describe("conformance -- client", () => {
   test("subscribe passes every case", { timeout: 240_000 }, async () => {
     const { code, stdout } = await conform(
       "--format",

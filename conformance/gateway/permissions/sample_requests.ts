@@ -30,7 +30,7 @@ export function sampleOf(
   const name = `${route.method} ${route.path}`;
   const sample = samples[name] ?? (isComplete(route) ? at(route.path) : null);
   if (sample === null)
-    throw new Error(`${name} has no sample request: add one to test/conformance/permissions/sample_requests.ts`);
+    throw new Error(`${name} has no sample request: add one to conformance/gateway/permissions/sample_requests.ts`);
   return sample({
     tenant,
     async make(method, path, json) {
