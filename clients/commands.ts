@@ -98,15 +98,18 @@ function addScanCommands(program: Command, run: RunCommand): void {
     .argument("[scan-id]", "the scan's UUID")
     .option("--latest", "of the newest scan")
     .addOption(
-      offering(new Option("--status <statuses>", "only PASS, FAIL or MANUAL, or several with commas"), "list", () =>
-        Promise.resolve(["PASS", "FAIL", "MANUAL"]),
+      offering(
+        new Option("--status <statuses>", "only pass, fail, manual or n/a, or several with commas"),
+        "list",
+        () => Promise.resolve(["pass", "fail", "manual", "not_applicable"]),
       ),
     )
+    .option("--check <names>", "only of these checks, by name, V-, SV- or OKTA-APP-id, separated by commas")
     .addOption(formats("table", "json", "ndjson"))
     .action((scanId: string | undefined, flags: FindingsListFlags) =>
       run(async (io) => (await import("./list_commands.ts")).findingsListCommand(scanId, flags, io)),
     );
-  addExamples(findingsList, "scanstream findings list --latest --status FAIL,MANUAL -f ndjson");
+  addExamples(findingsList, "scanstream findings list --latest --status fail,manual -f ndjson");
 }
 
 const scanIdExample = "6f1d7a52-0c7e-4b7d-9a55-3c0c1f5b8e21";

@@ -106,7 +106,7 @@ export function progress(checksDone: number, scan = scanId): SentEvent {
 }
 
 export function scanEnd(scan = scanId): SentEvent {
-  return toEvent("scan.end", { status: "completed", pass: 20, fail: 4, manual: 5, scan_id: scan });
+  return toEvent("scan.end", { status: "completed", pass: 20, fail: 4, manual: 5, not_applicable: 0, scan_id: scan });
 }
 
 export function toEvent(event: string, data: object): SentEvent {

@@ -76,7 +76,10 @@ export const scanCases: readonly GatewayCase[] = [
       const as = keyOf(gateway.tenant);
       const scan = await createScan(gateway);
       const patch = (json: unknown) => call(gateway, `/api/v1/scans/${scan.id}`, { method: "PATCH", as, json });
-      assert.equal((await patch({ status: "running", checks_done: 3, pass: 1, fail: 1, manual: 1 })).status, 200);
+      assert.equal(
+        (await patch({ status: "running", checks_done: 3, pass: 1, fail: 1, manual: 0, not_applicable: 1 })).status,
+        200,
+      );
       const stream = await openStream(gateway, scan.event_stream, as);
       await refused(await patch({ status: "completed", fail: 2 }), 422, "invalid");
       assert.equal((await patch({ status: "completed" })).status, 200);
@@ -84,7 +87,9 @@ export const scanCases: readonly GatewayCase[] = [
       const ends = [...text.matchAll(/event: scan\.end\ndata: (\{[^\n]*\})\n\n/g)].map(([, data = ""]) =>
         JSON.parse(data),
       );
-      assert.deepEqual(ends, [{ scan_id: scan.id, status: "completed", pass: 1, fail: 1, manual: 1 }]);
+      assert.deepEqual(ends, [
+        { scan_id: scan.id, status: "completed", pass: 1, fail: 1, manual: 0, not_applicable: 1 },
+      ]);
       await refused(await patch({ status: "completed" }), 409, "conflict");
     },
   },

@@ -70,7 +70,14 @@ export const tenantCases: readonly GatewayCase[] = [
       );
       assert.equal(typesOf(stream.text(), scan.id).at(-1), "scan.end");
       const end = eventsIn(stream.text()).find((e) => e.type === "scan.end" && e.data["scan_id"] === scan.id);
-      assert.deepEqual(end?.data, { scan_id: scan.id, status: "completed", pass: 12, fail: 0, manual: 0 });
+      assert.deepEqual(end?.data, {
+        scan_id: scan.id,
+        status: "completed",
+        pass: 12,
+        fail: 0,
+        manual: 0,
+        not_applicable: 0,
+      });
     },
   },
   {

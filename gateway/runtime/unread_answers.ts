@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Budget } from "../http/budget.ts";
 
 /** A client that takes nothing of its answer for so long is gone, or means harm. */
-const maxSilenceMs = 30_000;
+const defaultMaxSilenceMs = 30_000;
 const sweepMs = 500;
 
 /**
@@ -11,11 +11,13 @@ const sweepMs = 500;
  */
 export class UnreadAnswers {
   readonly #budget: Budget;
+  readonly #maxSilenceMs: number;
   readonly #answers = new Map<ServerResponse, string>();
   #timer: ReturnType<typeof setInterval> | null = null;
 
-  constructor(budget: Budget) {
+  constructor(budget: Budget, maxSilenceMs = defaultMaxSilenceMs) {
     this.#budget = budget;
+    this.#maxSilenceMs = maxSilenceMs;
   }
 
   /** From when the answer is made until its last byte was taken, or its connection is gone. */
@@ -25,7 +27,7 @@ export class UnreadAnswers {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     this.#timer.unref();
     // Counts from the last byte that the client took.
-    outgoing.setTimeout(maxSilenceMs, () => outgoing.destroy());
+    outgoing.setTimeout(this.#maxSilenceMs, () => outgoing.destroy());
     outgoing.once("close", () => this.#forget(outgoing));
   }
 

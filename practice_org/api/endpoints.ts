@@ -176,6 +176,26 @@ export const policyMappings = ofPolicy(({ policy }, call) => {
   return unpaged(mappings);
 });
 
+/** With `expand=domains` each with its domains; themes and email domains are accepted and left out. */
+export function brands({ contents, query }: Call): Answer {
+  const expanded = (query.get("expand") ?? "").split(",").filter((name) => name !== "");
+  const unknown = expanded.find((name) => !["themes", "domains", "emailDomain"].includes(name));
+  if (unknown !== undefined) {
+    const summary = "Api validation failed: expand";
+    return providerError("E0000001", { summary, causes: [`expand: '${unknown}' is not supported`] });
+  }
+  const embedded = (domains: BrandWithPages["domains"]) =>
+    expanded.includes("domains") ? { _embedded: { domains } } : {};
+  return paged(contents.brands.map(({ brand, domains }) => ({ ...brand, ...embedded(domains) })));
+}
+
+export const brandDomains = ofNamed(
+  ({ contents }) => contents.brands,
+  ({ brand }) => brand.id,
+  "Brand",
+  ({ domains }) => unpaged(domains),
+);
+
 export function ofBrand(kind: string, pageOf: (found: BrandWithPages) => JsonObject | null): (call: Call) => Answer {
   return ofNamed(
     ({ contents }) => contents.brands,

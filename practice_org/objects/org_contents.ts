@@ -35,6 +35,7 @@ export interface BrandWithPages {
   /** Null: the brand has never been customized, and the provider answers 404. */
   readonly customizedPage: JsonObject | null;
   readonly defaultPage: JsonObject;
+  readonly domains: readonly JsonObject[];
 }
 
 export interface User {

@@ -13,7 +13,7 @@ export const profileNames = {
   typical: "a realistic org: some checks pass, some fail, some need a person",
   compliant: "configured as the STIG asks: every check passes",
   empty: "a fresh org, not configured yet",
-  narrow: "compliant, but for some people only: lax zones, a rule for a group, a hidden banner",
+  narrow: "compliant, but for some people only: lax zones, hidden banners, a brand without a domain",
   classic: "a fresh org of the Classic Engine: apps without policies, no authenticators API",
   unclear: "a fresh org with a split Okta Verify, a directory, and a key that is gone",
   edge: "compliant, but for rare cases: rules that deny, zones left out, a directory as well as Okta",

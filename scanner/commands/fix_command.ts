@@ -19,7 +19,7 @@ import { runScan } from "../run_scan.ts";
 import { evaluateSaved } from "./saved_evidence.ts";
 import { writeIdpError } from "./finish_scan.ts";
 import { newProgress } from "./progress.ts";
-import { toSelection, type SelectionFlags } from "./scan_options.ts";
+import { toSelection, warnOn, type SelectionFlags } from "./scan_options.ts";
 import { createTrace } from "./trace_lines.ts";
 
 export interface FixFlags extends ScannerFlags, SelectionFlags {
@@ -75,7 +75,7 @@ interface Judged {
 
 /** From a file or from the org; the exit code where there is nothing to plan with. */
 async function judge(flags: FixFlags, io: CommandIo): Promise<Judged | number> {
-  const checks = selectChecks(toSelection(flags));
+  const checks = selectChecks(toSelection(flags), { warn: warnOn(io) });
   if (flags.fromArtifacts !== undefined) {
     const trace = createTrace(flags, (line) => io.terminal.write(`${line}\n`));
     return evaluateSaved(flags.fromArtifacts, { selected: checks, isNamed: flags.check !== undefined, trace }, io);

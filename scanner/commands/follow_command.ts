@@ -23,13 +23,13 @@ import { IdpError } from "../idp/idp_error.ts";
 import { createMonitor } from "./follow_monitor.ts";
 import { parseFollowOptions, type FollowFlags } from "./follow_options.ts";
 import { readStreamConfig } from "../streaming/stream_config.ts";
-import { toSelection } from "./scan_options.ts";
+import { rulesOf, toSelection, warnOn } from "./scan_options.ts";
 import { createTrace } from "./trace_lines.ts";
 
 /** `follow`: verdicts that stay true while it runs. Resolves with the exit code. */
 export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<number> {
   const { directory, intervalMs, reconcileMs, failOn, format } = parseFollowOptions(flags);
-  const checks = selectChecks(toSelection(flags));
+  const checks = selectChecks(toSelection(flags), { warn: warnOn(io) });
   const config = readScannerConfig(flags, io.env);
   const approvedIssuers = readApprovedIssuers(io.env);
   const decisions = await readDecisions(
@@ -39,7 +39,7 @@ export async function followCommand(flags: FollowFlags, io: CommandIo): Promise<
       baselineFile: null,
       thresholdFile: null,
     },
-    new Set(catalog.map(({ name }) => name)),
+    { rules: rulesOf(catalog), warn: warnOn(io) },
   );
   const streamConfig = flags.stream === false ? null : readStreamConfig(io.env);
   await requireDirectory(directory);

@@ -13,7 +13,7 @@ import {
   type Variable,
 } from "./terraform.ts";
 
-/** A finding that fails, with the rule that it fails. */
+/** A finding that fails, or a missing log stream that nobody attested, with its rule. */
 export interface Failed {
   readonly check: string;
   /** `V-273186`. */
@@ -51,9 +51,13 @@ export function createPlanDraft(
   results: readonly CheckResult[],
   artifacts: CollectedArtifacts,
 ): { readonly draft: PlanDraft; readonly finish: () => FixPlan } {
-  const failed = results.flatMap(({ check, vuln_id: rule, findings }) =>
-    findings.filter(({ status }) => status === "FAIL").map((finding): Failed => ({ check, rule, finding })),
-  );
+  const failed = results.flatMap(({ check, vuln_id: rule, findings, attestation }) => {
+    // Where no log stream is active a person may attest another way: until then it is to fix.
+    const isOpen = check === "systemlog_streaming_enabled" && attestation === null;
+    return findings
+      .filter(({ status, reason }) => status === "FAIL" || (isOpen && reason === "needs_review"))
+      .map((finding): Failed => ({ check, rule, finding }));
+  });
   const resources = new Map<string, ResourceDraft>();
   const variables = new Map<string, Variable>();
   const byHand = new Map<Finding, ByHand>();

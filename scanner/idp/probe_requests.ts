@@ -22,7 +22,7 @@ export const firstRequests: { readonly [Name in ArtifactName]: IdpRequest | null
   global_session_policies: { path: "/api/v1/policies?type=OKTA_SIGN_ON", scope: "policies.read" },
   password_policies: { path: "/api/v1/policies?type=PASSWORD", scope: "policies.read" },
   authenticators: { path: "/api/v1/authenticators", scope: "authenticators.read" },
-  brand_sign_in_pages: { path: "/api/v1/brands?limit=200", scope: "brands.read" },
+  brand_sign_in_pages: { path: "/api/v1/brands?expand=domains&limit=200", scope: "brands.read" },
   network_zones: { path: "/api/v1/zones?limit=200", scope: "networkZones.read" },
   admin_console_app: appsNamed("saasure"),
   dashboard_app: appsNamed("okta_enduser"),

@@ -313,3 +313,17 @@ test("Every answer carries date, request id and rate limit; a log is kept of wha
     { method: "GET", path: "/api/v1/policies?type=PASSWORD", status: 200 },
   ]);
 });
+
+test("Brands have their domains where they are asked for, in the list and by themselves", async () => {
+  const { get } = await signedIn(await startOrg({ profile: { name: "narrow" } }));
+  type Brand = { id: string; name: string; _embedded?: { domains: readonly { domain: string }[] } };
+  const brands = (await (await get("/api/v1/brands?expand=themes,domains")).json()) as readonly Brand[];
+  const domains = new Map(brands.map(({ name, _embedded: embedded }) => [name, embedded?.domains]));
+  expect(domains.get("Not launched yet")).toEqual([]);
+  expect(domains.get("Hidden notice")).toMatchObject([{ domain: "hidden-notice.practice.example" }]);
+  const id = brands.find(({ name }) => name === "Hidden notice")?.id ?? "";
+  expect(await (await get(`/api/v1/brands/${id}/domains`)).json()).toEqual(domains.get("Hidden notice"));
+  const [plain] = (await (await get("/api/v1/brands")).json()) as readonly Brand[];
+  expect(plain?._embedded).toBeUndefined();
+  expect(await errorOf(await get("/api/v1/brands?expand=cars"))).toMatchObject({ status: 400, code: "E0000001" });
+});

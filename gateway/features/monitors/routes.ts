@@ -14,6 +14,7 @@ import type { Dependencies } from "../../http/dependencies.ts";
 import { parsePageRequest, toPage, type List } from "../../http/paging.ts";
 import { pathId } from "../../http/path_id.ts";
 import { textParameter } from "../../http/query_parameter.ts";
+import { checkParameter } from "../check_parameter.ts";
 import { afterResponse } from "../after_response.ts";
 import { announce } from "../announce.ts";
 import { selectChanges, selectPresentFindings, selectStored, storeChanges, type ChangeFilter } from "./change_store.ts";
@@ -270,6 +271,5 @@ function isLost(error: unknown): boolean {
 
 /** Throws `AppError("malformed")`. */
 function parseChangeFilter(c: Context): ChangeFilter {
-  const text = (name: string) => textParameter(c, name, maxFilterLength);
-  return { fingerprint: text("fingerprint"), check: text("check") };
+  return { fingerprint: textParameter(c, "fingerprint", maxFilterLength), check: checkParameter(c) };
 }

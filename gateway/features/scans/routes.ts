@@ -97,7 +97,7 @@ function scanRoutes(dependencies: Dependencies): Hono<Allowed> {
     const row = await store(principal, scanId, update);
     const { status } = row;
     if (hasEnded(status)) {
-      await announceEnd({ ...row, status }, { publisher, log });
+      await announceEnd({ ...row, status, not_applicable: row.notApplicable }, { publisher, log });
       afterResponse(c, webhooks.sendDue());
     } else afterResponse(c, announcer.updated(row));
     return c.json(toScan(row));

@@ -215,6 +215,36 @@ describe("the Admin Console's settings", () => {
   });
 });
 
+describe("the domains of a brand", () => {
+  const plain = "/api/v1/brands?limit=200";
+  const domainsPath = "/api/v1/brands/bnd1/domains";
+  const aBrand = (changes: JsonObject = {}) => ({ id: "bnd1", name: "acme", isDefault: false, ...changes });
+  const domain = { id: "OcD1", domain: "id.acme.example", validationStatus: "VERIFIED", publicCertificate: {} };
+  const kept = { id: "OcD1", domain: "id.acme.example", validationStatus: "VERIFIED" };
+
+  test.each<[what: string, answers: Answers, domains: readonly JsonObject[] | undefined, isAsked: boolean]>([
+    ["in the list", { [paths.brands]: [aBrand({ _embedded: { domains: [domain] } })] }, [kept], false],
+    ["none in the list", { [paths.brands]: [aBrand({ _embedded: { domains: [] } })] }, [], false],
+    ["by themselves", { [paths.brands]: [aBrand()], [domainsPath]: [domain] }, [kept], true],
+    ["refused", { [paths.brands]: [aBrand()], [domainsPath]: aRefusal(403) }, undefined, true],
+    [
+      "of the default brand",
+      { [paths.brands]: [aBrand({ isDefault: true })], [domainsPath]: aRefusal(500) },
+      undefined,
+      false,
+    ],
+    ["where the list cannot have them", { [paths.brands]: aRefusal(400), [plain]: [aBrand()] }, undefined, false],
+  ])("%s", async (_, answers, domains, isAsked) => {
+    const client = mapIdpClient({ ...compliantOrg, ...answers });
+    const { brand_sign_in_pages: pages } = await createCollection(client).obtain(["brand_sign_in_pages"]);
+    const [branded] = pages?.state === "obtained" ? pages.value : [];
+    expect(branded?.brand["id"]).toBe("bnd1");
+    expect(branded?.brand["_embedded"]).toBeUndefined();
+    expect(branded?.brand["domains"]).toEqual(domains);
+    expect(client.paths().includes(domainsPath)).toBe(isAsked);
+  });
+});
+
 describe("the sign-in page", () => {
   const customized = "/api/v1/brands/bnd1/pages/sign-in/customized";
   const standard = "/api/v1/brands/bnd1/pages/sign-in/default";

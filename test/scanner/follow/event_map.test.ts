@@ -14,7 +14,7 @@ const paths = {
   otherAppRules: "/api/v1/policies/rst2/rules",
   apps: "/api/v1/apps?limit=200",
   settings: "/api/v1/first-party-app-settings/admin-console",
-  brands: "/api/v1/brands?limit=200",
+  brands: "/api/v1/brands?expand=domains&limit=200",
   page: "/api/v1/brands/bnd1/pages/sign-in/customized",
   otherPage: "/api/v1/brands/bnd2/pages/sign-in/customized",
   zones: "/api/v1/zones?limit=200",

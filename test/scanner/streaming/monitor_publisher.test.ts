@@ -109,7 +109,7 @@ function aLook(changes: Partial<Look> = {}): Look {
   return {
     at: new Date().toISOString(),
     lagSeconds: 1.5,
-    counts: { pass: 20, fail: 5, manual: 4 },
+    counts: { pass: 20, fail: 5, manual: 3, not_applicable: 1 },
     logStatus: "reading",
     error: null,
     ...changes,
@@ -231,7 +231,7 @@ describe("createMonitorPublisher", () => {
 
   test("a report that the gateway refuses is one warning, and costs neither the next one nor a change", async () => {
     const monitor = await startMonitor({ heartbeatMs: 20 });
-    const impossible = { pass: 20, fail: 20, manual: 20 };
+    const impossible = { pass: 20, fail: 20, manual: 20, not_applicable: 0 };
     monitor.looked(aLook({ counts: impossible }));
     await expect.poll(() => monitor.warnings).toEqual([expect.stringMatching(/does not take .*: 422 /)]);
     monitor.looked(aLook({ counts: impossible, lagSeconds: 2 }));
