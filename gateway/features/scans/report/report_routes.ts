@@ -50,8 +50,20 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
         if (part >= report.partCount) controller.close();
       },
     });
-    return compressed.pipeThrough(new DecompressionStream("gzip"));
+    return compressed.pipeThrough(new DecompressionStream("gzip")).pipeThrough(atMost(report.sizeBytes));
   }
+}
+
+/** What was imported may inflate to more than it says. */
+function atMost(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let length = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      length += chunk.byteLength;
+      if (length > maxBytes) controller.error(new RangeError("A stored report is larger than it says"));
+      else controller.enqueue(chunk);
+    },
+  });
 }
 
 /** A part and what it inflates to, in the gateway and on its way to a client that reads slowly. */
