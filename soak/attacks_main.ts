@@ -65,7 +65,7 @@ function startAttack(name: string) {
   worker.on("error", (error) => console.error(`${name}: ${error.message}`));
   return {
     async stop() {
-      worker.postMessage("stop");
+      worker.postMessage("stop", []);
       await ended;
     },
   };
