@@ -1,8 +1,14 @@
 import { AppError } from "../../shared/app_error.ts";
 import { FairShare } from "../../shared/fair_share.ts";
 import { FairTurns } from "../../shared/fair_turns.ts";
-import { answerGraceMs, type Database, defaultStatementTimeoutMs, type Rows } from "../database.ts";
-import { DatabaseError, toDatabaseError } from "../database_error.ts";
+import {
+  answerGraceMs,
+  type Database,
+  defaultConnectTimeoutMs,
+  defaultStatementTimeoutMs,
+  type Rows,
+} from "../database.ts";
+import { databaseUnavailable, DatabaseError, toDatabaseError } from "../database_error.ts";
 import { BatchQuery } from "./batch_query.ts";
 import type { PreparedStatements } from "./prepared_statements.ts";
 
@@ -24,6 +30,8 @@ interface PooledClient {
 
 export interface PoolDatabaseOptions {
   readonly statementTimeoutMs?: number | undefined;
+  /** How long a transaction may wait for its turn. */
+  readonly connectTimeoutMs?: number | undefined;
   /** Where connections live long: statements are parsed once a connection. Default: each time. */
   readonly prepared?: PreparedStatements;
   /** Runs after the pool has ended. */
@@ -37,7 +45,10 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
   const statementTimeoutMs = options.statementTimeoutMs ?? defaultStatementTimeoutMs;
   const { prepared = null } = options;
   const transactions = new FairShare({ max: maxTransactions, what: "statements for the database" });
-  const turns = new FairTurns(pool.options.max);
+  const turns = new FairTurns(pool.options.max, {
+    maxWaitMs: options.connectTimeoutMs ?? defaultConnectTimeoutMs,
+    toLate: () => databaseUnavailable(new Error("The statement waited too long for a connection")),
+  });
   let closed: Promise<void> | null = null;
   // An idle connection that breaks is dropped by the pool; without a listener the event would end the process.
   pool.on("error", ignore);
@@ -46,7 +57,7 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
     statementTimeoutMs,
     maxConnections: pool.options.max,
     async transact(statements, holder = "") {
-      transactions.take(holder);
+      take(holder);
       try {
         return await turns.run(holder, () => run(new BatchQuery(statements, prepared)));
       } catch (error) {
@@ -61,6 +72,15 @@ export function createPoolDatabase(pool: ClientPool, options: PoolDatabaseOption
       return closed;
     },
   };
+
+  /** What the gateway asks for itself is no tenant's fault. */
+  function take(holder: string): void {
+    try {
+      transactions.take(holder);
+    } catch (error) {
+      throw holder === "" ? databaseUnavailable(new Error("Too many statements wait for a connection")) : error;
+    }
+  }
 
   async function run(batch: BatchQuery): Promise<Rows> {
     return await runBatch(await connectTo(pool), batch, statementTimeoutMs + answerGraceMs);

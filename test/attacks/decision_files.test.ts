@@ -139,7 +139,7 @@ describe("files of --waivers and --attestations", () => {
     [
       "a check that is on every object",
       '[{"check":"__proto__","reason":"x"}]',
-      /waivers\[0\]\.check: there is no check "__proto__"/,
+      /waivers\[0\]\.check: unknown check "__proto__"/,
     ],
     ["a day that no month has", `[{"check":"${check}","reason":"x","expires":"2026-02-30"}]`, /waivers\[0\]\.expires/],
     ["YAML that makes more of itself", "a: &a [x,x]\nb: &b [*a,*a]\nc: [*b,*b]", /it is not JSON/],

@@ -85,7 +85,7 @@ test("a Worker answers when the scan has ended", async () => {
   const answer = worker.ask(`/?scan=${scan.id}`);
   await isOpen();
   await scan.end("completed", counts);
-  expect(await answer).toEqual({ scan_id: scan.id, status: "completed", ...counts });
+  expect(await answer).toEqual({ scan_id: scan.id, status: "completed", not_applicable: 0, ...counts });
   expect(await worker.ask(`/?scan=${crypto.randomUUID()}`)).toMatch(/^502 .*the server answered 404/);
   await worker.close();
 });
