@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { attacks } from "./attacks.ts";
+import { attacks, timesReached } from "./attacks.ts";
 import type { GatewayUse } from "./victim.ts";
 
 /** A thread of its own for one attack, so that what the attacker does slows the gateway alone, and not the victim's clock. */
@@ -8,3 +8,4 @@ const stopping = new AbortController();
 parentPort?.once("message", () => stopping.abort());
 await attacks.find((attack) => attack.name === name)?.run(use, stopping.signal);
 parentPort?.close();
+if (timesReached() < 10) throw new Error(`it came through to the gateway ${timesReached()} times only`);

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
 import { request } from "undici";
 import type { GatewayUse } from "./victim.ts";
 
@@ -121,6 +122,17 @@ export const attacks: readonly Attack[] = [
   },
 ];
 
+let reached = 0;
+
+function countReached(): void {
+  reached += 1;
+}
+
+/** How often this process came through to the gateway: an attack that never did has shown nothing. */
+export function timesReached(): number {
+  return reached;
+}
+
 function head({ url, attackerKey }: GatewayUse, method: string, path: string, more = ""): string {
   return `${method} ${path} HTTP/1.1\r\nhost: ${new URL(url).host}\r\nauthorization: Api-Key ${attackerKey}\r\n${more}\r\n`;
 }
@@ -132,9 +144,12 @@ function sockets(
   signal: AbortSignal,
   use: (socket: Socket) => Promise<void>,
 ): Promise<void> {
-  const { hostname, port } = new URL(url);
+  const { protocol, hostname, port } = new URL(url);
+  const isSecure = protocol === "https:";
+  const address = { host: hostname, port: port === "" ? (isSecure ? 443 : 80) : Number(port) };
   return together(count, signal, async () => {
-    const socket = connect({ host: hostname, port: Number(port) });
+    const socket = isSecure ? connectSecurely({ ...address, servername: hostname }) : connect(address);
+    socket.once("connect", countReached);
     const stop = () => socket.destroy();
     socket.on("error", stop);
     signal.addEventListener("abort", stop, { once: true });
@@ -174,6 +189,7 @@ async function send(
 ) {
   const headers = { authorization: `Api-Key ${attackerKey}`, "content-type": "application/json" };
   const response = await request(new URL(path, url), { method, headers, ...(body === undefined ? {} : { body }) });
+  countReached();
   return { status: response.statusCode, text: await response.body.text() };
 }
 

@@ -62,7 +62,10 @@ process.exit(hasHeld ? 0 : 1);
 function startAttack(name: string) {
   const worker = new Worker(new URL("attacker.ts", import.meta.url), { workerData: { name, use: target.use } });
   const ended = once(worker, "exit");
-  worker.on("error", (error) => console.error(`${name}: ${error.message}`));
+  worker.on("error", (error) => {
+    hasHeld = false;
+    console.error(`The attack "${name}" was none: ${error instanceof Error ? error.message : String(error)}`);
+  });
   return {
     async stop() {
       worker.postMessage("stop", []);

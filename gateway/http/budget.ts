@@ -77,13 +77,26 @@ export class RequestAccount {
     this.#bodyBytes += bytes;
   }
 
-  /** Holds bytes for an answer that outlives the handler, until it was read to its end, failed, or was left. */
-  holdUntilRead(bytes: number, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    if (this.#hasNoBody) return body;
+  /**
+   * Holds bytes for an answer that outlives the handler, before anything is read for it: until the body that `open` makes was read to
+   * its end, failed, or was left. Rejects with what `open` rejects with.
+   */
+  async holdUntilRead(
+    bytes: number,
+    open: () => Promise<ReadableStream<Uint8Array>>,
+  ): Promise<ReadableStream<Uint8Array>> {
+    if (this.#hasNoBody) return open();
     const { responseBytes } = this.#budget;
     const holder = this.#holder;
     responseBytes.take(holder, bytes);
-    const reader = body.getReader();
+    const give = () => responseBytes.give(holder, bytes);
+    const reader = await open().then(
+      (body) => body.getReader(),
+      (error: unknown) => {
+        give();
+        throw error;
+      },
+    );
     return new ReadableStream({
       async pull(controller) {
         try {
@@ -96,10 +109,10 @@ export class RequestAccount {
         } catch (error) {
           controller.error(error);
         }
-        responseBytes.give(holder, bytes);
+        give();
       },
       async cancel(reason) {
-        responseBytes.give(holder, bytes);
+        give();
         await reader.cancel(reason);
       },
     });

@@ -58,15 +58,19 @@ function tenantRoutes(dependencies: Dependencies): Hono<Allowed> {
 
   routes.get("/tenant/export", allow("disclose"), async (c) => {
     const principal = c.get("principal");
-    const { id, name } = await query(principal, (tx) => selectTenant(tx));
-    const exportedAt = new Date(nowMs()).toISOString();
-    const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
-    const lines = exportTenant(header, ({ table, after }) =>
-      query(principal, (tx) => readExportPage(tx, requireExportedTable(table), after)),
-    );
-    return c.body(accountOf(c.req.raw).holdUntilRead(heldBytes, toStream(lines)), 200, {
+    const body = await accountOf(c.req.raw).holdUntilRead(heldBytes, async () => {
+      const { id, name } = await query(principal, (tx) => selectTenant(tx));
+      const exportedAt = new Date(nowMs()).toISOString();
+      const header: ExportHeader = { schema: "scanstream.export/1", tenant_id: id, name, exported_at: exportedAt };
+      return toStream(
+        exportTenant(header, ({ table, after }) =>
+          query(principal, (tx) => readExportPage(tx, requireExportedTable(table), after)),
+        ),
+      );
+    });
+    return c.body(body, 200, {
       "content-type": "application/x-ndjson",
-      "content-disposition": `attachment; filename="tenant-${id}.ndjson"`,
+      "content-disposition": `attachment; filename="tenant-${principal.tenantId}.ndjson"`,
     });
   });
 

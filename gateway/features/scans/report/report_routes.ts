@@ -30,7 +30,7 @@ export function reportRoutes(dependencies: Pick<Dependencies, "authenticator" | 
     const headers = { etag: toEtag(report), "cache-control": "private, no-cache" };
     if (isKnown(c.req.header("if-none-match"), headers.etag)) return c.body(null, 304, headers);
     const account = accountOf(c.req.raw);
-    const body = account.holdUntilRead(heldBytes, await openReport(principal, report));
+    const body = await account.holdUntilRead(heldBytes, () => openReport(principal, report));
     return c.body(body, 200, { ...headers, "content-type": "application/json" });
   });
 
