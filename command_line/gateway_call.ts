@@ -20,7 +20,7 @@ export interface GatewayCallOptions {
   readonly apiKey: string;
   /** For one call, in milliseconds. */
   readonly timeoutMs: number;
-  /** Of an answer, decompressed. Default: 8 MiB. */
+  /** How large an answer may be, decompressed. Default: 8 MiB. */
   readonly maxAnswerBytes?: number;
   readonly fetch?: typeof fetch;
 }

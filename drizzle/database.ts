@@ -23,7 +23,7 @@ export interface Rows {
 export interface Database {
   /** The server's limit for one transaction; the client gives up shortly after. */
   readonly statementTimeoutMs: number;
-  /** So many transactions run at once; more wait, and those of different holders take turns. */
+  /** How many transactions run at once. More wait, and holders take turns. */
   readonly maxConnections: number;
   /**
    * Runs the statements in order as one transaction and returns the rows of the last one. When one fails, all are

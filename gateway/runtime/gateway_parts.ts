@@ -225,9 +225,10 @@ async function openTraces({ traces, log }: GatewayPartsOptions, instanceId: stri
   return createOtlpTraces({ config: traces, log, instanceId, nowMs: Date.now });
 }
 
-/** Of the container, where one bounds it; else what a gateway needs. Deno does not say. */
+/** What the container may use, where one bounds it; else what a gateway needs. Deno tells only who has a permission for it. */
 function availableMemory(): number {
-  const bytes = process.constrainedMemory?.() ?? 0;
+  if ("Deno" in globalThis) return defaultMemoryBytes;
+  const bytes = process.constrainedMemory();
   return bytes > 0 && bytes < 2 ** 50 ? bytes : defaultMemoryBytes;
 }
 

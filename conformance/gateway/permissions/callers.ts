@@ -8,7 +8,7 @@ export interface Caller {
   readonly name: string;
   /** Null: no credentials. */
   readonly as: string | null;
-  /** Of a user's valid token, also of one who is no member. */
+  /** The subject of a valid token, who need not be a member. */
   readonly sub?: string;
   /** What is answered to them: a refusal, or anything else. */
   expected(route: ServedRoute): 401 | 403 | "allowed";

@@ -165,7 +165,7 @@ const samples: Readonly<Record<string, MakeSample>> = {
   "POST /api/v1/webhooks/:id/test": async (world) => ({ path: `${await aWebhook(world)}/test` }),
   "GET /api/v1/webhooks/:id/deliveries": ofWebhook("/deliveries"),
   "POST /api/v1/webhooks/:id/deliveries/:delivery_id/replay": async (world) => {
-    // Of a test that is pending a webhook has one at most.
+    // A webhook has one pending test at most.
     const path = await aWebhook(world);
     const { id } = await world.make("POST", `${path}/test`);
     return { path: `${path}/deliveries/${String(id)}/replay` };
