@@ -39,7 +39,7 @@ export const scans = pgTable(
     cancelRequested: boolean("cancel_requested").notNull().default(false),
     /** Who registered it: the JWT's `sub`, or the API key's id. */
     createdBy: text("created_by"),
-    /** The body it was registered with, so that the same request again is the same scan; null for scans of before. */
+    /** The body it was registered with, so that the same request again is the same scan; null for an imported scan. */
     registration: text("registration"),
     createdAt: instant("created_at").notNull().defaultNow(),
     /** The producer's last heartbeat; a scan without one for too long is expired. */
